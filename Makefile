@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The front door; meson does the building. `make help` says what there is.
+.DEFAULT_GOAL := build
+.PHONY: help setup build build-asan demo check check-quick bench fuzz install clean
+
+PREFIX ?= /usr/local
+SECONDS_PER_FUZZER ?= 60
+
+help:
+	@echo 'make               build perfvisor: build/release/perfvisor'
+	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
+	@echo 'make check         every test: unit, golden, CLI, lab (a quarter of an hour)'
+	@echo 'make check-quick   the tests that need no lab (two minutes)'
+	@echo 'make bench         speed and memory beside stock perf'
+	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
+	@echo 'make install       into PREFIX=$(PREFIX), below DESTDIR if that is set'
+	@echo 'make setup         install the Debian packages that all of this needs'
+	@echo 'make clean         remove what was built, but not the downloads in build/cache'
+
+setup:
+	@scripts/setup
+
+build/release/build.ninja build/asan/build.ninja: build/%/build.ninja:
+	@command -v meson >/dev/null || { echo "make: meson is missing; 'make setup' installs it" >&2; exit 1; }
+	@meson setup build/$* $(MESON_$*) >build/setup-$*.log 2>&1 || \
+		{ tail -n 20 build/setup-$*.log >&2; exit 1; }
+build/release/build.ninja build/asan/build.ninja: | build/.exists
+build/.exists:
+	@mkdir -p build && touch $@
+MESON_release = --prefix=$(PREFIX)
+MESON_asan = -Db_sanitize=address,undefined -Db_lundef=false
+
+build: build/release/build.ninja
+	$(call compile,release)
+
+build-asan: build/asan/build.ninja
+	$(call compile,asan)
+
+# ninja shows its progress on terminals; elsewhere only what went wrong matters.
+compile = @if [ -t 1 ]; then ninja -C build/$(1); else \
+	echo 'make: building build/$(1)'; \
+	ninja -C build/$(1) >build/ninja-$(1).log 2>&1 || { tail -n 40 build/ninja-$(1).log >&2; exit 1; }; fi
+
+demo: setup
+	@$(MAKE) --no-print-directory build
+	@lab/demo
+
+check: setup
+	@$(MAKE) --no-print-directory build build-asan
+	@tests/run
+
+check-quick: setup
+	@$(MAKE) --no-print-directory build build-asan
+	@tests/run --quick
+
+bench: setup
+	@$(MAKE) --no-print-directory build
+	@bench/run
+
+fuzz: setup
+	@tests/fuzz/run $(SECONDS_PER_FUZZER)
+
+install: build
+	@meson configure build/release --prefix=$(PREFIX)
+	@meson install -C build/release
+
+clean:
+	@rm -rf build/release build/asan build/fuzz build/check build/demo build/bench build/lab

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+#
+# What a guest boots: its kernel, the lab's initrd for that kernel, its workload; and the
+# QEMU command line that the host will start it with.
+
+# ROOT: the part of a guest's initrd that only depends on the kernel (GUEST_KERNEL_DIR; empty
+# for a kernel of the caller's own, which has its drivers built in) and the lab's files
+guest_fill_image() {
+	local root=$1
+	image_make_root "$root"
+	image_add_busybox "$root"
+	image_add "$root" "$WORKLOAD_PROGRAMS" /lab/bin
+	mkdir -p "$root/lab/modules"
+	if [ -n "$GUEST_KERNEL_DIR" ]; then
+		image_add_modules "$root" "$GUEST_KERNEL_DIR" "${ARCH_GUEST_MODULES[@]}"
+	fi
+	image_add "$root" "$LAB_ROOT/lab/guest/init" /init
+}
+
+# Set GUEST_KERNEL_FILE and GUEST_BASE_INITRD. The caller holds the cache's lock.
+guest_prepare() {
+	local inputs name=guest-$OPT_ARCH-own
+	GUEST_KERNEL_DIR=
+	GUEST_KERNEL_FILE=$OPT_GUEST_KERNEL
+	inputs=("$(command -v busybox)" "$WORKLOAD_PROGRAMS" "$LAB_ROOT/lab/guest/init"
+		"$LAB_ROOT"/lab/lib/{guest,image}.sh "$LAB_ROOT/lab/arch/$OPT_ARCH.sh")
+	if kernel_suite "$OPT_GUEST_KERNEL" >/dev/null; then
+		kernel_get "$OPT_GUEST_KERNEL"
+		GUEST_KERNEL_DIR=$KERNEL_DIR
+		GUEST_KERNEL_FILE=$KERNEL_DIR/vmlinuz
+		name=guest-$OPT_ARCH-$OPT_GUEST_KERNEL
+		inputs+=("$KERNEL_DIR/release")
+	fi
+	image_get "$name" "$(image_key "${inputs[@]}")" guest_fill_image
+	GUEST_BASE_INITRD=$IMAGE_FILE
+}
+
+# NUMBER DIR: the guest's initrd, made of the cached part and its workload, as DIR/initrd
+guest_make_initrd() {
+	local number=$1 dir=$2 workload
+	if [ -n "$OPT_GUEST_INITRD" ]; then
+		cp "$OPT_GUEST_INITRD" "$dir/initrd"
+		return
+	fi
+	workload=$(workload_of_guest "$number")
+	mkdir -p "$LAB_RUN/workload/lab"
+	cp "$workload" "$LAB_RUN/workload/lab/workload"
+	image_pack "$LAB_RUN/workload" "$LAB_RUN/workload.cpio"
+	cat "$GUEST_BASE_INITRD" "$LAB_RUN/workload.cpio" >"$dir/initrd"
+}
+
+# NUMBER DIR: what the host needs for guestNUMBER, in DIR
+guest_make() {
+	local number=$1 dir=$2 name=guest$1 cmdline
+	mkdir -p "$dir"
+	guest_make_initrd "$number" "$dir"
+	cmdline=$(arch_guest_cmdline)
+	[ "$OPT_KASLR" = yes ] || cmdline+=" nokaslr"
+	arch_guest_args
+	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
+		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
+		-nodefaults -no-user-config -display none -serial file:console.log \
+		-drive "file=truth.img,format=raw,if=virtio" \
+		-kernel /lab/guests/kernel -initrd "/lab/guests/$name/initrd" \
+		-append "$cmdline $OPT_GUEST_CMDLINE" >"$dir/args"
+}

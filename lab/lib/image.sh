@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# Making initramfs images: folders filled with programs, their libraries and kernel
+# modules, then written as a cpio archive. The kernel unpacks archives that stand one after
+# another, so an image is a static part from the cache and a small part of this run.
+#
+# Nothing is compressed: unpacking under emulation costs more than reading.
+
+# FILE…: the shared libraries (and loader) that the programs need, one per line
+image_libraries() {
+	ldd "$@" 2>/dev/null |
+		awk '$2 == "=>" && $3 ~ /^\// { print $3; next } $1 ~ /^\// && $2 ~ /^\(/ { print $1 }' |
+		sort -u
+}
+
+# ROOT: the folders that every image has, /bin and /lib being links as in Debian
+image_make_root() {
+	local root=$1
+	mkdir -p "$root"/usr/{bin,lib,lib64,share} "$root"/{proc,sys,dev,run,tmp,root,etc,lab}
+	ln -sfn usr/bin "$root/bin"
+	ln -sfn usr/bin "$root/sbin"
+	ln -sfn usr/lib "$root/lib"
+	ln -sfn usr/lib64 "$root/lib64"
+}
+
+# ROOT FILE [DEST]: copy a file or folder; DEST is where in the image (default: same place)
+image_add() {
+	local root=$1 file=$2 dest=${3:-$2}
+	mkdir -p "$root${dest%/*}"
+	cp -RL --preserve=mode,timestamps "$file" "$root$dest"
+}
+
+# ROOT PROGRAM DEST: copy a program and its libraries
+image_add_program() {
+	local root=$1 program=$2 dest=$3 library
+	image_add "$root" "$program" "$dest"
+	while read -r library; do
+		[ -e "$root$library" ] || image_add "$root" "$library"
+	done < <(image_libraries "$program")
+}
+
+# ROOT: busybox with a link for each of its commands that is not there already
+image_add_busybox() {
+	local root=$1 applet
+	image_add "$root" "$(command -v busybox)" /usr/bin/busybox
+	while read -r applet; do
+		[ -e "$root/usr/bin/$applet" ] || ln -s busybox "$root/usr/bin/$applet"
+	done < <(busybox --list)
+}
+
+# ROOT KERNEL MODULE…: modules as plain .ko files, named so that their order is that of loading
+image_add_modules() {
+	local root=$1 kernel=$2 file name i=10
+	shift 2
+	mkdir -p "$root/lab/modules"
+	while read -r file; do
+		name=${file##*/}
+		case $name in
+		*.xz) xz -dc "$file" >"$root/lab/modules/$i-${name%.xz}" ;;
+		*.zst) zstd -qdc "$file" >"$root/lab/modules/$i-${name%.zst}" ;;
+		*) cp "$file" "$root/lab/modules/$i-$name" ;;
+		esac
+		i=$((i + 1))
+	done < <(kernel_module_files "$kernel" "$@")
+}
+
+# ROOT FILE: write the folder as a cpio archive
+image_pack() {
+	(cd "$1" && find . -mindepth 1 -print0 | sort -z |
+		cpio --null --quiet -o -H newc -R 0:0) >"$2"
+}
+
+# FILE…: a short text that changes when one of the files does
+image_key() {
+	stat -L -c '%n %s %Y' "$@" | sha256sum | cut -c1-16
+}
+
+# NAME KEY BUILDER: set IMAGE_FILE to the cached image of that NAME and KEY; BUILDER ROOT
+# fills it if it is not there. Images of that NAME that nobody used for days go. The caller
+# holds the cache's lock.
+image_get() {
+	local name=$1 key=$2 builder=$3 dir=$LAB_CACHE/images work
+	IMAGE_FILE=$dir/$name.$key.cpio
+	if [ ! -e "$IMAGE_FILE" ]; then
+		msg "making the image $name"
+		work=$dir/work
+		rm -rf "$work"
+		mkdir -p "$work/root"
+		if ! "$builder" "$work/root" || ! image_pack "$work/root" "$work/cpio"; then
+			die "cannot make the image $name in $work"
+		fi
+		mv "$work/cpio" "$IMAGE_FILE"
+		rm -rf "$work"
+		find "$dir" -name "$name.*.cpio" -mtime +3 -delete
+	fi
+	touch "$IMAGE_FILE"
+}

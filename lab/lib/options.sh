@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+#
+# The options of lab/run and lab/shell, into OPT_* variables.
+
+options_help() {
+	cat <<-EOF
+		usage: lab/run [OPTION]… -- COMMAND [ARG]…
+		       lab/shell [OPTION]…
+
+		Boots a KVM host (a stock Debian kernel in QEMU's emulation) with guests in it, waits
+		until the guests' workloads run, and runs COMMAND as root in the host (lab/shell: a
+		shell). perfvisor and perf are on its PATH; what it writes to \$OUT comes back.
+
+		  --arch ARCH             architecture of host and guests (x86_64)
+		  --host-kernel K         the host's kernel: $KERNEL_SERIES (6.1)
+		  --guests N              how many guests, named guest1, guest2, … (1)
+		  --no-guest              none
+		  --guest-cpus N          vCPUs of each guest (2)
+		  --guest-mem MB          memory of each guest (512)
+		  --guest-kernel K|FILE   a series, or a kernel image of your own (6.1)
+		  --guest-initrd CPIO     instead of the lab's; it prints "lab: workload runs" on the
+		                          console when it is ready
+		  --guest-cmdline "…"     added to the guests' kernel command line
+		  --guest-workload W      $(workload_names), or a shell script; W,W,… gives one to each guest
+		                          (mixed)
+		  --no-kaslr              guests without KASLR
+		  --no-la57               guests with four-level page tables
+		  --add FILE[:DEST]       a file or folder into the host (DEST: /root/NAME)
+		  --keep                  leave the host running after COMMAND
+		  --help
+
+		environment:
+		  OUT               folder for what COMMAND leaves in \$OUT (build/lab/out)
+		  PERFVISOR         the perfvisor to take (build/release/perfvisor)
+		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
+		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
+
+		exit status: COMMAND's; 125 if the lab itself failed; 2 for wrong usage.
+
+		examples:
+		  lab/run -- perfvisor list
+		  lab/run --guest-kernel 6.12 --guest-workload kernel -- \\
+		      perf kvm --guest record -e cpu-clock -o /out/perf.data -a sleep 5
+		  lab/run --guests 2 --guest-workload user7525,idle -- sh -c 'cat /run/lab/guest1/version'
+		  OUT=/tmp/x lab/run -- sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
+		  lab/shell --host-kernel sid
+
+		What COMMAND finds in the host: lab/README.md.
+	EOF
+}
+
+# NAME VALUE LEAST: check that an option's value is a number
+options_number() {
+	if ! [[ $2 =~ ^[0-9]{1,7}$ ]] || [ "$2" -lt "$3" ]; then
+		usage_error "$1 wants a number of at least $3, not '$2'"
+	fi
+}
+
+options_set_defaults() {
+	OPT_ARCH=x86_64
+	OPT_HOST_KERNEL=6.1
+	OPT_GUESTS=1
+	OPT_GUEST_CPUS=2
+	OPT_GUEST_MEM=512
+	OPT_GUEST_KERNEL=6.1
+	OPT_GUEST_INITRD=
+	OPT_GUEST_CMDLINE=
+	OPT_GUEST_WORKLOAD=mixed
+	OPT_KASLR=yes
+	OPT_LA57=yes
+	OPT_KEEP=no
+	OPT_ADD=()
+	COMMAND=()
+}
+
+options_parse() {
+	options_set_defaults
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--help | -h) options_help; exit 0 ;;
+		--no-guest) OPT_GUESTS=0 ;;
+		--no-kaslr) OPT_KASLR=no ;;
+		--no-la57) OPT_LA57=no ;;
+		--keep) OPT_KEEP=yes ;;
+		--) shift; COMMAND=("$@"); break ;;
+		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+		--*)
+			[ $# -ge 2 ] || usage_error "$1 wants a value, or is no option"
+			options_take "$1" "$2"
+			shift
+			;;
+		*) usage_error "COMMAND stands after --, not '$1'" ;;
+		esac
+		shift
+	done
+	options_check
+}
+
+options_take() {
+	case $1 in
+	--arch) OPT_ARCH=$2 ;;
+	--host-kernel) OPT_HOST_KERNEL=$2 ;;
+	--guests) OPT_GUESTS=$2 ;;
+	--guest-cpus) OPT_GUEST_CPUS=$2 ;;
+	--guest-mem) OPT_GUEST_MEM=$2 ;;
+	--guest-kernel) OPT_GUEST_KERNEL=$2 ;;
+	--guest-initrd) OPT_GUEST_INITRD=$2 ;;
+	--guest-cmdline) OPT_GUEST_CMDLINE=$2 ;;
+	--guest-workload) OPT_GUEST_WORKLOAD=$2 ;;
+	--add) OPT_ADD+=("$2") ;;
+	*) usage_error "no option $1" ;;
+	esac
+}
+
+options_check() {
+	options_number --guests "$OPT_GUESTS" 0
+	options_number --guest-cpus "$OPT_GUEST_CPUS" 1
+	options_number --guest-mem "$OPT_GUEST_MEM" 64
+	if [ ! -r "$LAB_ROOT/lab/arch/$OPT_ARCH.sh" ]; then
+		usage_error "no architecture '$OPT_ARCH'; there are:$(options_arches)"
+	fi
+	kernel_suite "$OPT_HOST_KERNEL" >/dev/null ||
+		usage_error "no kernel series '$OPT_HOST_KERNEL'; there are: $KERNEL_SERIES"
+	kernel_suite "$OPT_GUEST_KERNEL" >/dev/null || [ -r "$OPT_GUEST_KERNEL" ] ||
+		usage_error "'$OPT_GUEST_KERNEL' is neither a kernel series ($KERNEL_SERIES) nor a readable file"
+	[ -z "$OPT_GUEST_INITRD" ] || [ -r "$OPT_GUEST_INITRD" ] ||
+		usage_error "cannot read the initrd $OPT_GUEST_INITRD"
+	local add
+	for add in "${OPT_ADD[@]}"; do
+		[ -e "${add%%:*}" ] || usage_error "--add: no file ${add%%:*}"
+	done
+	workload_check
+	if [ "$LAB_MODE" = run ] && [ "${#COMMAND[@]}" -eq 0 ]; then
+		usage_error "no COMMAND (for a shell: lab/shell)"
+	fi
+}
+
+options_arches() {
+	local file
+	for file in "$LAB_ROOT"/lab/arch/*.sh; do
+		file=${file##*/}
+		printf ' %s' "${file%.sh}"
+	done
+}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# One run: its folder, the host's QEMU, what the host tells, and the end of it all.
+#
+# $LAB_RUN is a folder of this run alone. The host's ports are FIFOs there: tee relays
+# COMMAND's output as it comes, the control lines are read here.
+
+session_begin() {
+	mkdir -p "$LAB_ROOT/build/lab"
+	LAB_RUN=$(mktemp -d "$LAB_ROOT/build/lab/run.XXXXXX") || die "cannot make a folder in build/lab"
+	JOB=
+	QEMU_PID=
+	RELAYS=
+	TTY_STATE=
+	trap session_end EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap 'exit 129' HUP
+}
+
+# Whatever happens: nothing that was started stays.
+session_end() {
+	local status=$?
+	trap '' INT TERM HUP
+	if [ -n "$JOB" ]; then
+		disown "$JOB"
+		kill -KILL -- "-$JOB"
+	fi
+	session_stop_host
+	if [ "$status" -gt 128 ]; then
+		# shellcheck disable=SC2086 # a list of pids
+		[ -z "$RELAYS" ] || kill $RELAYS 2>/dev/null
+	fi
+	session_drain
+	[ -z "$TTY_STATE" ] || stty "$TTY_STATE"
+	rm -rf "$LAB_RUN"
+}
+
+session_stop_host() {
+	if [ -n "$QEMU_PID" ]; then
+		kill -KILL "$QEMU_PID" 2>/dev/null
+		wait "$QEMU_PID" 2>/dev/null
+		QEMU_PID=
+	fi
+}
+
+# Wait until all output has passed. The relays end with QEMU; one that still waits for a
+# QEMU that never came is released by opening its FIFO.
+session_drain() {
+	if [ -n "$RELAYS" ]; then
+		: 1<>"$LAB_RUN/stdout" 1<>"$LAB_RUN/stderr"
+		# shellcheck disable=SC2086 # a list of pids
+		wait $RELAYS 2>/dev/null
+		RELAYS=
+	fi
+}
+
+# Set QEMU_ARGS.
+session_host_args() {
+	local console=socket,id=console,path=console.sock,server=on,wait=off
+	[ "$LAB_MODE" = run ] || console=stdio,id=console,signal=off
+	arch_host_args
+	QEMU_ARGS=("$ARCH_QEMU" -name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
+		-nodefaults -no-user-config -display none -no-reboot -serial file:console.log
+		-device virtio-serial-pci -chardev "$console" -device "virtconsole,chardev=console"
+		-drive "file=out.img,format=raw,if=virtio" -kernel "$HOST_KERNEL_FILE" -initrd initrd
+		-append "$(arch_host_cmdline)")
+	local port
+	for port in control stdout stderr; do
+		QEMU_ARGS+=(-chardev "file,id=$port,path=$port"
+			-device "virtserialport,chardev=$port,name=lab.$port")
+	done
+}
+
+session_start_host() {
+	local port console_output=qemu.log
+	session_host_args
+	# The kernel kills QEMU if this shell dies without its trap. A host to be kept outlives it.
+	if [ "$OPT_KEEP" = yes ]; then
+		QEMU_ARGS=(setsid "${QEMU_ARGS[@]}")
+	else
+		QEMU_ARGS=(setpriv --pdeathsig KILL "${QEMU_ARGS[@]}")
+	fi
+	cd "$LAB_RUN" || die "no $LAB_RUN"
+	for port in control stdout stderr; do
+		rm -f "$port"
+		mkfifo "$port"
+	done
+	truncate -s 4G out.img
+	if [ "$LAB_MODE" = shell ]; then
+		TTY_STATE=$(stty -g)
+		console_output=/dev/stdout
+	fi
+	# tee -p goes on reading when nobody reads what it writes; else the host would hang.
+	tee -p /dev/null <stdout &
+	RELAYS=$!
+	tee -p /dev/null <stderr >&2 &
+	RELAYS+=" $!"
+	# Open in both directions: neither this nor QEMU's opening ever waits.
+	exec 6<&0 7<>control
+	"${QEMU_ARGS[@]}" <&6 >>"$console_output" 2>>qemu.log 6<&- 7<&- &
+	QEMU_PID=$!
+	exec 6<&-
+	cd "$LAB_CWD" || die "no $LAB_CWD"
+}
+
+# Show the end of what the host and its QEMU said.
+session_show_host() {
+	[ ! -e "$LAB_RUN/qemu.log" ] || tail -n 5 "$LAB_RUN/qemu.log" | sed 's/^/lab: qemu| /' >&2
+	[ ! -e "$LAB_RUN/console.log" ] || tail -c 4000 "$LAB_RUN/console.log" | tr -d '\r' |
+		tail -n 15 | sed 's/^/lab: host| /' >&2
+}
+
+# Read the host's control lines until STATUS is known. Fails if the host dies or hangs before
+# COMMAND was started, which then may be tried again.
+session_follow() {
+	local line
+	STARTED=$SECONDS
+	LIMIT=$((SECONDS + (LAB_READY_LIMIT < 120 ? LAB_READY_LIMIT : 120)))
+	PHASE="booting the host"
+	STATUS=
+	while [ -z "$STATUS" ]; do
+		if IFS= read -r -t 1 -u 7 line; then
+			session_heed "$line"
+		elif ! kill -0 "$QEMU_PID" 2>/dev/null; then
+			session_lost_host "the host died" || return
+		elif [ -n "$PHASE" ]; then
+			msg_tick "$PHASE: $((SECONDS - STARTED)) s"
+			[ "$SECONDS" -lt "$LIMIT" ] || session_lost_host "the host hangs" || return
+		fi
+	done
+}
+
+# WHY: the end of it if COMMAND was started, else failure
+session_lost_host() {
+	msg_tick_clear
+	session_show_host
+	if [ -z "$PHASE" ]; then
+		die "$1 before COMMAND ended; above: the end of its console"
+	fi
+	msg "$1 ($PHASE, $((SECONDS - STARTED)) s); above: the end of its console"
+	return 1
+}
+
+# LINE: one control line
+session_heed() {
+	msg_tick_clear
+	case $1 in
+	up)
+		msg "host up after $((SECONDS - STARTED)) s (Linux $(<"$HOST_KERNEL_DIR/release"))"
+		# The host itself keeps the limit for its guests; this is for a host that hangs.
+		LIMIT=$((SECONDS + LAB_READY_LIMIT + 30))
+		PHASE="waiting for the guests' workloads"
+		;;
+	ready*) msg "${1#ready } runs its workload after $((SECONDS - STARTED)) s" ;;
+	running) PHASE= ;;
+	out) session_take_out ;;
+	exit*) STATUS=${1#exit } ;;
+	fail) exit 125 ;;
+	esac
+}
+
+# Boot the host until COMMAND has ended. QEMU's multi-threaded emulation now and then runs an
+# old copy of kernel code that is being patched, and the host dies of it; mostly while a guest
+# boots, when KVM switches its static keys. Before COMMAND has begun that is mended by another
+# boot.
+session_run() {
+	local tries=3
+	session_start_host
+	until session_follow; do
+		tries=$((tries - 1))
+		if [ "$tries" -eq 0 ] || [ ! -s "$LAB_RUN/console.log" ]; then
+			die "the host does not boot"
+		fi
+		msg "booting it again"
+		session_stop_host
+		session_drain
+		session_start_host
+	done
+}
+
+# Unpack what COMMAND left in $OUT.
+session_take_out() {
+	if ! mkdir -p "$LAB_OUT" || ! tar --no-same-owner -xf "$LAB_RUN/out.img" -C "$LAB_OUT"; then
+		msg "not all of \$OUT came back to $LAB_OUT"
+	fi
+}
+
+# Leave the host alone, and say how to find it.
+session_keep() {
+	# shellcheck disable=SC2086 # a list of pids
+	kill $RELAYS
+	trap - EXIT
+	msg "the host stays. Connect (leave with Ctrl-]):"
+	msg "  socat -,rawer,escape=0x1d unix-connect:$LAB_RUN/console.sock"
+	msg "end it: kill $QEMU_PID; rm -r $LAB_RUN"
+}
+
+# COMMAND has ended.
+session_finish() {
+	if [ "$OPT_KEEP" = yes ]; then
+		session_keep
+	fi
+	exit "$STATUS"
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ppc64: the radix MMU (POWER9 and later) of a guest, and the kernel's linear map.
+ *
+ * Source: Power ISA 3.0B, book III, 5.7.6 (process table) and 5.7.10 (radix tree); Linux
+ * arch/powerpc/include/asm/book3s/64/radix.h, mmu.h. Tables are big-endian. The process table
+ * entry of a PID holds, in its first doubleword, the tree's root: RTS1 (bits 1:2), RPDB (bits
+ * 4:55), RTS2 (56:58), RPDS (59:63), counted from the most significant bit. The upper two bits of
+ * an address are its quadrant: 0 is the process, 3 the kernel (PID 0).
+ * A kernel address from 0xc000… to 0xc007… is guest physical with its top nibble cut off: radix or
+ * hash, the linear map needs no table. From 0xc008… on there is vmalloc space (radix.h, hash.h).
+ * Limits: user addresses of hash-MMU guests are out of reach (their tables are the hypervisor's).
+ */
+#include <elf.h>
+
+#include "arch/arch.h"
+
+#define ENTRY_VALID (1ULL << 63)
+#define ENTRY_LEAF (1ULL << 62)
+#define ENTRY_NEXT 0x0fffffffffffff00ULL
+#define ENTRY_FRAME 0x01fffffffffff000ULL
+#define ENTRY_NEXT_BITS 0x1fULL
+#define ENTRY_PRIVILEGED (1ULL << 3)
+#define ENTRY_WRITE (1ULL << 1)
+#define ENTRY_EXECUTE (1ULL << 0)
+
+#define LINEAR_MAP_SHIFT 51
+#define LINEAR_MAP (0xc000000000000000ULL >> LINEAR_MAP_SHIFT)
+#define MAX_LEVELS 5
+
+static bool read_entry(const struct arch_memory *memory, uint64_t from, uint64_t *ret)
+{
+	uint64_t entry;
+
+	if (!memory->read(memory->context, GPA(from), &entry, sizeof(entry)))
+		return false;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	entry = __builtin_bswap64(entry);
+#endif
+	*ret = entry;
+	return true;
+}
+
+static enum arch_walk found(uint64_t entry, int shift, struct gva address, struct arch_mapping *ret)
+{
+	uint64_t mask = (1ULL << shift) - 1;
+
+	*ret = (struct arch_mapping){
+		.gpa = GPA((entry & ENTRY_FRAME & ~mask) | (address.value & mask)),
+		.page_bytes = 1ULL << shift,
+		.user = !(entry & ENTRY_PRIVILEGED),
+		.writable = entry & ENTRY_WRITE,
+		.executable = entry & ENTRY_EXECUTE,
+	};
+	return ARCH_WALK_OK;
+}
+
+static enum arch_walk walk_radix(const struct arch_mmu *mmu, const struct arch_memory *memory,
+				 struct gva address, struct arch_mapping *ret)
+{
+	uint32_t pid = address.value >> 62 == 3 ? 0 : mmu->ppc64.pid;
+	uint64_t root, table;
+	int left, index_bits;
+
+	if (!read_entry(memory, (mmu->ppc64.process_table & 0x0ffffffffffff000ULL) + 16ULL * pid,
+			&root))
+		return ARCH_WALK_UNREADABLE;
+	/* The tree's size is RTS + 31 bits; the quadrant is no part of it. */
+	left = (int)((root >> 61 & 3) << 3 | (root >> 5 & 7)) + 31;
+	index_bits = root & ENTRY_NEXT_BITS;
+	table = root & ENTRY_NEXT;
+	if ((address.value & 0x3fffffffffffffffULL) >> left)
+		return ARCH_WALK_BAD_ADDRESS;
+	for (int level = 0; level < MAX_LEVELS; level++) {
+		uint64_t entry, index;
+
+		if (index_bits < 1 || index_bits > left - 12)
+			return ARCH_WALK_UNSUPPORTED;
+		left -= index_bits;
+		index = address.value >> left & ((1ULL << index_bits) - 1);
+		if (!read_entry(memory, table + 8 * index, &entry))
+			return ARCH_WALK_UNREADABLE;
+		if (!(entry & ENTRY_VALID))
+			return ARCH_WALK_NOT_MAPPED;
+		if (entry & ENTRY_LEAF)
+			return found(entry, left, address, ret);
+		index_bits = entry & ENTRY_NEXT_BITS;
+		table = entry & ENTRY_NEXT;
+	}
+	return ARCH_WALK_NOT_MAPPED;
+}
+
+static enum arch_walk walk_ppc64(const struct arch_mmu *mmu, const struct arch_memory *memory,
+				 struct gva address, struct arch_mapping *ret)
+{
+	if (address.value >> LINEAR_MAP_SHIFT == LINEAR_MAP) {
+		*ret = (struct arch_mapping){ .gpa = GPA(address.value & 0x0fffffffffffffffULL),
+					      .page_bytes = 1 << 16,
+					      .writable = true,
+					      .executable = true };
+		return ARCH_WALK_OK;
+	}
+	if (address.value >> 62 != 0 && address.value >> 62 != 3)
+		return ARCH_WALK_BAD_ADDRESS;
+	if (!mmu->ppc64.radix)
+		return ARCH_WALK_UNSUPPORTED;
+	return walk_radix(mmu, memory, address, ret);
+}
+
+static bool is_kernel_ppc64(struct gva address)
+{
+	return address.value >> 62 == 3;
+}
+
+const struct arch arch_ppc64 = {
+	.name = "ppc64le",
+	.elf_machine = EM_PPC64,
+	.walk = walk_ppc64,
+	.is_kernel_address = is_kernel_ppc64,
+};

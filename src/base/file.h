@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole files: mapped or read, with a maximum, and written in one go. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct mapped_file {
+	const uint8_t *data; /* NULL for an empty file */
+	size_t size;
+	bool of_disk; /* a regular file's: file_release() may drop what is in memory of it */
+};
+
+/* Maps a regular file for reading. Something else (a FIFO, a folder) is an error. */
+struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
+/*
+ * All of PATH, whatever kind of file it is, or of standard input if PATH is "-". A regular
+ * file is mapped; anything else is read to its end, at most MAX_BYTES, into memory that grows
+ * with what comes.
+ */
+struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *ret) MUST_CHECK;
+void file_unmap(struct mapped_file *file); /* of either */
+/*
+ * Gives the memory of the first SIZE bytes back to the system. Whoever reads them after all gets
+ * them from the page cache or the disk.
+ */
+void file_release(const struct mapped_file *file, size_t size);
+
+/*
+ * Reads all of PATH (any kind of file; those of /proc, too) into RET, an initialised
+ * buffer whose maximum bounds it, and which gets a terminating 0 behind its size.
+ */
+struct error *file_read(const char *path, struct buffer *ret) MUST_CHECK;
+
+/* Writes all SIZE bytes, going on after short writes and EINTR. */
+struct error *file_write_all(int fd, const void *data, size_t size, const char *path) MUST_CHECK;
+
+#define _cleanup_mapped_file_ _cleanup_(file_unmap)
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Option tables over getopt_long(3): the table is turned into its arrays for one call. */
+#include "base/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+/* Values that getopt_long() returns for table row N; past all characters. */
+#define ROW_BASE 256
+
+static size_t table_size(const struct option_spec *table)
+{
+	size_t count = 0;
+
+	while (table[count].type != OPTION_END)
+		count++;
+	return count;
+}
+
+static bool takes_argument(const struct option_spec *spec)
+{
+	return spec->type != OPTION_FLAG;
+}
+
+static struct error *parse_unsigned(const struct option_spec *spec, const char *text, uint64_t *ret)
+{
+	uint64_t value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (*text < '0' || *text > '9' || *end || errno)
+		return error_create(ERROR_USAGE, "--%s takes a whole number, not '%s'", spec->name,
+				    text);
+	if (value < spec->min)
+		return error_create(ERROR_USAGE, "--%s must be at least %llu", spec->name,
+				    (unsigned long long)spec->min);
+	if (spec->max && value > spec->max)
+		return error_create(ERROR_USAGE, "--%s can be at most %llu", spec->name,
+				    (unsigned long long)spec->max);
+	*ret = value;
+	return NULL;
+}
+
+static struct error *parse_seconds(const struct option_spec *spec, const char *text, double *ret)
+{
+	double value;
+	char *end;
+
+	value = strtod(text, &end);
+	if (end == text || *end || !isfinite(value) || value <= 0)
+		return error_create(ERROR_USAGE, "--%s takes seconds (such as 10 or 0.5), not '%s'",
+				    spec->name, text);
+	*ret = value;
+	return NULL;
+}
+
+static struct error *store(const struct option_spec *spec, void *config, const char *text)
+{
+	void *field = (char *)config + spec->offset;
+
+	switch (spec->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return NULL;
+	case OPTION_STRING:
+		*(const char **)field = text;
+		return NULL;
+	case OPTION_STRINGS:
+		vector_append((struct string_list *)field, text);
+		return NULL;
+	case OPTION_UNSIGNED:
+		return parse_unsigned(spec, text, field);
+	case OPTION_SECONDS:
+		return parse_seconds(spec, text, field);
+	case OPTION_END:
+		break;
+	}
+	return NULL;
+}
+
+static void fill_getopt(const struct option_spec *table, size_t count, struct option *longs,
+			char *shorts)
+{
+	*shorts++ = '+'; /* stop at the first argument that is no option */
+	*shorts++ = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < count; i++) {
+		longs[i] = (struct option){ .name = table[i].name,
+					    .has_arg = takes_argument(&table[i]),
+					    .val = ROW_BASE + (int)i };
+		if (!table[i].short_name)
+			continue;
+		*shorts++ = table[i].short_name;
+		if (takes_argument(&table[i]))
+			*shorts++ = ':';
+	}
+	longs[count] = (struct option){ 0 };
+	*shorts = 0;
+}
+
+static const struct option_spec *row_of(const struct option_spec *table, size_t count, int value)
+{
+	if (value >= ROW_BASE)
+		return &table[value - ROW_BASE];
+	for (size_t i = 0; i < count; i++)
+		if (table[i].short_name == value)
+			return &table[i];
+	return NULL;
+}
+
+struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
+			    int *ret_rest)
+{
+	size_t count = table_size(table);
+	_cleanup_free_ struct option *longs = memory_calloc(count + 1, sizeof(*longs));
+	_cleanup_free_ char *shorts = memory_calloc(2 * count + 3, 1);
+	struct error *error;
+	int value;
+
+	fill_getopt(table, count, longs, shorts);
+	optind = 0; /* glibc: start anew */
+	opterr = 0;
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (value == ':')
+			return error_create(ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
+		if (value == '?' && optopt && optopt < ROW_BASE)
+			return error_create(ERROR_USAGE, "unknown option '-%c'", optopt);
+		if (value == '?' && optopt)
+			return error_create(ERROR_USAGE, "%s takes no argument", argv[optind - 1]);
+		if (value == '?')
+			return error_create(ERROR_USAGE, "unknown option '%s'", argv[optind - 1]);
+		error = store(row_of(table, count, value), config, optarg);
+		if (error)
+			return error;
+	}
+	*ret_rest = optind;
+	return NULL;
+}
+
+void options_print(const struct option_spec *table, FILE *out)
+{
+	size_t count = table_size(table);
+	int width = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < count; i++) {
+			_cleanup_free_ char *left = memory_printf(
+				"%c%c%s --%s%s%s", table[i].short_name ? '-' : ' ',
+				table[i].short_name ? table[i].short_name : ' ',
+				table[i].short_name ? "," : " ", table[i].name,
+				table[i].argument ? " " : "",
+				table[i].argument ? table[i].argument : "");
+
+			if (pass)
+				fprintf(out, "  %-*s  %s\n", width, left, table[i].help);
+			else if ((int)strlen(left) > width)
+				width = (int)strlen(left);
+		}
+	}
+}

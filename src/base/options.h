@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command-line options as tables. A subcommand has one table; parsing fills its config
+ * struct by offset, and --help, the bash completion and the test of the man pages read
+ * the same table.
+ */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+
+enum option_type {
+	OPTION_END = 0,	 /* ends the table */
+	OPTION_FLAG,	 /* bool */
+	OPTION_STRING,	 /* const char *, borrowed from argv */
+	OPTION_STRINGS,	 /* struct string_list: the option may be repeated */
+	OPTION_UNSIGNED, /* uint64_t, decimal or 0x…, at least min, at most max (0: no limit) */
+	OPTION_SECONDS,	 /* double, more than 0 */
+};
+
+struct string_list {
+	const char **items; /* borrowed from argv */
+	size_t count;
+	size_t capacity;
+};
+
+/* What an argument names, for completion. */
+enum option_completion { COMPLETE_NOTHING, COMPLETE_FILE, COMPLETE_DIRECTORY, COMPLETE_VM,
+			 COMPLETE_WORDS };
+
+struct option_spec {
+	enum option_type type;
+	char short_name; /* 0: none */
+	const char *name;
+	size_t offset;	      /* of the field in the config struct */
+	const char *argument; /* its name in --help; NULL for flags */
+	const char *help;     /* one line, no full stop */
+	uint64_t min, max;    /* OPTION_UNSIGNED */
+	enum option_completion completion;
+	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
+};
+
+/*
+ * Fills CONFIG from ARGV (argv[0] is skipped). Stops at "--" or at the first argument
+ * that is no option; *ret_rest is its index (argc if there is none). "--help" and "-h"
+ * are in the caller's table if it wants them. Errors have ERROR_USAGE.
+ */
+struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
+			    int *ret_rest) MUST_CHECK;
+
+/* The table as aligned lines of text. */
+void options_print(const struct option_spec *table, FILE *out);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* UTF-8 as RFC 3629 has it. */
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* The length that the first byte announces, 0 for none; *RET are its bits of the character. */
+static size_t announced_length(uint8_t first, uint32_t *ret)
+{
+	if (first < 0x80) {
+		*ret = first;
+		return 1;
+	}
+	if (first >= 0xc2 && first < 0xe0) {
+		*ret = first & 0x1f;
+		return 2;
+	}
+	if (first >= 0xe0 && first < 0xf0) {
+		*ret = first & 0x0f;
+		return 3;
+	}
+	if (first >= 0xf0 && first < 0xf5) {
+		*ret = first & 0x07;
+		return 4;
+	}
+	return 0;
+}
+
+size_t utf8_decode(const char *text, size_t length, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t character = 0;
+	size_t size = length ? announced_length(*text, &character) : 0;
+
+	if (!size || size > length)
+		return 0;
+	for (size_t i = 1; i < size; i++) {
+		if (((uint8_t)text[i] & 0xc0) != 0x80)
+			return 0;
+		character = character << 6 | ((uint8_t)text[i] & 0x3f);
+	}
+	if (character < least[size] || character > 0x10ffff ||
+	    (character >= 0xd800 && character < 0xe000))
+		return 0;
+	*ret = character;
+	return size;
+}
+
+static bool steers_terminal(uint32_t character)
+{
+	return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+	       character == 0x200e || character == 0x200f || character == 0x2028 ||
+	       character == 0x2029 || (character >= 0x202a && character <= 0x202e) ||
+	       (character >= 0x2066 && character <= 0x2069);
+}
+
+void utf8_printable(const char *text, size_t length, char *ret, size_t size)
+{
+	size_t put = 0;
+
+	while (length) {
+		uint32_t character;
+		size_t got = utf8_decode(text, length, &character);
+		bool keep = got && !steers_terminal(character);
+		size_t add = keep ? got : 1;
+
+		if (put + add >= size)
+			break;
+		memcpy(ret + put, keep ? text : "?", add);
+		put += add;
+		text += got ? got : 1;
+		length -= got ? got : 1;
+	}
+	if (size)
+		ret[put] = 0;
+}
+
+size_t utf8_count(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += ((uint8_t)*text & 0xc0) != 0x80;
+	return count;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A VM's memory slots, in both forms that the kernel has had: a hash table of lists since 5.17,
+ * an array before. Only address space 0 (the other one, SMM, shows the same memory again).
+ *
+ * The including program has `const volatile struct vm_files_layout layout` and defines
+ * visit_slot(), which is called with the address of each struct kvm_memory_slot.
+ */
+#ifndef BPF_KVM_SLOTS_BPF_H
+#define BPF_KVM_SLOTS_BPF_H
+
+#define MAX_SLOTS 32767 /* that a VM can have (KVM_MEM_SLOTS_NUM) */
+/* The array has 512 slots and more only with memory hotplug; each costs at loading. */
+#define MAX_ARRAY_SLOTS 512
+
+extern const volatile struct vm_files_layout layout;
+
+static __always_inline __u64 read_word(__u64 address)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
+	return value;
+}
+
+static __always_inline __u32 read_u32(__u64 address)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
+	return value;
+}
+
+/* A walk through a hash table of lists. */
+struct walk {
+	__u64 buckets;
+	__u64 node; /* in the list of this bucket; 0: at its end */
+	__u64 node_offset;
+	__u64 pages; /* visit_slot()'s own */
+};
+
+static __always_inline void visit_slot(struct walk *walk, __u64 slot);
+
+static long visit_next(__u32 step, struct walk *walk)
+{
+	if (!walk->node)
+		return 1;
+	visit_slot(walk, walk->node - walk->node_offset);
+	walk->node = read_word(walk->node);
+	return 0;
+}
+
+/* A bucket holds struct hlist_head (a pointer), a slot's node is a struct hlist_node. */
+static long visit_bucket(__u32 bucket, struct walk *walk)
+{
+	walk->node = read_word(walk->buckets + bucket * sizeof(__u64));
+	bpf_loop(MAX_SLOTS, visit_next, walk, 0);
+	return 0;
+}
+
+static __always_inline void visit_hashed(__u64 slots, struct walk *walk)
+{
+	/* A slot is in two tables, of which node_idx says whose list nodes are ours. */
+	walk->buckets = slots + layout.slots_id_hash;
+	walk->node_offset = layout.slot_id_node +
+			    2 * sizeof(__u64) * (read_u32(slots + layout.slots_node_idx) & 1);
+	bpf_loop(layout.id_hash_buckets, visit_bucket, walk, 0);
+}
+
+static __always_inline void visit_array(__u64 slots, struct walk *walk)
+{
+	__u32 used = read_u32(slots + layout.slots_used);
+
+	if (used > MAX_ARRAY_SLOTS)
+		return;
+	for (__u32 i = 0; i < MAX_ARRAY_SLOTS && i < used; i++)
+		visit_slot(walk, slots + layout.slots_array + (__u64)i * layout.slot_size);
+}
+
+/* False where the slots changed meanwhile: what was visited is not to be used. */
+static __always_inline int visit_slots(__u64 kvm, int hashed, struct walk *walk)
+{
+	__u64 slots = read_word(kvm + layout.kvm_memslots);
+	__u64 generation = read_word(slots + layout.slots_generation);
+
+	if (hashed)
+		visit_hashed(slots, walk);
+	else
+		visit_array(slots, walk);
+	return read_word(kvm + layout.kvm_memslots) == slots &&
+	       read_word(slots + layout.slots_generation) == generation;
+}
+
+#endif

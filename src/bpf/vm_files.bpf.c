@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An iterator over all open files that writes a record for each file of KVM.
+ *
+ * KVM's structures are read by offsets that the loader found in BTF; those of the kernel
+ * itself through CO-RE. Nothing is locked: a VM that changes meanwhile may give a record
+ * that is out of date, never a fault. The loader checks threads against /proc.
+ *
+ * The kernel walks only the processes of the reader's pid namespace, and numbers are
+ * translated to that namespace, so they can be used with /proc and perf_event_open().
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/vm_files.h"
+#include "bpf/kvm_files.bpf.h"
+#include "bpf/kvm_slots.bpf.h"
+
+#define KVM_MEM_READONLY (1u << 1)
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile struct vm_files_layout layout;
+
+static __always_inline void visit_slot(struct walk *walk, __u64 slot)
+{
+	if (!(read_u32(slot + layout.slot_flags) & KVM_MEM_READONLY))
+		walk->pages += read_word(slot + layout.slot_npages);
+}
+
+/* 0 where the slots changed meanwhile. */
+static __always_inline __u64 count_pages(__u64 kvm, bool hashed)
+{
+	struct walk walk = { 0 };
+
+	return visit_slots(kvm, hashed, &walk) ? walk.pages : 0;
+}
+
+static __always_inline void write_record(struct bpf_iter__task_file *context, bool hashed)
+{
+	struct task_struct *task = context->task;
+	struct file *file = context->file;
+	struct vm_file_record record = { 0 };
+	__u64 object;
+	int kind;
+
+	if (!task || !file)
+		return;
+	kind = kvm_file_kind(file);
+	if (!kind)
+		return;
+	object = (unsigned long)file->private_data;
+	record.kvm = record.object = object;
+	if (kind == 2) {
+		record.kvm = read_word(object + layout.vcpu_kvm);
+		record.vcpu_id = read_u32(object + layout.vcpu_id);
+		record.tid = pid_number((void *)(unsigned long)read_word(object + layout.vcpu_pid));
+		record.flags |= VM_FILE_VCPU;
+	}
+	record.pid = pid_number(BPF_CORE_READ(task, group_leader, thread_pid));
+	record.fd = context->fd;
+	if (read_word(record.kvm + layout.kvm_mm) == (unsigned long)task->mm)
+		record.flags |= VM_FILE_OWNER;
+	record.guest_pages = count_pages(record.kvm, hashed);
+	bpf_seq_write(context->meta->seq, &record, sizeof(record));
+}
+
+/* Slots in a hash table, since 5.17; bpf_loop() is as old. */
+SEC("iter/task_file")
+int find_with_hashed_slots(struct bpf_iter__task_file *context)
+{
+	write_record(context, true);
+	return 0;
+}
+
+SEC("iter/task_file")
+int find_with_slot_array(struct bpf_iter__task_file *context)
+{
+	write_record(context, false);
+	return 0;
+}

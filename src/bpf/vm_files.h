@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What vm_files.bpf.c and its loader in src/host share. */
+#ifndef BPF_VM_FILES_H
+#define BPF_VM_FILES_H
+
+#include <linux/types.h>
+
+/*
+ * Where the fields of KVM's structures lie, in bytes. The loader finds them in the BTF of
+ * kvm, which may be a module: reading that file needs no right, while to have libbpf
+ * relocate against a module's BTF takes CAP_SYS_ADMIN.
+ */
+struct vm_files_layout {
+	__u32 vcpu_kvm, vcpu_pid, vcpu_id;
+	__u32 kvm_mm, kvm_memslots;
+	/* Slots in a hash table of lists (since 5.17), or else in an array. */
+	__u32 slots_hashed;
+	__u32 slots_id_hash, slots_node_idx, id_hash_buckets, slot_id_node;
+	__u32 slots_array, slots_used, slot_size;
+	__u32 slot_npages, slot_flags;
+	__u32 slots_generation;
+};
+
+enum {
+	VM_FILE_VCPU = 1,  /* a vCPU's file, not the VM's */
+	VM_FILE_OWNER = 2, /* the process has the address space that the VM was made in */
+};
+
+/* One open file of KVM in one process. Process and thread numbers are the reader's namespace's. */
+struct vm_file_record {
+	__u64 kvm, object; /* tell VMs, and VMs and vCPUs, apart; nothing else */
+	__u64 guest_pages; /* of all writable slots; 0: not known */
+	__u32 pid;
+	__u32 fd;
+	__u32 vcpu_id;
+	__u32 tid; /* 0: the vCPU has not run yet */
+	__u32 flags;
+	__u32 reserved;
+};
+
+#endif

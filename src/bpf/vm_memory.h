@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What vm_memory.bpf.c and its loader in src/host share. */
+#ifndef BPF_VM_MEMORY_H
+#define BPF_VM_MEMORY_H
+
+#include <linux/types.h>
+
+#define VM_MEMORY_MAX_SLOTS 4096 /* a power of two; a VM with more is said to be unreadable */
+#define VM_MEMORY_MAX_VCPUS 4096 /* likewise (KVM_MAX_VCPUS of x86) */
+
+/* Where the fields are that say how a vCPU translates, in bytes; see vm_files.h for how found. */
+struct vm_memory_layout {
+	__u32 slot_base_gfn, slot_userspace_addr;
+	__u32 vcpu_arch;				 /* of struct kvm_vcpu */
+	__u32 arch_cr0, arch_cr3, arch_cr4, arch_efer, arch_hflags; /* of struct kvm_vcpu_arch */
+	/* AMD: the VMCB, whose save area is current while the vCPU is not in the guest. */
+	__u32 is_svm;
+	__u32 svm_vmcb;	 /* of struct vcpu_svm, which starts with its kvm_vcpu */
+	__u32 vmcb_cr3;	 /* of struct vmcb */
+};
+
+struct vm_memory_slot {
+	__u64 base_gfn, pages, userspace_addr;
+};
+
+struct vm_memory_vcpu {
+	__u64 cr0, cr3, cr4, efer;
+	__u32 number;
+	__u32 nested; /* it runs a guest of its own: CR3 is not the guest kernel's */
+};
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfvisor doctor: the diagnosis of this host, a line for each finding and one below it that
+ * mends it. The exit status is 0 if a recording would work now.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "host/diagnosis.h"
+
+struct grade_style {
+	const char *mark, *color;
+};
+
+static const struct grade_style styles[] = {
+	[HOST_WORKS] = { "[ok]", "\033[32m" },
+	[HOST_WORKS_LESS] = { "[--]", "\033[33m" },
+	[HOST_FAILS] = { "[no]", "\033[31m" },
+};
+
+/* Colors are for terminals whose user has not turned them off (no-color.org). */
+static bool use_colors(void)
+{
+	const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(unwanted && *unwanted) && terminal &&
+	       strcmp(terminal, "dumb");
+}
+
+static void print_finding(const struct host_finding *finding, int width, bool colors)
+{
+	const struct grade_style *style = &styles[finding->grade];
+
+	printf("%s%s%s  %-*s  %s\n", colors ? style->color : "", style->mark,
+	       colors ? "\033[0m" : "", width, finding->subject, finding->text);
+	if (finding->mend && finding->grade != HOST_WORKS)
+		printf("      %-*s  -> %s\n", width, "", finding->mend);
+}
+
+static void print_diagnosis(const struct host_diagnosis *diagnosis)
+{
+	bool colors = use_colors();
+	int width = 0;
+
+	for (size_t i = 0; i < diagnosis->findings.count; i++) {
+		int length = (int)strlen(diagnosis->findings.items[i].subject);
+
+		width = length > width ? length : width;
+	}
+	for (size_t i = 0; i < diagnosis->findings.count; i++)
+		print_finding(&diagnosis->findings.items[i], width, colors);
+	printf("\n%s\n", host_diagnosis_can_record(diagnosis)
+				 ? "A recording would work: perfvisor record"
+				 : "A recording would not work now: see [no] above.");
+}
+
+static struct error *run_doctor(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	_cleanup_host_diagnosis_ struct host_diagnosis diagnosis = { 0 };
+	bool help;
+	struct error *error = command_parse(command, NULL, argc, argv, NULL, &help);
+
+	if (error || help)
+		return error;
+	host_diagnose(&diagnosis);
+	print_diagnosis(&diagnosis);
+	*ret_status = host_diagnosis_can_record(&diagnosis) ? 0 : 1;
+	return NULL;
+}
+
+static const struct option_spec doctor_options[] = { { 0 } };
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "Say what works on this host, what does not, and what mends it",
+	.arguments = "",
+	.options = doctor_options,
+	.examples = "  perfvisor doctor    # as the user who is going to record\n",
+	.run = run_doctor,
+};

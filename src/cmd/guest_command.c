@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening the guest that a user names. */
+#include "cmd/guest_command.h"
+
+#include "host/vm.h"
+
+static struct error *choose_vm(const struct host_vms *vms, const char *text,
+			       const struct host_vm **ret)
+{
+	if (text)
+		return host_vms_select(vms, text, ret);
+	if (vms->items.count == 1) {
+		*ret = &vms->items.items[0];
+		return NULL;
+	}
+	if (!vms->items.count)
+		return error_hint(error_create(ERROR_NOT_FOUND, "this host runs no VM"),
+				  "'perfvisor doctor' says what there is to be seen");
+	return error_hint(error_create(ERROR_USAGE, "this host runs %zu VMs: --vm says which",
+				       vms->items.count),
+			  "'perfvisor list' shows them");
+}
+
+static struct error *open_view(const struct host_vm *vm, struct guest_view **ret)
+{
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	struct error *error = vm_memory_finder_create(&finder);
+
+	if (!error)
+		error = guest_view_open(finder, vm, ret);
+	return error ? error_prefix(error, "could not look into VM '%s'", vm->name) : NULL;
+}
+
+static const char *hint_for(const struct error *error)
+{
+	switch (error_code(error)) {
+	case ERROR_NOT_FOUND:
+		return "a guest that has not booted, or is no Linux, has no kernel to be found";
+	case ERROR_PERMISSION:
+		return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE";
+	default:
+		return "'perfvisor doctor' says what works on this host";
+	}
+}
+
+struct error *guest_command_open(const char *text, struct guest_view **ret)
+{
+	const struct host_vm *vm;
+	struct host_vms vms;
+	struct error *error = host_vms_find(&vms);
+
+	if (error)
+		return error;
+	error = choose_vm(&vms, text, &vm);
+	if (!error) {
+		error = open_view(vm, ret);
+		if (error)
+			error = error_hint(error, "%s", hint_for(error));
+	}
+	host_vms_deinit(&vms);
+	return error;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands that look into one running guest have in common. */
+#ifndef CMD_GUEST_COMMAND_H
+#define CMD_GUEST_COMMAND_H
+
+#include "base/error.h"
+#include "host/guest_view.h"
+
+/*
+ * Opens the guest of the VM that TEXT names (its name or pid); of the only VM there is if TEXT is
+ * NULL. Errors have hints for people.
+ */
+struct error *guest_command_open(const char *text, struct guest_view **ret) MUST_CHECK;
+
+#endif

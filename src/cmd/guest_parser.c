@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfvisor guest-parser: the caged process of src/host/cage.h. It is no command for people and
+ * in no list: perfvisor starts itself with it.
+ */
+#include "cmd/guest_parser.h"
+
+#include "guest/service.h"
+#include "host/cage.h"
+
+struct error *guest_parser_run(void)
+{
+	struct error *error = host_cage_enter();
+
+	if (error)
+		return error;
+	guest_service_run(HOST_CAGE_FD);
+	_exit(0); /* what runs at exit (a leak checker) is not admitted in the cage */
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfvisor's entry: finds the subcommand, prints the error that it gives, chooses the exit
+ * status: 0 done, 1 failed, 2 wrong usage.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/guest_parser.h"
+#include "host/cage.h"
+
+static void print_error(const struct error *error)
+{
+	fprintf(stderr, "perfvisor: %s\n", error_message(error));
+	if (error_hint_text(error))
+		fprintf(stderr, "  hint: %s\n", error_hint_text(error));
+}
+
+static int finish(struct error *error, int status)
+{
+	/* A full disk or a closed pipe shows only when the last bytes are written. */
+	if (!error && (fflush(stdout) || ferror(stdout)) && errno != EPIPE)
+		error = error_system(errno, "could not write the output");
+	if (!error)
+		return status;
+	print_error(error);
+	status = error_code(error) == ERROR_USAGE ? 2 : 1;
+	error_destroy(error);
+	return status;
+}
+
+static const char *command_name(const char *argument)
+{
+	if (!strcmp(argument, "--help") || !strcmp(argument, "-h"))
+		return "help";
+	if (!strcmp(argument, "--version") || !strcmp(argument, "-V"))
+		return "version";
+	return argument;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct error *error;
+	int status = 0;
+
+	if (argc < 2) {
+		char *help[] = { "help", NULL };
+
+		/* The overview helps a newcomer, but nothing was done: a script should notice. */
+		return finish(command_help.run(&command_help, 1, help, &status), 2);
+	}
+	if (!strcmp(argv[1], HOST_CAGE_COMMAND))
+		return finish(guest_parser_run(), 1);
+	command = command_find(command_name(argv[1]));
+	if (!command)
+		return finish(error_hint(error_create(ERROR_USAGE, "there is no command '%s'",
+						      argv[1]),
+					 "'perfvisor help' lists the commands"),
+			      0);
+	error = command->run(command, argc - 1, argv + 1, &status);
+	return finish(error, status);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor ps: a guest's processes and what they have mapped, read from its memory. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "cmd/guest_command.h"
+#include "output/json.h"
+
+struct ps_config {
+	const char *vm;
+	bool threads, json;
+	uint64_t maps; /* 0: not asked for */
+};
+
+#define FIELD(name) offsetof(struct ps_config, name)
+
+static const struct option_spec ps_options[] = {
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0, 0,
+	  COMPLETE_VM, NULL },
+	{ OPTION_FLAG, 0, "threads", FIELD(threads), NULL, "list threads, too" },
+	{ OPTION_UNSIGNED, 0, "maps", FIELD(maps), "PID",
+	  "print what PID has mapped, in the format of /proc/PID/maps", 1, UINT32_MAX },
+	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },
+	{ 0 },
+};
+
+/* The guest chose it: what is not printable becomes '?'. TEXT has room for SIZE bytes. */
+static const char *printable(const char *name, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (; *name && used + 1 < size; name++)
+		text[used++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
+	text[used] = 0;
+	return text;
+}
+
+static void print_tasks(const struct guest_tasks *tasks)
+{
+	printf("%7s %7s %7s  %s\n", "PID", "TID", "NSPID", "COMMAND");
+	for (size_t i = 0; i < tasks->items.count; i++) {
+		const struct guest_task *task = &tasks->items.items[i];
+		char comm[GUEST_COMM_BYTES], namespace_pid[16] = "-";
+
+		if (!task->pid)
+			continue; /* a CPU's idle task is no process */
+		if (task->namespace_level)
+			snprintf(namespace_pid, sizeof(namespace_pid), "%" PRIu32,
+				 task->namespace_pid);
+		printf("%7" PRIu32 " %7" PRIu32 " %7s  %s%s%s\n", task->tgid, task->pid,
+		       namespace_pid, task->kernel_thread ? "[" : "",
+		       printable(task->comm, comm, sizeof(comm)), task->kernel_thread ? "]" : "");
+	}
+}
+
+static void write_tasks(const struct guest_tasks *tasks)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	json_open_array(&json, NULL);
+	for (size_t i = 0; i < tasks->items.count; i++) {
+		const struct guest_task *task = &tasks->items.items[i];
+
+		if (!task->pid)
+			continue;
+		json_open_object(&json, NULL);
+		json_unsigned(&json, "pid", task->tgid);
+		json_unsigned(&json, "tid", task->pid);
+		json_unsigned(&json, "namespace_pid", task->namespace_pid);
+		json_unsigned(&json, "namespace_level", task->namespace_level);
+		json_string(&json, "comm", task->comm);
+		json_bool(&json, "kernel_thread", task->kernel_thread);
+		json_close(&json);
+	}
+	json_close(&json);
+}
+
+/* fs/proc/task_mmu.c, show_vma_header_prefix(): the path begins in column 74. */
+static void print_mapping(const struct guest_mapping *mapping, const char *path)
+{
+	char text[GUEST_PATH_BYTES + 16];
+	int columns = printf("%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64
+			     " %02" PRIx32 ":%02" PRIx32 " %" PRIu64 " ",
+			     mapping->start.value, mapping->end.value, mapping->read ? 'r' : '-',
+			     mapping->write ? 'w' : '-', mapping->execute ? 'x' : '-',
+			     mapping->shared ? 's' : 'p', mapping->file_offset,
+			     mapping->device_major, mapping->device_minor, mapping->inode);
+
+	if (*path)
+		printf("%*s%s", columns < 73 ? 73 - columns : 0, "",
+		       printable(path, text, sizeof(text)));
+	putchar('\n');
+}
+
+static void write_mapping(struct json *json, const struct guest_mapping *mapping, const char *path)
+{
+	static const char *const kinds[] = { "anonymous", "file", "heap", "stack", "special" };
+
+	json_open_object(json, NULL);
+	json_unsigned(json, "start", mapping->start.value);
+	json_unsigned(json, "end", mapping->end.value);
+	json_bool(json, "read", mapping->read);
+	json_bool(json, "write", mapping->write);
+	json_bool(json, "execute", mapping->execute);
+	json_bool(json, "shared", mapping->shared);
+	json_string(json, "kind", kinds[mapping->kind]);
+	json_unsigned(json, "file_offset", mapping->file_offset);
+	json_unsigned(json, "device_major", mapping->device_major);
+	json_unsigned(json, "device_minor", mapping->device_minor);
+	json_unsigned(json, "inode", mapping->inode);
+	json_string(json, "path", *path ? path : NULL);
+	json_close(json);
+}
+
+static void show_mappings(const struct guest_mappings *mappings, const struct intern *strings,
+			  bool as_json)
+{
+	struct json json;
+
+	if (as_json) {
+		json_init(&json, stdout);
+		json_open_array(&json, NULL);
+	}
+	for (size_t i = 0; i < mappings->items.count; i++) {
+		const struct guest_mapping *mapping = &mappings->items.items[i];
+		const char *path = intern_string(strings, mapping->path);
+
+		if (as_json)
+			write_mapping(&json, mapping, path);
+		else
+			print_mapping(mapping, path);
+	}
+	if (as_json)
+		json_close(&json);
+	if (mappings->cut)
+		log_warning("some of the mappings could not be read");
+}
+
+static struct error *show_maps(const struct ps_config *config, struct guest_view *view,
+			       const struct guest_tasks *tasks)
+{
+	_cleanup_intern_ struct intern *strings = intern_create();
+	const struct guest_task *task = guest_tasks_find(tasks, config->maps);
+	struct guest_mappings mappings;
+	struct error *error;
+
+	if (!task)
+		return error_hint(error_create(ERROR_NOT_FOUND, "the guest has no process %" PRIu64,
+					       config->maps),
+				  "'perfvisor ps' without --maps lists them");
+	if (!task->mm.value)
+		return NULL; /* kernel threads have nothing mapped, as in /proc */
+	error = guest_view_mappings(view, task->mm, strings, &mappings);
+	if (error)
+		return error;
+	show_mappings(&mappings, strings, config->json);
+	guest_mappings_deinit(&mappings);
+	return NULL;
+}
+
+static struct error *show(const struct ps_config *config, struct guest_view *view)
+{
+	struct guest_tasks tasks;
+	struct error *error = guest_view_tasks(
+		view, config->threads || config->maps ? GUEST_THREADS : GUEST_PROCESSES, &tasks);
+
+	if (error)
+		return error;
+	if (config->maps)
+		error = show_maps(config, view, &tasks);
+	else if (config->json)
+		write_tasks(&tasks);
+	else
+		print_tasks(&tasks);
+	guest_tasks_deinit(&tasks);
+	return error;
+}
+
+static struct error *run_ps(const struct command *command, int argc, char **argv, int *ret_status)
+{
+	_cleanup_guest_view_ struct guest_view *view = NULL;
+	struct ps_config config = { 0 };
+	bool help;
+	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
+
+	(void)ret_status;
+	if (error || help)
+		return error;
+	error = guest_command_open(config.vm, &view);
+	return error ? error : show(&config, view);
+}
+
+const struct command command_ps = {
+	.name = "ps",
+	.summary = "List a guest's processes, read from its memory",
+	.arguments = "",
+	.options = ps_options,
+	.examples = "  perfvisor ps --vm web1              # its processes\n"
+		    "  perfvisor ps --vm web1 --maps 417   # what process 417 has mapped\n",
+	.run = run_ps,
+};

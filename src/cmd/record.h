@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of `perfvisor record`. */
+#ifndef CMD_RECORD_H
+#define CMD_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/vector.h"
+#include "base/buffer.h"
+#include "host/event.h"
+#include "perfdata/inventory.h"
+#include "perfdata/writer.h"
+#include "symbol/kernel_source.h"
+
+struct record_options {
+	struct string_list vms, pids, events;
+	bool all, guest, host, no_memory, verbose, quiet;
+	uint64_t frequency, count; /* 0: not given */
+	const char *output;
+	double duration_s; /* 0: not given */
+	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
+};
+
+/* The events to sample, ready to be opened (record_events.c). */
+struct record_events {
+	struct host_events list;
+	VECTOR(host_modes) modes; /* per event */
+	char *choice;             /* why the default event is what it is; "" where it was named */
+	uint64_t frequency;       /* of events without a rate of their own; 0: OPTIONS' count */
+};
+struct error *record_events_prepare(const struct record_options *options,
+				    struct record_events *ret) MUST_CHECK;
+void record_events_deinit(struct record_events *events);
+/* HEADER_TRACING_DATA of the tracepoints; *RET_COUNT 0 and nothing in OUT without any. */
+struct error *record_events_tracing_data(const struct record_events *events,
+					 struct buffer *out) MUST_CHECK;
+
+/* The command to record (record_command.c): forked at once, runs when told to. */
+struct record_command {
+	pid_t pid; /* 0: none */
+	int go_fd, failure_fd;
+	bool ended;
+	int wait_status;
+};
+struct error *record_command_prepare(char **argv, struct record_command *ret) MUST_CHECK;
+struct error *record_command_start(struct record_command *command) MUST_CHECK;
+bool record_command_ended(struct record_command *command);
+/* Ends it, if it has not ended, and waits for it. Its exit status as a shell gives it. */
+int record_command_finish(struct record_command *command);
+
+/*
+ * Guest kernel symbols from the guests' memory (record_memory.c), read by a thread of its own while
+ * the recording runs: that takes a moment for each VM, and samples do not wait.
+ */
+struct record_memory;
+struct record_memory *record_memory_create(void);
+void record_memory_destroy(struct record_memory *memory); /* takes NULL; ends the thread */
+/* Puts VM PID on the list of those to be read. */
+void record_memory_add(struct record_memory *memory, uint32_t pid);
+/* Has the thread begin with those on the list; without a thread all is left for the end. */
+void record_memory_start(struct record_memory *memory);
+/*
+ * Waits for the VM that the thread reads just now, then reads what is left on the list, for SECONDS
+ * at most. Each table that there is goes to STORE, encoded.
+ */
+void record_memory_finish(struct record_memory *memory, double seconds,
+			  void (*store)(void *context, uint32_t pid, const struct buffer *table),
+			  void *context);
+
+/* Guest kernel symbols to be stored in the recording (record_symbols.c). */
+struct record_symbols {
+	struct kernel_source_options options;
+	VECTOR(struct perfdata_writer_symbols) tables; /* data owned */
+	VECTOR(uint32_t) loaded;                       /* pids that were looked for */
+	bool everyone;                                 /* one of them holds for every guest */
+	struct record_memory *memory;		       /* NULL: guest memory is not to be read */
+};
+void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
+void record_symbols_deinit(struct record_symbols *symbols);
+/*
+ * Loads what the options offer for every guest and for the VMs of INVENTORY (NULL: none), once.
+ * VMs for which they offer nothing are left to guest memory.
+ */
+struct error *record_symbols_load(struct record_symbols *symbols,
+				  const struct perfdata_inventory *inventory) MUST_CHECK;
+/* Adds what guest memory gave, at the end of the recording. */
+void record_symbols_finish(struct record_symbols *symbols);
+
+#endif

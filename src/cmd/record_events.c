@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From -e, -F and -c to events that can be opened: the default event where none is named, what
+ * is sampled of host and guests, the rate, and a first try at opening each.
+ *
+ * The default rate is 999 Hz: not in step with anything that happens every millisecond. A
+ * tracepoint without a rate is sampled each time, as perf does.
+ */
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "cmd/record.h"
+#include "host/event_choice.h"
+#include "host/kvm.h"
+#include "host/tracefs.h"
+
+#define DEFAULT_HZ 999
+
+#define SAMPLE_TYPE                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+static uint64_t max_sample_rate(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned long long rate;
+
+	return file && fscanf(file, "%llu", &rate) == 1 && rate ? rate : UINT64_MAX;
+}
+
+/* The kernel refuses rates above its limit, which it lowers by itself when sampling gets slow. */
+static uint64_t allowed_frequency(const struct record_options *options)
+{
+	uint64_t wanted = options->frequency ? options->frequency : DEFAULT_HZ;
+	uint64_t limit = max_sample_rate();
+
+	if (wanted <= limit)
+		return wanted;
+	log_warning(
+		"the kernel allows %llu samples a second at most, so -F %llu is lowered to that "
+		"(kernel.perf_event_max_sample_rate)",
+		(unsigned long long)limit, (unsigned long long)wanted);
+	return limit;
+}
+
+static struct error *choose_event(bool guest, bool host, struct record_events *events)
+{
+	struct host_event_choice choice = { 0 };
+	struct error *error = host_event_choose(guest, host, &choice);
+
+	if (error)
+		return error;
+	error = host_events_parse(choice.event, &events->list);
+	events->choice = memory_strdup(choice.why);
+	host_event_choice_deinit(&choice);
+	return error;
+}
+
+static void set_rate(struct host_event *event, const struct record_options *options,
+		     uint64_t frequency)
+{
+	bool each = event->tracepoint && !options->frequency && !options->count;
+
+	if (event->rate_set)
+		return;
+	event->attr.freq = !options->count && !each;
+	if (event->attr.freq)
+		event->attr.sample_freq = frequency;
+	else
+		event->attr.sample_period = each ? 1 : options->count;
+}
+
+/* A mediated vPMU is given to no VM while such an event is open. */
+static void warn_of_mediated_pmu(const struct host_event *event)
+{
+	if (!event->software && !event->attr.exclude_guest && host_kvm_mediated_pmu())
+		log_warning("while '%s' is recorded, VMs with a mediated vPMU cannot start", event->name);
+}
+
+static struct error *prepare_event(struct host_event *event, const struct record_options *options,
+				   uint64_t frequency, host_modes *ret_modes)
+{
+	host_event_set_modes(event, options->guest, options->host, ret_modes);
+	set_rate(event, options, frequency);
+	event->attr.disabled = 1;
+	event->attr.sample_type = SAMPLE_TYPE | (event->tracepoint ? PERF_SAMPLE_RAW : 0);
+	event->attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	warn_of_mediated_pmu(event);
+	return host_event_probe(event);
+}
+
+struct error *record_events_prepare(const struct record_options *options, struct record_events *ret)
+{
+	struct record_events events = { .frequency =
+						options->count ? 0 : allowed_frequency(options) };
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < options->events.count && !error; i++)
+		error = host_events_parse(options->events.items[i], &events.list);
+	if (!options->events.count)
+		error = choose_event(options->guest, options->host, &events);
+	else
+		events.choice = memory_strdup("");
+	for (size_t i = 0; i < events.list.items.count && !error; i++) {
+		host_modes modes = 0;
+
+		error = prepare_event(&events.list.items.items[i], options, events.frequency,
+				      &modes);
+		vector_append(&events.modes, modes);
+	}
+	if (error) {
+		record_events_deinit(&events);
+		return error;
+	}
+	*ret = events;
+	return NULL;
+}
+
+void record_events_deinit(struct record_events *events)
+{
+	host_events_deinit(&events->list);
+	vector_deinit(&events->modes);
+	free(events->choice);
+}
+
+struct error *record_events_tracing_data(const struct record_events *events, struct buffer *out)
+{
+	size_t count = events->list.items.count, tracepoints = 0;
+	_cleanup_free_ uint64_t *ids = memory_calloc(count, sizeof(*ids));
+	const char *root = tracefs_find();
+
+	for (size_t i = 0; i < count; i++)
+		if (events->list.items.items[i].tracepoint)
+			ids[tracepoints++] = events->list.items.items[i].attr.config;
+	if (!tracepoints || !root)
+		return NULL;
+	return tracefs_build_tracing_data(root, ids, tracepoints, out);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening a recording for a command, and what there is to say about it. */
+#include "cmd/recording.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+
+static bool is_newer(const struct stat *left, const struct stat *right)
+{
+	if (left->st_mtim.tv_sec != right->st_mtim.tv_sec)
+		return left->st_mtim.tv_sec > right->st_mtim.tv_sec;
+	return left->st_mtim.tv_nsec > right->st_mtim.tv_nsec;
+}
+
+const char *recording_find(void)
+{
+	static const char *const names[] = { "perf.data.guest", "perf.data.kvm", "perf.data.host",
+					     "perf.data" };
+	const char *newest = NULL;
+	struct stat status, newest_status;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (stat(names[i], &status) || (newest && !is_newer(&status, &newest_status)))
+			continue;
+		newest = names[i];
+		newest_status = status;
+	}
+	return newest;
+}
+
+struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
+			     const char **ret_path, struct session **ret)
+{
+	const char *path = input ? input : recording_find();
+	struct error *error;
+
+	if (!path)
+		return error_hint(error_create(ERROR_NOT_FOUND,
+					       "there is no recording in this folder"),
+				  "'perfvisor record' makes one; -i says which file to read");
+	error = session_open(path, symbols, ret);
+	if (error)
+		return error;
+	*ret_path = path;
+	return NULL;
+}
+
+void recording_warn(const struct session *session, const char *path)
+{
+	const struct error *damage = perfdata_reader_error(session->reader);
+
+	if (damage)
+		log_warning("%s: the rest of the recording is not shown", error_message(damage));
+	else if (perfdata_reader_truncated(session->reader))
+		log_warning("'%s' ends before its time: the recorder was killed or the disk was "
+			    "full; what is there is shown", path);
+	if (session->malformed)
+		log_warning("%llu records of '%s' are malformed and left out",
+			    (unsigned long long)session->malformed, path);
+	if (session->machines.items[0]->kernel_note)
+		log_note("the host's kernel is shown as addresses: %s",
+			 session->machines.items[0]->kernel_note);
+	for (size_t i = 1; i < session->machines.count; i++)
+		if (session->machines.items[i]->kernel_note)
+			log_note("%s: name them with --guestkallsyms FILE (a copy of the guest's "
+				 "/proc/kallsyms) or --guestvmlinux FILE",
+				 session->machines.items[i]->kernel_note);
+}
+
+struct error *recording_symbols_error(struct session *session)
+{
+	return take_pointer(session->symbols_error);
+}
+
+static void run_pager(int read_end)
+{
+	const char *pager = getenv("PERFVISOR_PAGER");
+
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		pager = "less";
+	if (dup2(read_end, STDIN_FILENO) < 0)
+		_exit(127);
+	setenv("LESS", "FRX", 0); /* leave at once if it fits; colours; keep the screen */
+	execl("/bin/sh", "sh", "-c", *pager ? pager : "cat", (char *)NULL);
+	_exit(127);
+}
+
+void pager_start(struct pager *pager)
+{
+	int ends[2];
+	pid_t pid;
+
+	*pager = (struct pager){ .fd = STDOUT_FILENO, .terminal = isatty(STDOUT_FILENO) };
+	/* A pager that is left early, or `| head`, closes the pipe: that is no error. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!pager->terminal || pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (pid == 0)
+		run_pager(ends[0]);
+	close(ends[0]);
+	if (pid < 0) {
+		close(ends[1]);
+		return;
+	}
+	pager->pid = pid;
+	pager->fd = ends[1];
+}
+
+void pager_finish(struct pager *pager)
+{
+	if (!pager->pid)
+		return;
+	close(pager->fd);
+	waitpid(pager->pid, NULL, 0);
+	pager->pid = 0;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor report: a recording as a flat profile. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "cmd/recording.h"
+#include "output/report_text.h"
+#include "output/view.h"
+#include "profile/profile.h"
+
+struct report_config {
+	const char *input;
+	const char *sort;
+	bool stdio;
+	struct string_list vms;
+	struct kernel_source_options symbols;
+};
+
+typedef VECTOR(const struct machine *) machine_list;
+
+/* Keys where the user named none. */
+static void default_keys(const struct session *session, struct profile_keys *ret)
+{
+	bool vms = session->machines.count > 1;
+
+	ret->count = 0;
+	if (vms)
+		profile_keys_add(ret, PROFILE_VM);
+	/* The command of a guest's sample would be its vCPU thread: the VM says more. */
+	if (!session->guest_samples)
+		profile_keys_add(ret, PROFILE_COMM);
+	profile_keys_add(ret, PROFILE_DSO);
+	profile_keys_add(ret, PROFILE_SYMBOL);
+}
+
+static struct error *parse_keys(const char *text, struct profile_keys *ret)
+{
+	_cleanup_free_ char *copy = memory_strdup(text);
+	char *rest = copy, *word;
+
+	ret->count = 0;
+	while ((word = strsep(&rest, ","))) {
+		enum profile_key key;
+
+		if (!view_parse_key(word, &key))
+			return error_hint(error_create(ERROR_USAGE, "--sort knows no key '%s'",
+						       word),
+					  "the keys are vm, vcpu, comm, pid, dso, mode, sym");
+		profile_keys_add(ret, key);
+	}
+	return NULL;
+}
+
+static bool is_vm(const struct machine *machine, const char *text)
+{
+	char *end;
+	unsigned long pid = strtoul(text, &end, 10);
+
+	return (*text && !*end && machine->pid == pid) || !strcmp(machine->name, text);
+}
+
+static struct error *no_such_vm(const struct session *session, const char *text)
+{
+	struct error *error = error_create(ERROR_NOT_FOUND, "the recording has no VM '%s'", text);
+	struct buffer names;
+
+	if (session->machines.count < 2)
+		return error_hint(error, "it has no VM at all");
+	buffer_init(&names, 4096);
+	for (size_t i = 1; i < session->machines.count; i++)
+		buffer_printf(&names, "%s%s (%" PRIu32 ")", i > 1 ? ", " : "",
+			      session->machines.items[i]->name, session->machines.items[i]->pid);
+	error = error_hint(error, "it has %.*s", (int)names.size, (const char *)names.data);
+	buffer_deinit(&names);
+	return error;
+}
+
+static struct error *select_vms(const struct session *session, const struct string_list *names,
+				machine_list *ret)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		size_t before = ret->count;
+
+		for (size_t m = 1; m < session->machines.count; m++)
+			if (is_vm(session->machines.items[m], names->items[i]))
+				vector_append(ret, session->machines.items[m]);
+		if (ret->count == before)
+			return no_such_vm(session, names->items[i]);
+	}
+	return NULL;
+}
+
+/* Why a profile is empty, as far as the recording tells. */
+static const char *empty_reason(const struct profile *profile)
+{
+	const struct perfdata_inventory *inventory =
+		perfdata_reader_inventory(profile->session->reader);
+	const struct profile_totals *totals = &profile->totals;
+
+	if (inventory && !inventory->vms.count && !inventory->host)
+		return "no VM was running while it was made";
+	if (totals->lost)
+		return "all samples were lost: a lower rate (-F) loses fewer";
+	if (totals->host_counted)
+		return "every sample fell on the host: the guests were idle";
+	if (totals->guest_counted)
+		return "every sample fell on guests, and only the host's were asked for (--host)";
+	if (!totals->guest_sampled)
+		return "its event does not count while a guest runs";
+	return "its event counted nothing";
+}
+
+static void warn_if_empty(const struct profile *profile, bool selected)
+{
+	for (size_t i = 0; i < profile->event_count; i++)
+		if (profile->events[i].samples)
+			return;
+	if (selected)
+		log_warning("there are no samples of the VMs that were asked for");
+	else
+		log_warning("the profile is empty: %s", empty_reason(profile));
+	log_warning("'perfvisor doctor' says what works on this host and what mends the rest");
+}
+
+static struct error *write_report(const struct profile *profile, const char *path,
+				  const struct profile_keys *keys)
+{
+	struct report_text_options options = { .keys = *keys, .path = path };
+	struct pager pager;
+	struct error *error;
+
+	pager_start(&pager);
+	options.colour = pager.terminal && !getenv("NO_COLOR");
+	error = report_text_write(pager.fd, profile, &options);
+	pager_finish(&pager);
+	return error;
+}
+
+static struct error *report(const struct report_config *config, struct session *session,
+			    const char *path)
+{
+	struct profile_options options = { 0 };
+	_cleanup_profile_ struct profile *profile = NULL;
+	machine_list vms = { 0 };
+	struct error *error = NULL;
+
+	if (config->sort)
+		error = parse_keys(config->sort, &options.keys);
+	else
+		default_keys(session, &options.keys);
+	if (!error)
+		error = select_vms(session, &config->vms, &vms);
+	if (!error) {
+		options.vms = vms.items;
+		options.vm_count = vms.count;
+		profile = profile_create(session, &options);
+		error = recording_symbols_error(session);
+	}
+	vector_deinit(&vms);
+	if (error)
+		return error;
+	recording_warn(session, path);
+	warn_if_empty(profile, config->vms.count > 0);
+	return write_report(profile, path, &options.keys);
+}
+
+static struct error *run_report(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	struct report_config config = { 0 };
+	_cleanup_session_ struct session *session = NULL;
+	struct error *error;
+	const char *path;
+	bool help;
+
+	(void)ret_status;
+	error = command_parse(command, &config, argc, argv, NULL, &help);
+	if (!error && !help)
+		error = recording_open(config.input, &config.symbols, &path, &session);
+	if (!error && !help)
+		error = report(&config, session, path);
+	free(config.vms.items);
+	return error;
+}
+
+#define SYMBOLS(field) offsetof(struct report_config, symbols.field)
+
+static const struct option_spec report_options[] = {
+	{ OPTION_STRING, 'i', "input", offsetof(struct report_config, input), "FILE",
+	  "the recording; - reads standard input (default: the newest of perf.data.guest, "
+	  "perf.data.kvm, perf.data.host and perf.data here)",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
+	  "text, also on a terminal (as it is without)" },
+	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
+	  "what to count by, separated by commas: vm, vcpu, comm, pid, dso, mode, sym",
+	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid dso mode sym" },
+	{ OPTION_STRINGS, 0, "vm", offsetof(struct report_config, vms), "NAME|PID",
+	  "only this VM; may be repeated", .completion = COMPLETE_VM },
+	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
+	  "symbols of the guests' kernel: a copy of a guest's /proc/kallsyms",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestmodules", SYMBOLS(guestmodules), "FILE",
+	  "the guests' modules: a copy of a guest's /proc/modules", .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestvmlinux", SYMBOLS(guestvmlinux), "FILE",
+	  "symbols of the guests' kernel, or unikernel: its ELF file",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestmount", SYMBOLS(guestmount), "DIR",
+	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY },
+	{ 0 },
+};
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "Show a recording as a profile",
+	.arguments = "",
+	.options = report_options,
+	.examples = "  perfvisor report                           # the newest recording here\n"
+		    "  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
+		    "  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n",
+	.run = run_report,
+};

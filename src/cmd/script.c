@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor script: a recording sample by sample. */
+#include "cmd/command.h"
+#include "cmd/recording.h"
+#include "output/script_text.h"
+
+struct script_config {
+	const char *input;
+	const char *fields;
+	struct kernel_source_options symbols;
+};
+
+static struct error *script(struct session *session, const char *path,
+			    const struct script_fields *fields)
+{
+	struct pager pager;
+	struct error *error;
+
+	pager_start(&pager);
+	error = script_text_write(pager.fd, session, fields);
+	pager_finish(&pager);
+	if (!error)
+		error = recording_symbols_error(session);
+	if (!error)
+		recording_warn(session, path);
+	return error;
+}
+
+static struct error *run_script(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	struct script_config config = { 0 };
+	struct script_fields fields = { 0 };
+	_cleanup_session_ struct session *session = NULL;
+	const char *path;
+	bool help;
+	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
+
+	(void)ret_status;
+	if (error || help)
+		return error;
+	if (config.fields)
+		error = script_fields_parse(config.fields, &fields);
+	if (!error)
+		error = recording_open(config.input, &config.symbols, &path, &session);
+	return error ? error : script(session, path, &fields);
+}
+
+#define SYMBOLS(field) offsetof(struct script_config, symbols.field)
+
+static const struct option_spec script_options[] = {
+	{ OPTION_STRING, 'i', "input", offsetof(struct script_config, input), "FILE",
+	  "the recording; - reads standard input (default: the newest of perf.data.guest, "
+	  "perf.data.kvm, perf.data.host and perf.data here)",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 'F', "fields", offsetof(struct script_config, fields), "FIELDS",
+	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default",
+	  .completion = COMPLETE_WORDS,
+	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace" },
+	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
+	  "symbols of the guests' kernel: a copy of a guest's /proc/kallsyms",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestmodules", SYMBOLS(guestmodules), "FILE",
+	  "the guests' modules: a copy of a guest's /proc/modules", .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestvmlinux", SYMBOLS(guestvmlinux), "FILE",
+	  "symbols of the guests' kernel, or unikernel: its ELF file",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_STRING, 0, "guestmount", SYMBOLS(guestmount), "DIR",
+	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY },
+	{ 0 },
+};
+
+const struct command command_script = {
+	.name = "script",
+	.summary = "Show a recording sample by sample, as perf script does",
+	.arguments = "",
+	.options = script_options,
+	.examples = "  perfvisor script | stackcollapse-perf.pl | flamegraph.pl >flame.svg\n"
+		    "  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was when\n",
+	.run = run_script,
+};

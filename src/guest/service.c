@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers the owner's questions about one guest. What the guest's memory holds is only ever turned
+ * into answers; what an answer is used for is the owner's affair, and it checks them.
+ */
+#include "guest/service.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/intern.h"
+#include "base/memory.h"
+#include "guest/kernel.h"
+#include "guest/mapping.h"
+#include "guest/module.h"
+#include "guest/task.h"
+#include "guest/wire.h"
+#include "symbol/table.h"
+
+#define MAX_SLOTS 32768
+#define REGISTER_COUNT 4
+
+struct service {
+	int fd;
+	struct buffer request, pages, answer;
+	struct guest_memory *memory;
+	struct guest_space space;
+	struct guest_kernel *kernel;
+	struct intern *strings;
+	struct guest_mapping_reader *mappings; /* made when first asked for */
+};
+
+/* A page from the owner; the connection is good for nothing any more if that fails. */
+static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
+{
+	struct service *service = context;
+	uint64_t addresses[GUEST_READ_PAGES];
+	_cleanup_error_ struct error *error = NULL;
+	struct cursor cursor;
+	const void *bytes;
+	uint32_t type;
+
+	if (count > GUEST_READ_PAGES)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		addresses[i] = from[i].value;
+	error = guest_wire_send(service->fd, GUEST_READ, addresses, count * sizeof(*addresses));
+	if (!error)
+		error = guest_wire_receive(service->fd, 0, &type, &service->pages);
+	if (error || type != GUEST_PAGES)
+		return false;
+	cursor = cursor_make(service->pages.data, service->pages.size, false);
+	if (cursor_u32(&cursor) != 1)
+		return false;
+	bytes = cursor_bytes(&cursor, count * GUEST_PAGE_BYTES);
+	if (bytes)
+		memcpy(pages, bytes, count * GUEST_PAGE_BYTES);
+	return bytes;
+}
+
+static void take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret)
+{
+	uint64_t registers[REGISTER_COUNT];
+
+	for (size_t i = 0; i < REGISTER_COUNT; i++)
+		registers[i] = cursor_u64(request);
+	*ret = (struct arch_mmu){ .arch = arch };
+	if (arch == &arch_x86_64 || arch == &arch_i386) {
+		ret->x86.cr0 = registers[0];
+		ret->x86.cr3 = registers[1];
+		ret->x86.cr4 = registers[2];
+		ret->x86.efer = registers[3];
+	} else if (arch == &arch_arm64) {
+		ret->arm64.ttbr0 = registers[0];
+		ret->arm64.ttbr1 = registers[1];
+		ret->arm64.tcr = registers[2];
+		ret->arm64.lpa2 = registers[3];
+	} else {
+		ret->ppc64.process_table = registers[0];
+		ret->ppc64.pid = registers[1];
+		ret->ppc64.radix = registers[2];
+	}
+}
+
+static void close_guest(struct service *service)
+{
+	guest_mapping_reader_destroy(service->mappings);
+	service->mappings = NULL;
+	guest_kernel_close(service->kernel);
+	service->kernel = NULL;
+	guest_memory_destroy(service->memory);
+	service->memory = NULL;
+}
+
+static void answer_opened(struct service *service)
+{
+	const struct guest_kernel_image *image = guest_kernel_get_image(service->kernel);
+	const char *release = guest_kernel_release(service->kernel);
+	const uint8_t *build_id;
+	size_t build_id_bytes = guest_kernel_build_id(service->kernel, &build_id);
+	struct gva init_task;
+
+	buffer_append_u64(&service->answer, image->start.value);
+	buffer_append_u64(&service->answer, image->end.value);
+	buffer_append_u32(&service->answer, guest_kernel_btf(service->kernel) != NULL);
+	buffer_append_u32(&service->answer,
+			  guest_kernel_find_symbol(service->kernel, "init_task", &init_task));
+	buffer_append_u32(&service->answer, build_id_bytes);
+	buffer_append(&service->answer, build_id, build_id_bytes);
+	buffer_append_u32(&service->answer, strlen(release));
+	buffer_append_string(&service->answer, release);
+}
+
+static struct error *open_guest(struct service *service, struct cursor *request)
+{
+	struct guest_memory_source source = { read_pages, service };
+	_cleanup_free_ struct guest_slot *slots = NULL;
+	uint32_t arch_number = cursor_u32(request), slot_count, arch_count = 0;
+	struct error *error;
+	struct arch_mmu mmu;
+	uint64_t limit;
+
+	while (arch_all[arch_count])
+		arch_count++;
+	if (arch_number >= arch_count)
+		return error_create(ERROR_BAD_DATA, "no architecture %u", arch_number);
+	take_registers(request, arch_all[arch_number], &mmu);
+	limit = cursor_u64(request);
+	slot_count = cursor_u32(request);
+	if (request->failed || slot_count > MAX_SLOTS)
+		return error_create(ERROR_BAD_DATA, "a malformed request");
+	slots = memory_calloc(slot_count, sizeof(*slots));
+	for (uint32_t i = 0; i < slot_count; i++) {
+		slots[i].start = GPA(cursor_u64(request));
+		slots[i].bytes = cursor_u64(request);
+	}
+	close_guest(service);
+	service->memory = guest_memory_create(&source, slots, slot_count, limit);
+	guest_space_init(&service->space, service->memory, &mmu);
+	error = guest_kernel_open(&service->space, &service->kernel);
+	if (!error)
+		answer_opened(service);
+	return error;
+}
+
+static struct error *answer_symbols(struct service *service)
+{
+	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
+	struct symbol_builder *builder = symbol_builder_create();
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	_cleanup_error_ struct error *no_modules = NULL;
+	struct guest_modules modules;
+	size_t skipped;
+
+	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
+		symbol_builder_add(builder, symbols[i].address.value, 0, symbols[i].type,
+				   symbols[i].name, NULL);
+	/* A kernel whose modules cannot be read still has names of its own. */
+	no_modules = guest_modules_read(service->kernel, &modules, &skipped);
+	for (size_t m = 0; !no_modules && m < modules.items.count; m++) {
+		const struct guest_module *module = &modules.items.items[m];
+
+		for (size_t i = 0; i < module->range_count; i++)
+			symbol_builder_add_module(builder, module->name,
+						  module->ranges[i].start.value,
+						  module->ranges[i].start.value +
+							  module->ranges[i].bytes);
+		for (size_t i = 0; i < module->symbol_count; i++) {
+			const struct guest_symbol *symbol =
+				&modules.symbols.items[module->first_symbol + i];
+
+			symbol_builder_add(builder, symbol->address.value, 0, symbol->type,
+					   symbol->name, module->name);
+		}
+	}
+	if (!no_modules)
+		guest_modules_deinit(&modules);
+	table = symbol_builder_finish(builder);
+	symbol_table_encode(table, &service->answer);
+	return NULL;
+}
+
+static void print_symbol(struct buffer *text, const struct guest_symbol *symbol,
+			 const char *module)
+{
+	buffer_printf(text, module ? "%016llx %c %s\t[%s]\n" : "%016llx %c %s\n",
+		      (unsigned long long)symbol->address.value, symbol->type, symbol->name,
+		      module);
+}
+
+static struct error *answer_kallsyms(struct service *service)
+{
+	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
+	_cleanup_error_ struct error *no_modules = NULL;
+	struct guest_modules modules;
+	size_t skipped;
+
+	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
+		print_symbol(&service->answer, &symbols[i], NULL);
+	no_modules = guest_modules_read(service->kernel, &modules, &skipped);
+	if (no_modules)
+		return NULL;
+	for (size_t m = 0; m < modules.items.count; m++)
+		for (size_t i = 0; i < modules.items.items[m].symbol_count; i++)
+			print_symbol(&service->answer,
+				     &modules.symbols.items[modules.items.items[m].first_symbol + i],
+				     modules.items.items[m].name);
+	guest_modules_deinit(&modules);
+	return NULL;
+}
+
+/* kernel/module/procfs.c, m_show() */
+static void print_module(struct buffer *text, const struct guest_module *module)
+{
+	static const char *const states[] = { "Live", "Loading", "Unloading" };
+
+	buffer_printf(text, "%s %llu %lld ", module->name, (unsigned long long)module->bytes,
+		      (long long)module->references);
+	for (size_t i = 0; i < module->users.count; i++)
+		buffer_printf(text, "%s,", module->users.items[i]);
+	if (module->permanent)
+		buffer_append_string(text, "[permanent],");
+	else if (!module->users.count)
+		buffer_append_string(text, "-");
+	buffer_printf(text, " %s 0x%016llx%s%s\n", states[module->state],
+		      (unsigned long long)module->text.value, *module->taints ? " " : "",
+		      module->taints);
+}
+
+static struct error *answer_modules(struct service *service)
+{
+	struct guest_modules modules;
+	size_t skipped;
+	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < modules.items.count; i++)
+		print_module(&service->answer, &modules.items.items[i]);
+	guest_modules_deinit(&modules);
+	return NULL;
+}
+
+static struct error *answer_tasks(struct service *service, struct cursor *request)
+{
+	enum guest_task_scope scope = cursor_u32(request) ? GUEST_THREADS : GUEST_PROCESSES;
+	struct guest_tasks tasks;
+	struct error *error = guest_tasks_read(service->kernel, scope, &tasks);
+
+	if (error)
+		return error;
+	buffer_append_u32(&service->answer, tasks.items.count);
+	for (size_t i = 0; i < tasks.items.count; i++) {
+		const struct guest_task *task = &tasks.items.items[i];
+
+		buffer_append_u64(&service->answer, task->at.value);
+		buffer_append_u64(&service->answer, task->mm.value);
+		buffer_append_u64(&service->answer, task->page_tables.value);
+		buffer_append_u64(&service->answer, task->stack.value);
+		buffer_append_u32(&service->answer, task->pid);
+		buffer_append_u32(&service->answer, task->tgid);
+		buffer_append_u32(&service->answer, task->namespace_pid);
+		buffer_append_u32(&service->answer, task->namespace_level);
+		buffer_append_u32(&service->answer, task->kernel_thread);
+		buffer_append(&service->answer, task->comm, sizeof(task->comm));
+	}
+	guest_tasks_deinit(&tasks);
+	return NULL;
+}
+
+static void append_mapping(struct service *service, const struct guest_mapping *mapping)
+{
+	const char *path = intern_string(service->strings, mapping->path);
+
+	buffer_append_u64(&service->answer, mapping->start.value);
+	buffer_append_u64(&service->answer, mapping->end.value);
+	buffer_append_u64(&service->answer, mapping->file_offset);
+	buffer_append_u64(&service->answer, mapping->inode);
+	buffer_append_u32(&service->answer, mapping->device_major);
+	buffer_append_u32(&service->answer, mapping->device_minor);
+	buffer_append_u32(&service->answer, mapping->read | mapping->write << 1 |
+						    mapping->execute << 2 | mapping->shared << 3);
+	buffer_append_u32(&service->answer, mapping->kind);
+	buffer_append_u32(&service->answer, strlen(path) + 1);
+	buffer_append(&service->answer, path, strlen(path) + 1);
+}
+
+static struct error *answer_mappings(struct service *service, struct cursor *request)
+{
+	struct gva mm = GVA(cursor_u64(request));
+	struct guest_mappings mappings;
+	struct error *error;
+
+	if (!service->mappings) {
+		error = guest_mapping_reader_create(service->kernel, service->strings,
+						    &service->mappings);
+		if (error)
+			return error;
+	}
+	guest_mappings_read(service->mappings, mm, &mappings);
+	buffer_append_u32(&service->answer, mappings.cut);
+	buffer_append_u32(&service->answer, mappings.items.count);
+	for (size_t i = 0; i < mappings.items.count; i++)
+		append_mapping(service, &mappings.items.items[i]);
+	guest_mappings_deinit(&mappings);
+	return NULL;
+}
+
+static struct error *answer(struct service *service, uint32_t type)
+{
+	struct cursor request = cursor_make(service->request.data, service->request.size, false);
+
+	if (type == GUEST_ASK_OPEN)
+		return open_guest(service, &request);
+	if (!service->kernel)
+		return error_create(ERROR_BAD_DATA, "no guest is open");
+	switch (type) {
+	case GUEST_ASK_SYMBOLS:
+		return answer_symbols(service);
+	case GUEST_ASK_KALLSYMS:
+		return answer_kallsyms(service);
+	case GUEST_ASK_MODULES:
+		return answer_modules(service);
+	case GUEST_ASK_TASKS:
+		return answer_tasks(service, &request);
+	case GUEST_ASK_MAPPINGS:
+		return answer_mappings(service, &request);
+	case GUEST_ASK_REFRESH:
+		guest_memory_forget(service->memory);
+		guest_space_init(&service->space, service->memory, &service->space.mmu);
+		return NULL;
+	}
+	return error_create(ERROR_BAD_DATA, "there is no question %u", type);
+}
+
+static struct error *send_answer(struct service *service, const struct error *failure)
+{
+	uint32_t code;
+
+	if (!failure)
+		return guest_wire_send(service->fd, GUEST_RESULT, service->answer.data,
+				       service->answer.size);
+	code = error_code(failure);
+	buffer_clear(&service->answer);
+	buffer_append_u32(&service->answer, code);
+	buffer_append_string(&service->answer, error_message(failure));
+	return guest_wire_send(service->fd, GUEST_FAILED, service->answer.data,
+			       service->answer.size);
+}
+
+void guest_service_run(int fd)
+{
+	struct service service = { .fd = fd, .strings = intern_create() };
+	struct error *broken = NULL;
+
+	buffer_init(&service.request, GUEST_MESSAGE_MAX);
+	buffer_init(&service.pages, GUEST_READ_PAGES * GUEST_PAGE_BYTES + sizeof(uint32_t));
+	buffer_init(&service.answer, GUEST_MESSAGE_MAX);
+	while (!broken) {
+		_cleanup_error_ struct error *failure = NULL;
+		uint32_t type;
+
+		broken = guest_wire_receive(fd, 0, &type, &service.request);
+		if (broken)
+			break;
+		buffer_clear(&service.answer);
+		failure = answer(&service, type);
+		if (!failure && service.answer.overflow)
+			failure = error_create(ERROR_BAD_DATA,
+					       "the guest has more of that than an answer holds");
+		broken = send_answer(&service, failure);
+	}
+	error_destroy(broken);
+	close_guest(&service);
+	intern_destroy(service.strings);
+	buffer_deinit(&service.request);
+	buffer_deinit(&service.pages);
+	buffer_deinit(&service.answer);
+}

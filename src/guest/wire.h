@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the caged parser of a guest and its owner say to each other over a socket pair.
+ *
+ * The owner asks (GUEST_ASK_*), one thing at a time. The cage answers with one GUEST_RESULT or
+ * GUEST_FAILED; before that it may ask for guest pages any number of times (GUEST_READ), and each
+ * time gets one GUEST_PAGES. Each message is a header and that many bytes, integers in this
+ * machine's byte order. Neither side trusts the other's lengths.
+ */
+#ifndef GUEST_WIRE_H
+#define GUEST_WIRE_H
+
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum guest_message {
+	/* From the owner. */
+	GUEST_ASK_OPEN = 1, /* u32 arch number, 4 u64 of its registers, u64 limit in bytes, u32
+			       count of slots, each u64 gpa, u64 bytes -> guest_opened */
+	GUEST_ASK_SYMBOLS,	/* -> an encoded symbol table (symbol/table.h) of kernel and modules */
+	GUEST_ASK_KALLSYMS,	/* -> text of /proc/kallsyms */
+	GUEST_ASK_MODULES,	/* -> text of /proc/modules */
+	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
+	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
+	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
+	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
+	/* From the cage. */
+	GUEST_READ,		/* u64 gpa of each page, at most GUEST_READ_PAGES */
+	GUEST_RESULT,
+	GUEST_FAILED,		/* u32 error_code, then its message */
+};
+
+#define GUEST_READ_PAGES 64
+#define GUEST_MESSAGE_MAX ((size_t)64 << 20)
+
+struct guest_message_header {
+	uint32_t type;
+	uint32_t bytes;
+};
+
+/* Sends TYPE with SIZE bytes; fails when the other side is gone. */
+struct error *guest_wire_send(int fd, enum guest_message type, const void *data, size_t size)
+	MUST_CHECK;
+/*
+ * Receives one message into BODY, an initialised buffer that is cleared first and whose maximum
+ * bounds it. DEADLINE_NS of CLOCK_MONOTONIC, 0: none.
+ */
+struct error *guest_wire_receive(int fd, uint64_t deadline_ns, uint32_t *ret_type,
+				 struct buffer *body) MUST_CHECK;
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sampling vCPU threads: events in, decoded samples out, each with the thread that it is of.
+ *
+ *	capture_create(&config, &capture);
+ *	capture_add_thread(capture, &thread, &index) …   also later
+ *	capture_enable(capture);
+ *	while (…) {
+ *		capture_wait(capture, timeout_ms);
+ *		capture_drain(capture);               one pass over everything
+ *	}
+ *	capture_finish(capture);                      stops, the last pass, the exact losses
+ *	capture_destroy(capture);
+ *
+ * How it is done is an engine's affair (capture_engine.h); the cheapest that works is taken.
+ */
+#ifndef HOST_CAPTURE_H
+#define HOST_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/event.h"
+#include "perfdata/sample.h"
+
+struct capture_thread {
+	uint32_t pid; /* of the VMM */
+	uint32_t tid;
+	uint32_t vcpu; /* PERFDATA_NO_VCPU: not known */
+};
+
+/* Threads are numbered from 0 in the order they were added; a number is never used again. */
+#define CAPTURE_NO_THREAD SIZE_MAX
+
+struct capture_sink {
+	void *context;
+	/* SAMPLE is valid during the call; its id is the kernel's. */
+	void (*sample)(void *context, size_t event, size_t thread,
+		       const struct perfdata_sample *sample);
+	/*
+	 * COUNT more samples were taken and lost, up to about TIME_NS (0: not known). Not known of
+	 * which thread: CAPTURE_NO_THREAD. Each lost sample is told once, some only by
+	 * capture_finish().
+	 */
+	void (*lost)(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns);
+};
+
+struct capture_engine;
+extern const struct capture_engine capture_threads_engine; /* an event per thread */
+extern const struct capture_engine capture_cpus_engine;    /* an event per CPU, and a filter */
+
+struct capture_config {
+	const struct host_event *events; /* borrowed; probed, with their rate set */
+	size_t event_count;
+	size_t expected_threads;
+	struct capture_sink sink;
+	const struct capture_engine *engine; /* NULL: by cost */
+	bool no_bpf;                         /* filter without BPF, though it may be there */
+};
+
+struct capture;
+
+struct error *capture_create(const struct capture_config *config, struct capture **ret) MUST_CHECK;
+void capture_destroy(struct capture *capture); /* takes NULL */
+
+/* Starts sampling a thread (at once, if enabled). *RET is CAPTURE_NO_THREAD if it is gone. */
+struct error *capture_add_thread(struct capture *capture, const struct capture_thread *thread,
+				 size_t *ret) MUST_CHECK;
+/* The thread is gone: its losses are told, its resources given back. */
+void capture_remove_thread(struct capture *capture, size_t thread);
+
+struct error *capture_enable(struct capture *capture) MUST_CHECK;
+/* Until a ring is half full, a thread ends, a signal comes, or TIMEOUT_MS pass. */
+void capture_wait(struct capture *capture, int timeout_ms);
+void capture_drain(struct capture *capture);
+void capture_finish(struct capture *capture);
+
+struct capture_stats {
+	uint64_t throttled;   /* times that the kernel paused an event: samples not taken */
+	uint64_t undecodable; /* records that could not be read */
+	uint64_t due;         /* samples due by the kernel's own counts, of events with a fixed
+			       * period on threads; complete after capture_finish() */
+	uint64_t lost_seen;   /* lost so far, as far as is known while recording */
+	size_t ring_bytes;
+	bool ring_reduced; /* the mlock limit left no room for the size wanted */
+};
+struct capture_stats capture_stats(const struct capture *capture);
+/* What samples, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
+const char *capture_description(const struct capture *capture);
+
+DEFINE_CLEANUP(cleanup_capture, struct capture *, capture_destroy)
+#define _cleanup_capture_ _cleanup_(cleanup_capture)
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What capture.c and its engines share. How to add an engine: write capture_NAME.c with a
+ * `const struct capture_engine`, declare it in capture.h, and add it to engines[] in capture.c.
+ * An engine delivers samples by capture_deliver() and losses by capture_report_lost(); how it
+ * comes by them (perf rings as these here, or a BPF program's own ring) is its affair.
+ */
+#ifndef HOST_CAPTURE_ENGINE_H
+#define HOST_CAPTURE_ENGINE_H
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/vector.h"
+#include "host/capture.h"
+#include "host/ring.h"
+
+struct capture_engine {
+	/*
+	 * What sampling THREADS threads would cost, in a unit of one event on one thread; SIZE_MAX:
+	 * cannot be done. The cheapest engine whose create() succeeds is used.
+	 */
+	size_t (*cost)(const struct capture *capture, size_t threads);
+	struct error *(*create)(struct capture *capture)MUST_CHECK; /* sets capture->state */
+	void (*destroy)(struct capture *capture);
+	/* THREAD is capture->threads' last. *RET_GONE: there is no such thread any more. */
+	struct error *(*add_thread)(struct capture *capture, size_t thread,
+				    bool *ret_gone)MUST_CHECK;
+	void (*remove_thread)(struct capture *capture, size_t thread);
+	void (*enable)(struct capture *capture);
+	void (*disable)(struct capture *capture);
+	void (*drain)(struct capture *capture);
+	void (*finish)(struct capture *capture); /* after the last drain: losses not yet told */
+	const char *(*description)(const struct capture *capture);
+};
+
+struct capture {
+	struct capture_config config;
+	const struct capture_engine *engine;
+	void *state; /* the engine's */
+	VECTOR(struct capture_thread) threads;
+	VECTOR(uint64_t) received; /* samples delivered: thread * event_count + event */
+	struct map by_tid;         /* tid -> thread + 1; 0: removed */
+	struct capture_stats stats;
+	size_t open_files_max;
+	int epoll_fd;
+	bool enabled;
+	struct buffer callchain; /* scratch of the sample decoder */
+	uint8_t *record;         /* scratch of ring_next() */
+};
+
+/* For an engine with perf rings, before its first slot: how many there are going to be. */
+void capture_size_rings(struct capture *capture, size_t rings);
+
+void capture_deliver(struct capture *capture, size_t event, size_t thread,
+		     const struct perfdata_sample *sample);
+void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,
+			 uint64_t time_ns);
+
+/*
+ * A slot: all events on one thread or one CPU, in one ring (or, where the kernel does not let
+ * them share, several).
+ */
+struct capture_counter {
+	int fd;
+	uint64_t id;
+	uint64_t lost; /* told so far */
+	struct ring ring;
+};
+
+struct capture_slot {
+	size_t thread; /* CAPTURE_NO_THREAD: of a CPU; samples are told apart by their tid */
+	bool hung_up;
+	bool losses_elsewhere;            /* the engine knows them better than the rings do */
+	struct capture_counter *counters; /* one per event */
+};
+
+/* Opens the events on thread TID, or on CPU where TID is -1. *RET is NULL where it is gone. */
+struct error *capture_slot_open(struct capture *capture, pid_t tid, int cpu, size_t thread,
+				struct capture_slot **ret) MUST_CHECK;
+void capture_slot_destroy(const struct capture *capture, struct capture_slot *slot);
+void capture_slot_enable(const struct capture *capture, struct capture_slot *slot, bool enable);
+void capture_slot_drain(struct capture *capture, struct capture_slot *slot);
+/* Tells the losses that the kernel has counted since the last time (where it counts them). */
+void capture_slot_tell_lost(struct capture *capture, struct capture_slot *slot, uint64_t time_ns);
+/* Once, after the slot's last drain: its last losses and its counts. */
+void capture_slot_finish(struct capture *capture, struct capture_slot *slot);
+
+#endif

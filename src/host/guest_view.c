@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening a guest: its memory slots, a vCPU whose page tables map a kernel, a caged parser; then
+ * questions and their checked answers.
+ */
+#include "host/guest_view.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "host/guest_client.h"
+
+#define MAX_VCPUS_TRIED 8
+#define PTI_USER_HALF (1ULL << 12) /* of CR3: the page tables that user code runs on */
+#define MAX_TASKS 65536
+#define MAX_MAPPINGS 65537 /* and the vsyscall page */
+#define MAX_PATH_BYTES 4097
+
+/* A kernel with all its modules and 10,000 processes takes about 20 MB. */
+static const struct guest_client_limits limits = { .bytes_per_call = 64 << 20,
+						   .seconds_per_call = 20 };
+
+struct guest_view {
+	struct host_vm_memory memory;
+	struct guest_client *client;
+	struct buffer answer;
+	struct guest_view_kernel kernel;
+};
+
+static bool decode_opened(const struct buffer *answer, struct guest_view_kernel *ret)
+{
+	struct cursor cursor = cursor_make(answer->data, answer->size, false);
+	struct guest_view_kernel kernel = { 0 };
+	const void *bytes;
+	uint32_t length;
+
+	kernel.start = cursor_u64(&cursor);
+	kernel.end = cursor_u64(&cursor);
+	kernel.has_types = cursor_u32(&cursor);
+	kernel.has_data_symbols = cursor_u32(&cursor);
+	kernel.build_id_bytes = cursor_u32(&cursor);
+	bytes = cursor_bytes(&cursor, kernel.build_id_bytes);
+	if (!bytes || kernel.build_id_bytes > sizeof(kernel.build_id))
+		return false;
+	memcpy(kernel.build_id, bytes, kernel.build_id_bytes);
+	length = cursor_u32(&cursor);
+	bytes = cursor_bytes(&cursor, length);
+	if (!bytes || length >= sizeof(kernel.release))
+		return false;
+	memcpy(kernel.release, bytes, length);
+	*ret = kernel;
+	return true;
+}
+
+static struct error *try_mmu(struct guest_view *view, const struct arch_mmu *mmu)
+{
+	struct error *error = guest_client_open(view->client, mmu, &view->answer);
+
+	if (!error && !decode_opened(&view->answer, &view->kernel))
+		error = error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	return error;
+}
+
+/* Of a kernel with PTI the user half maps no kernel to speak of: its other half goes first. */
+static struct error *try_vcpu(struct guest_view *view, const struct arch_mmu *mmu)
+{
+	struct arch_mmu kernel_half = *mmu;
+	struct error *error;
+
+	if (!(mmu->x86.cr3 & PTI_USER_HALF))
+		return try_mmu(view, mmu);
+	kernel_half.x86.cr3 &= ~PTI_USER_HALF;
+	error = try_mmu(view, &kernel_half);
+	if (!error || error_code(error) != ERROR_NOT_FOUND)
+		return error;
+	error_destroy(error);
+	return try_mmu(view, mmu);
+}
+
+static struct error *find_kernel(struct guest_view *view, const struct host_vm *vm)
+{
+	struct error *error = NULL;
+	size_t tried = 0;
+
+	for (size_t i = 0; i < view->memory.registers.count && tried < MAX_VCPUS_TRIED; i++) {
+		const struct host_vm_registers *registers = &view->memory.registers.items[i];
+
+		if (registers->nested || !registers->mmu.x86.cr3)
+			continue;
+		error_destroy(error);
+		error = try_vcpu(view, &registers->mmu);
+		if (!error || error_code(error) != ERROR_NOT_FOUND)
+			return error;
+		tried++;
+	}
+	if (error)
+		return error;
+	return error_create(ERROR_NOT_FOUND, "no vCPU of VM '%s' says where its page tables are",
+			    vm->name);
+}
+
+static struct error *start_client(struct guest_view *view)
+{
+	struct guest_memory_source source = host_vm_memory_source(&view->memory);
+	VECTOR(struct guest_slot) slots = { 0 };
+	struct error *error;
+
+	for (size_t i = 0; i < view->memory.slots.count; i++)
+		vector_append(&slots, (struct guest_slot){ view->memory.slots.items[i].start,
+							   view->memory.slots.items[i].bytes });
+	error = guest_client_start(&source, slots.items, slots.count, &limits, &view->client);
+	vector_deinit(&slots);
+	return error;
+}
+
+struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
+			      struct guest_view **ret)
+{
+	_cleanup_guest_view_ struct guest_view *view = memory_calloc(1, sizeof(*view));
+	struct error *error;
+
+	buffer_init(&view->answer, GUEST_MESSAGE_MAX);
+	error = vm_memory_find(finder, vm, &view->memory);
+	if (!error)
+		error = start_client(view);
+	if (!error)
+		error = find_kernel(view, vm);
+	if (error)
+		return error;
+	*ret = take_pointer(view);
+	return NULL;
+}
+
+void guest_view_close(struct guest_view *view)
+{
+	if (!view)
+		return;
+	guest_client_stop(view->client);
+	host_vm_memory_deinit(&view->memory);
+	buffer_deinit(&view->answer);
+	free(view);
+}
+
+const struct guest_view_kernel *guest_view_get_kernel(const struct guest_view *view)
+{
+	return &view->kernel;
+}
+
+struct error *guest_view_refresh(struct guest_view *view)
+{
+	return guest_client_ask(view->client, GUEST_ASK_REFRESH, NULL, 0, &view->answer);
+}
+
+struct error *guest_view_kallsyms(struct guest_view *view, struct buffer *ret)
+{
+	return guest_client_ask(view->client, GUEST_ASK_KALLSYMS, NULL, 0, ret);
+}
+
+struct error *guest_view_modules(struct guest_view *view, struct buffer *ret)
+{
+	return guest_client_ask(view->client, GUEST_ASK_MODULES, NULL, 0, ret);
+}
+
+struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret)
+{
+	return guest_client_ask(view->client, GUEST_ASK_SYMBOLS, NULL, 0, ret);
+}
+
+static void decode_task(struct cursor *cursor, struct guest_task *ret)
+{
+	const char *comm;
+
+	*ret = (struct guest_task){ .at = GVA(cursor_u64(cursor)) };
+	ret->mm = GVA(cursor_u64(cursor));
+	ret->page_tables = GPA(cursor_u64(cursor));
+	ret->stack = GVA(cursor_u64(cursor));
+	ret->pid = cursor_u32(cursor);
+	ret->tgid = cursor_u32(cursor);
+	ret->namespace_pid = cursor_u32(cursor);
+	ret->namespace_level = cursor_u32(cursor);
+	ret->kernel_thread = cursor_u32(cursor);
+	comm = cursor_string_field(cursor, sizeof(ret->comm));
+	if (comm)
+		memcpy(ret->comm, comm, sizeof(ret->comm));
+}
+
+struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
+			       struct guest_tasks *ret)
+{
+	uint32_t threads = scope == GUEST_THREADS;
+	struct guest_tasks tasks = { 0 };
+	struct cursor cursor;
+	uint32_t count;
+	struct error *error;
+
+	error = guest_client_ask(view->client, GUEST_ASK_TASKS, &threads, sizeof(threads),
+				 &view->answer);
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	count = cursor_u32(&cursor);
+	for (uint32_t i = 0; i < count && i < MAX_TASKS && !cursor.failed; i++) {
+		struct guest_task task;
+
+		decode_task(&cursor, &task);
+		vector_append(&tasks.items, task);
+	}
+	if (cursor.failed || cursor_left(&cursor)) {
+		guest_tasks_deinit(&tasks);
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	}
+	*ret = tasks;
+	return NULL;
+}
+
+static void decode_mapping(struct cursor *cursor, struct intern *strings,
+			   struct guest_mapping *ret)
+{
+	uint32_t flags, length;
+	const char *path;
+
+	*ret = (struct guest_mapping){ .start = GVA(cursor_u64(cursor)) };
+	ret->end = GVA(cursor_u64(cursor));
+	ret->file_offset = cursor_u64(cursor);
+	ret->inode = cursor_u64(cursor);
+	ret->device_major = cursor_u32(cursor);
+	ret->device_minor = cursor_u32(cursor);
+	flags = cursor_u32(cursor);
+	ret->read = flags & 1;
+	ret->write = flags & 2;
+	ret->execute = flags & 4;
+	ret->shared = flags & 8;
+	ret->kind = cursor_u32(cursor);
+	length = cursor_u32(cursor);
+	path = cursor_string_field(cursor, length <= MAX_PATH_BYTES ? length : 0);
+	ret->path = intern_text(strings, path ? path : "");
+	if (ret->kind > GUEST_MAPPING_SPECIAL || ret->end.value <= ret->start.value)
+		cursor->failed = true;
+}
+
+struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
+				  struct guest_mappings *ret)
+{
+	struct guest_mappings mappings = { 0 };
+	struct cursor cursor;
+	uint32_t count;
+	struct error *error;
+
+	error = guest_client_ask(view->client, GUEST_ASK_MAPPINGS, &mm.value, sizeof(mm.value),
+				 &view->answer);
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	mappings.cut = cursor_u32(&cursor);
+	count = cursor_u32(&cursor);
+	for (uint32_t i = 0; i < count && i < MAX_MAPPINGS && !cursor.failed; i++) {
+		struct guest_mapping mapping;
+
+		decode_mapping(&cursor, strings, &mapping);
+		vector_append(&mappings.items, mapping);
+	}
+	if (cursor.failed || cursor_left(&cursor)) {
+		guest_mappings_deinit(&mappings);
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	}
+	*ret = mappings;
+	return NULL;
+}
+
+uint64_t guest_view_bytes_read(const struct guest_view *view)
+{
+	return guest_client_bytes_read(view->client);
+}

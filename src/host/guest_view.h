@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A running guest, seen from outside: its kernel, symbols, processes and their mappings, by its
+ * memory alone. The parsing is done in a cage (guest_client.h); answers are checked here.
+ */
+#ifndef HOST_GUEST_VIEW_H
+#define HOST_GUEST_VIEW_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "guest/mapping.h"
+#include "guest/task.h"
+#include "host/vm.h"
+#include "host/vm_memory.h"
+
+struct guest_view;
+
+struct guest_view_kernel {
+	char release[65]; /* "" where it is not known */
+	uint8_t build_id[20];
+	size_t build_id_bytes; /* 0: not known */
+	uint64_t start, end;   /* of its image, end exclusive */
+	bool has_types;	       /* BTF: without it no modules and no processes */
+	bool has_data_symbols; /* KALLSYMS_ALL: likewise */
+};
+
+/*
+ * Finds VM's memory and the Linux kernel in it. ERROR_NOT_FOUND: no Linux kernel (a unikernel, a
+ * guest that has not booted); ERROR_PERMISSION, ERROR_UNSUPPORTED: its memory is out of reach.
+ */
+struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
+			      struct guest_view **ret) MUST_CHECK;
+void guest_view_close(struct guest_view *view); /* takes NULL */
+
+const struct guest_view_kernel *guest_view_get_kernel(const struct guest_view *view);
+/* What is read from here on is as it is now. */
+struct error *guest_view_refresh(struct guest_view *view) MUST_CHECK;
+
+/* Text in the formats of /proc/kallsyms and /proc/modules; RET is initialised, and cleared. */
+struct error *guest_view_kallsyms(struct guest_view *view, struct buffer *ret) MUST_CHECK;
+struct error *guest_view_modules(struct guest_view *view, struct buffer *ret) MUST_CHECK;
+/* An encoded symbol table (symbol/table.h), to be decoded with care. */
+struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MUST_CHECK;
+
+struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
+			       struct guest_tasks *ret) MUST_CHECK;
+/* Of the process whose mm_struct is MM; paths go to STRINGS. */
+struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
+				  struct guest_mappings *ret) MUST_CHECK;
+
+uint64_t guest_view_bytes_read(const struct guest_view *view);
+
+DEFINE_CLEANUP(cleanup_guest_view, struct guest_view *, guest_view_close)
+#define _cleanup_guest_view_ _cleanup_(cleanup_guest_view)
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples on their way into the file. Each gets the id of its (event, vCPU), by which readers
+ * know its VM; those of modes nobody asked for are counted per VM and not written: an event
+ * that cannot be told to leave the host out (every software event) still gives exact totals.
+ *
+ * Records are in the order of perf's rounds: one pass over all rings, then FINISHED_ROUND.
+ */
+#include "host/recorder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "host/recorder_state.h"
+
+#define FLUSH_NS 500000000u
+#define RECORDS_BYTES (256u << 10)
+#define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
+#define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
+
+static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
+{
+	return &recorder->inventory.vms.items[recorder->threads.items[thread].vm];
+}
+
+static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool written)
+{
+	bool guest = HOST_MODES_GUEST >> mode & 1;
+
+	if (!written)
+		++*(guest ? &counts->guest_dropped : &counts->host_dropped);
+	else if (mode == PERF_RECORD_MISC_GUEST_KERNEL)
+		counts->guest_kernel++;
+	else if (mode == PERF_RECORD_MISC_GUEST_USER)
+		counts->guest_user++;
+	else
+		counts->host_written++;
+}
+
+/* Hands the encoded records to the writer; its error waits for the next step. */
+static void write_records(struct recorder *recorder)
+{
+	if (recorder->records.size && !recorder->error)
+		recorder->error = perfdata_writer_append(recorder->writer, recorder->records.data,
+							 recorder->records.size);
+	buffer_clear(&recorder->records);
+}
+
+static void on_sample(void *context, size_t event, size_t thread,
+		      const struct perfdata_sample *sample)
+{
+	struct recorder *recorder = context;
+	struct recorder_thread *its = &recorder->threads.items[thread];
+	struct perfdata_sample own = *sample;
+	unsigned mode;
+	bool written;
+
+	own.misc = guest_mode_correct(&recorder->guest_mode,
+				      &recorder->vms.items[its->vm].guest_mode, sample);
+	mode = own.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	written = recorder->config.modes[event] >> mode & 1;
+	if (sample->time_ns > recorder->newest_ns)
+		recorder->newest_ns = sample->time_ns;
+	if (!its->ids) { /* the file had no room for it */
+		vm_of(recorder, thread)->counts.lost++;
+		return;
+	}
+	own.id = its->ids[event];
+	if (written && !perfdata_sample_encode(&recorder->config.events[event].attr, &own,
+					       &recorder->records)) {
+		vm_of(recorder, thread)->counts.lost++;
+		return;
+	}
+	count_sample(&vm_of(recorder, thread)->counts, mode, written);
+	if (recorder->records.size >= RECORDS_BYTES)
+		write_records(recorder);
+}
+
+/* The id of EVENT for what is known of no thread. */
+static struct error *host_id(struct recorder *recorder, size_t event, uint64_t *ret)
+{
+	struct perfdata_id spec = { .vcpu = PERFDATA_NO_VCPU, .cpu = UINT32_MAX };
+	struct error *error = NULL;
+
+	if (!recorder->host_ids[event])
+		error = perfdata_writer_add_id(recorder->writer, event, &spec,
+					       &recorder->host_ids[event]);
+	if (!error)
+		*ret = recorder->host_ids[event];
+	return error;
+}
+
+static void on_lost(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	struct error *error = NULL;
+	uint64_t id;
+
+	if (thread == CAPTURE_NO_THREAD) {
+		recorder->inventory.other.lost += count;
+		error = host_id(recorder, event, &id);
+	} else {
+		vm_of(recorder, thread)->counts.lost += count;
+		if (!recorder->threads.items[thread].ids)
+			return;
+		id = recorder->threads.items[thread].ids[event];
+	}
+	write_records(recorder); /* what came before stays before */
+	if (!error)
+		error = perfdata_writer_lost(recorder->writer, id, count,
+					     time_ns ? time_ns : recorder->newest_ns);
+	if (recorder->error)
+		error_destroy(error);
+	else
+		recorder->error = error;
+}
+
+static bool writes_host(const struct recorder_config *config)
+{
+	for (size_t i = 0; i < config->event_count; i++)
+		if (config->modes[i] & HOST_MODES_HOST & ~(1 << PERF_RECORD_MISC_CPUMODE_UNKNOWN))
+			return true;
+	return false;
+}
+
+struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
+{
+	uint32_t pid = recorder->inventory.vms.items[vm].pid;
+	struct error *error = host_maps_write_comm(recorder->writer, pid, pid);
+
+	if (!error && writes_host(&recorder->config))
+		error = host_maps_write_process(recorder->maps, recorder->writer, pid);
+	return error;
+}
+
+struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread)
+{
+	struct recorder_thread *its = &recorder->threads.items[thread];
+	struct perfdata_id spec = {
+		.machine_pid = its->pid, .vcpu = its->vcpu, .tid = its->tid, .cpu = UINT32_MAX
+	};
+	struct error *error = NULL;
+
+	its->ids = memory_calloc(recorder->config.event_count, sizeof(*its->ids));
+	for (size_t i = 0; i < recorder->config.event_count && !error; i++)
+		error = perfdata_writer_add_id(recorder->writer, i, &spec, &its->ids[i]);
+	if (!error && its->tid != its->pid)
+		error = host_maps_write_comm(recorder->writer, its->pid, its->tid);
+	return error;
+}
+
+static struct error *open_writer(struct recorder *recorder)
+{
+	size_t count = recorder->config.event_count;
+	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
+
+	for (size_t i = 0; i < count; i++) {
+		events[i].attr = recorder->config.events[i].attr;
+		events[i].attr.sample_id_all = 1;
+		events[i].attr.read_format = PERF_FORMAT_ID; /* older perfs do not know _LOST */
+		events[i].name = recorder->config.events[i].name;
+	}
+	return perfdata_writer_create(recorder->config.path, events, count,
+				      2 * recorder->threads.count + IDS_BESIDES, &recorder->writer);
+}
+
+static struct error *introduce_all(struct recorder *recorder)
+{
+	struct error *error;
+
+	error = host_maps_write_kernel(recorder->maps, recorder->writer);
+	for (size_t i = 0; i < recorder->vms.count && !error; i++)
+		error = recorder_introduce_vm(recorder, i);
+	for (size_t i = 0; i < recorder->threads.count && !error; i++)
+		error = recorder_introduce_thread(recorder, i);
+	return error ? error : perfdata_writer_flush(recorder->writer);
+}
+
+static struct error *open_everything(struct recorder *recorder)
+{
+	const struct recorder_config *config = &recorder->config;
+	struct capture_config capture = { .events = config->events,
+					  .event_count = config->event_count,
+					  .sink = { recorder, on_sample, on_lost } };
+	_cleanup_host_vms_ struct host_vms found = { 0 };
+	struct error *error = recorder_find_vms(recorder, &found);
+
+	if (error)
+		return error;
+	capture.expected_threads = recorder_count_threads(recorder, &found);
+	error = capture_create(&capture, &recorder->capture);
+	if (!error)
+		error = recorder_add_vms(recorder, &found);
+	if (!error)
+		error = open_writer(recorder);
+	return error ? error : introduce_all(recorder);
+}
+
+struct error *recorder_create(const struct recorder_config *config, struct recorder **ret)
+{
+	struct recorder *recorder = memory_calloc(1, sizeof(*recorder));
+	struct error *error;
+
+	recorder->config = *config;
+	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
+	recorder->maps = host_maps_create();
+	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);
+	recorder->finder = host_vm_finder_create();
+	map_init(&recorder->thread_of_tid);
+	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
+	perfdata_inventory_init(&recorder->inventory);
+	recorder->inventory.guest = config->guest;
+	recorder->inventory.host = config->host;
+	free(recorder->inventory.event_choice);
+	recorder->inventory.event_choice = memory_strdup(config->event_choice);
+	for (size_t i = 0; i < config->event_count; i++) {
+		recorder->inventory.host_sampled |= host_event_sees_host(&config->events[i]);
+		recorder->inventory.guest_sampled |= host_event_sees_guest(&config->events[i]);
+	}
+	error = open_everything(recorder);
+	if (error) {
+		recorder_destroy(recorder);
+		return error;
+	}
+	*ret = recorder;
+	return NULL;
+}
+
+void recorder_destroy(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	capture_destroy(recorder->capture);
+	perfdata_writer_destroy(recorder->writer);
+	host_maps_destroy(recorder->maps);
+	host_vm_finder_destroy(recorder->finder);
+	perfdata_inventory_deinit(&recorder->inventory);
+	for (size_t i = 0; i < recorder->threads.count; i++)
+		free(recorder->threads.items[i].ids);
+	vector_deinit(&recorder->threads);
+	vector_deinit(&recorder->vms);
+	map_deinit(&recorder->thread_of_tid);
+	buffer_deinit(&recorder->records);
+	error_destroy(recorder->error);
+	free(recorder->host_ids);
+	free(recorder);
+}
+
+struct error *recorder_enable(struct recorder *recorder)
+{
+	return capture_enable(recorder->capture);
+}
+
+/* One round is complete: everything in the rings has been delivered. */
+static struct error *end_round(struct recorder *recorder)
+{
+	struct error *error;
+
+	write_records(recorder);
+	error = take_pointer(recorder->error);
+	return error ? error : perfdata_writer_round(recorder->writer);
+}
+
+struct error *recorder_step(struct recorder *recorder, int timeout_ms)
+{
+	struct error *error;
+
+	capture_wait(recorder->capture, timeout_ms);
+	capture_drain(recorder->capture);
+	error = end_round(recorder);
+	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
+		error = perfdata_writer_flush(recorder->writer);
+		recorder->flushed_ns = clock_monotonic_ns();
+	}
+	return error ? error : recorder_rescan(recorder);
+}
+
+struct error *recorder_stop(struct recorder *recorder)
+{
+	capture_finish(recorder->capture);
+	return end_round(recorder);
+}
+
+struct error *recorder_finish(struct recorder *recorder,
+			      const struct perfdata_writer_features *features)
+{
+	struct perfdata_writer_features own = *features;
+
+	own.inventory = &recorder->inventory;
+	own.build_ids = host_maps_build_ids(recorder->maps, &own.build_id_count);
+	return perfdata_writer_finish(recorder->writer, &own);
+}
+
+const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder)
+{
+	return &recorder->inventory;
+}
+
+static void add_counts(struct recorder_totals *totals, const struct perfdata_vm_counts *counts)
+{
+	totals->written += counts->guest_kernel + counts->guest_user + counts->host_written;
+	totals->dropped += counts->host_dropped + counts->guest_dropped;
+	totals->lost += counts->lost;
+}
+
+struct recorder_totals recorder_totals(const struct recorder *recorder)
+{
+	struct recorder_totals totals = { .vms = recorder->vms.count };
+	uint64_t lost_seen = capture_stats(recorder->capture).lost_seen;
+
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		add_counts(&totals, &recorder->inventory.vms.items[i].counts);
+		totals.vms_alive += recorder->vms.items[i].alive;
+		totals.vcpus_unknown |= recorder->vms.items[i].all_threads;
+	}
+	add_counts(&totals, &recorder->inventory.other);
+	for (size_t i = 0; i < recorder->threads.count; i++)
+		totals.threads += recorder->threads.items[i].alive;
+	if (totals.lost < lost_seen)
+		totals.lost = lost_seen;
+	totals.file_bytes = perfdata_writer_bytes(recorder->writer);
+	return totals;
+}
+
+struct capture_stats recorder_capture_stats(const struct recorder *recorder)
+{
+	return capture_stats(recorder->capture);
+}
+
+const char *recorder_capture_description(const struct recorder *recorder)
+{
+	return capture_description(recorder->capture);
+}

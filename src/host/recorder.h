@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording being made: the VMs and their threads, the capture of their samples, the file.
+ *
+ *	recorder_create(&config, &recorder);     finds the VMs, opens the events, then the file
+ *	recorder_enable(recorder);
+ *	while (!recorder_vms_gone(recorder) …)
+ *		recorder_step(recorder, 200);
+ *	recorder_stop(recorder);                 the last samples, exact totals
+ *	recorder_finish(recorder, &features);    completes the file
+ *	recorder_destroy(recorder);
+ *
+ * A VM here is a process: VMs of one process are one (perf's files tell machines apart by pid).
+ */
+#ifndef HOST_RECORDER_H
+#define HOST_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/capture.h"
+#include "host/event.h"
+#include "perfdata/inventory.h"
+#include "perfdata/writer.h"
+
+struct recorder_config {
+	const struct host_event *events; /* borrowed; probed, with rate, sample_type, read_format */
+	const host_modes *modes; /* per event: which samples are written; others are counted */
+	size_t event_count;
+	bool guest, host;         /* what was asked for */
+	const char *event_choice; /* "" where the user named the event */
+	const char *const *vms;   /* names or pids; none: every VM, also those that come later */
+	size_t vm_count;
+	bool may_begin_empty; /* no VM yet is no error */
+	const char *path;
+};
+
+struct recorder;
+
+/* ERROR_NOT_FOUND where there is no VM. The output file is not touched before all else works. */
+struct error *recorder_create(const struct recorder_config *config,
+			      struct recorder **ret) MUST_CHECK;
+void recorder_destroy(struct recorder *recorder); /* takes NULL */
+
+struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
+/* Waits up to TIMEOUT_MS, takes what came, looks for new VMs and vCPUs when it is time. */
+struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;
+/* Whether every VM that was named has ended; never so where none was named. */
+bool recorder_vms_gone(const struct recorder *recorder);
+struct error *recorder_stop(struct recorder *recorder) MUST_CHECK;
+/* FEATURES' inventory and build-ids are filled in here. */
+struct error *recorder_finish(struct recorder *recorder,
+			      const struct perfdata_writer_features *features) MUST_CHECK;
+
+const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
+
+struct recorder_totals {
+	size_t vms, vms_alive, threads;
+	uint64_t written, dropped, lost; /* lost: as far as is known so far */
+	uint64_t file_bytes;
+	bool vcpus_unknown; /* of a VM: all threads of its process are sampled instead */
+};
+struct recorder_totals recorder_totals(const struct recorder *recorder);
+struct capture_stats recorder_capture_stats(const struct recorder *recorder);
+const char *recorder_capture_description(const struct recorder *recorder);
+
+DEFINE_CLEANUP(cleanup_recorder, struct recorder *, recorder_destroy)
+#define _cleanup_recorder_ _cleanup_(cleanup_recorder)
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What recorder.c and recorder_vms.c share. */
+#ifndef HOST_RECORDER_STATE_H
+#define HOST_RECORDER_STATE_H
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/vector.h"
+#include "host/guest_mode.h"
+#include "host/host_maps.h"
+#include "host/recorder.h"
+#include "host/vm.h"
+
+struct recorder_thread {
+	size_t vm; /* in inventory.vms */
+	uint32_t pid, tid, vcpu;
+	bool alive;
+	uint64_t *ids; /* of the file, per event; NULL before the file is open */
+};
+
+struct recorder_vm {
+	bool alive;
+	bool named;
+	bool all_threads; /* its vCPUs' threads are not known */
+	struct guest_mode_vm guest_mode;
+};
+
+struct recorder {
+	struct recorder_config config;
+	struct capture *capture;
+	struct perfdata_writer *writer; /* NULL until everything else has worked */
+	struct host_maps *maps;
+	struct guest_mode guest_mode;
+	struct perfdata_inventory inventory;
+	VECTOR(struct recorder_vm) vms;         /* beside inventory.vms */
+	VECTOR(struct recorder_thread) threads; /* by capture's number */
+	struct map thread_of_tid;               /* tid -> the newest thread + 1 */
+	uint64_t *host_ids;    /* per event, for what is of no thread; 0: none yet */
+	struct buffer records; /* encoded, not yet in the writer */
+	uint64_t newest_ns;    /* time of the newest sample */
+	struct error *error;   /* of the sink; told by the next step */
+	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
+	uint64_t forks; /* of the host, at the last scan */
+	struct host_vm_finder *finder;
+};
+
+/* Ids in the file for a thread's events, and the records that introduce it. */
+struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;
+struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm) MUST_CHECK;
+
+/* The first look: VMs that are asked for, without their threads. */
+struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret) MUST_CHECK;
+/* Adds the VMs of FOUND that are wanted and not there yet, and their threads. */
+struct error *recorder_add_vms(struct recorder *recorder, const struct host_vms *found) MUST_CHECK;
+/* Threads that FOUND would add: what to prepare for. */
+size_t recorder_count_threads(const struct recorder *recorder, const struct host_vms *found);
+/* Looks for what came and went, if it is time to. */
+struct error *recorder_rescan(struct recorder *recorder) MUST_CHECK;
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory slots by the BPF iterator src/bpf/vm_memory.bpf.c, guest pages by process_vm_readv().
+ *
+ * On AMD CR3 is in the VMCB; elsewhere it is what KVM last needed of it (with nested paging it
+ * seldom does), which may be old or 0.
+ */
+#include "host/vm_memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/memory.h"
+
+#define PAGES_AT_ONCE 64
+
+void host_vm_memory_deinit(struct host_vm_memory *memory)
+{
+	vector_deinit(&memory->slots);
+	vector_deinit(&memory->registers);
+}
+
+/* The address of guest page FROM in the VMM; 0: in no slot. */
+static uint64_t hva_of(const struct host_vm_memory *memory, struct gpa from)
+{
+	for (size_t i = 0; i < memory->slots.count; i++) {
+		const struct host_vm_slot *slot = &memory->slots.items[i];
+
+		if (from.value >= slot->start.value && from.value - slot->start.value < slot->bytes)
+			return slot->hva + (from.value - slot->start.value);
+	}
+	return 0;
+}
+
+static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
+{
+	const struct host_vm_memory *memory = context;
+	struct iovec remote[PAGES_AT_ONCE];
+	struct iovec local = { pages, count * GUEST_PAGE_BYTES };
+
+	if (count > PAGES_AT_ONCE)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		remote[i].iov_base = (void *)(uintptr_t)hva_of(memory, from[i]);
+		remote[i].iov_len = GUEST_PAGE_BYTES;
+		if (!remote[i].iov_base)
+			return false;
+	}
+	return process_vm_readv(memory->pid, &local, 1, remote, count, 0) ==
+	       (ssize_t)local.iov_len;
+}
+
+struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory)
+{
+	return (struct guest_memory_source){ read_pages, memory };
+}
+
+#if HAVE_BPF
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host/bpf_log.h"
+#include "host/vm_layout.h"
+#include "vm_memory.skel.h"
+
+struct vm_memory_finder {
+	struct vm_memory_skeleton *skeleton;
+	struct bpf_link *link;
+};
+
+static struct error *run_iterator(struct bpf_link *link)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
+	char nothing[64];
+	ssize_t got;
+
+	if (fd < 0)
+		return error_system(errno, "could not start the BPF iterator");
+	/* It writes nothing; after a million files it wants to be asked again (EAGAIN). */
+	do {
+		got = read(fd, nothing, sizeof(nothing));
+	} while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
+	return got < 0 ? error_system(errno, "could not read the BPF iterator") : NULL;
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct host_vm_slot *a = left, *b = right;
+
+	return (a->start.value > b->start.value) - (a->start.value < b->start.value);
+}
+
+static void take_slots(const struct vm_memory_skeleton *skeleton, struct host_vm_memory *ret)
+{
+	for (uint32_t i = 0; i < skeleton->bss->slot_count; i++) {
+		const struct vm_memory_slot *slot = &skeleton->bss->slots[i];
+
+		if (slot->pages && slot->pages < UINT64_MAX / GUEST_PAGE_BYTES &&
+		    slot->base_gfn < UINT64_MAX / GUEST_PAGE_BYTES)
+			vector_append(&ret->slots,
+				      (struct host_vm_slot){ GPA(slot->base_gfn * GUEST_PAGE_BYTES),
+							     slot->pages * GUEST_PAGE_BYTES,
+							     slot->userspace_addr });
+	}
+	if (ret->slots.count)
+		qsort(ret->slots.items, ret->slots.count, sizeof(*ret->slots.items),
+		      compare_slots);
+}
+
+static void take_registers(const struct vm_memory_skeleton *skeleton, struct host_vm_memory *ret)
+{
+	uint32_t count = skeleton->bss->vcpu_count;
+
+	for (uint32_t i = 0; i < count && i < VM_MEMORY_MAX_VCPUS; i++) {
+		const struct vm_memory_vcpu *vcpu = &skeleton->bss->vcpus[i];
+		struct host_vm_registers registers = {
+			.vcpu = vcpu->number,
+			.nested = vcpu->nested,
+			.mmu = { .arch = &arch_x86_64,
+				 .x86 = { .cr0 = vcpu->cr0,
+					  .cr3 = vcpu->cr3,
+					  .cr4 = vcpu->cr4,
+					  .efer = vcpu->efer } },
+		};
+
+		vector_append(&ret->registers, registers);
+	}
+}
+
+static struct error *look(struct vm_memory_finder *finder, const struct host_vm *vm)
+{
+	struct vm_memory_skeleton *skeleton = finder->skeleton;
+	struct error *error;
+
+	skeleton->bss->found_kvm = 0;
+	skeleton->bss->wanted_pid = vm->pid;
+	skeleton->bss->wanted_fd = vm->fd;
+	error = run_iterator(finder->link);
+	if (error)
+		return error;
+	if (!skeleton->bss->found_kvm)
+		return error_create(ERROR_NOT_FOUND, "VM '%s' (pid %u) is gone", vm->name, vm->pid);
+	if (!skeleton->bss->slots_valid || skeleton->bss->slot_count > VM_MEMORY_MAX_SLOTS)
+		return error_create(ERROR_SYSTEM,
+				    "the memory slots of VM '%s' are too many, or changed just now",
+				    vm->name);
+	/* Once more: vCPU files that came before the VM's own were not known for its own. */
+	skeleton->bss->vcpu_count = 0;
+	return run_iterator(finder->link);
+}
+
+static struct bpf_program *choose_program(struct vm_memory_skeleton *skeleton,
+					  const struct vm_files_layout *files,
+					  const struct vm_memory_layout *memory)
+{
+	struct bpf_program *hashed = skeleton->progs.look_at_hashed_slots;
+	struct bpf_program *array = skeleton->progs.look_at_slot_array;
+
+	skeleton->rodata->layout = *files;
+	skeleton->rodata->memory_layout = *memory;
+	bpf_program__set_autoload(files->slots_hashed ? array : hashed, false);
+	return files->slots_hashed ? hashed : array;
+}
+
+static struct error *load(struct vm_memory_finder *finder)
+{
+	struct vm_memory_layout memory_layout;
+	struct vm_files_layout files_layout;
+	struct error *error = vm_layout_find(&files_layout);
+	struct bpf_program *program;
+	struct bpf_log log;
+	int result;
+
+	if (!error)
+		error = vm_memory_layout_find(&memory_layout);
+	if (error)
+		return error;
+	bpf_log_begin(&log);
+	finder->skeleton = vm_memory_skeleton__open();
+	result = finder->skeleton ? 0 : -errno;
+	if (!result) {
+		program = choose_program(finder->skeleton, &files_layout, &memory_layout);
+		result = vm_memory_skeleton__load(finder->skeleton);
+	}
+	if (!result) {
+		finder->link = bpf_program__attach_iter(program, NULL);
+		result = finder->link ? 0 : -errno;
+	}
+	bpf_log_end();
+	return result ? bpf_log_error(&log, result, "the BPF iterator could not be loaded") : NULL;
+}
+
+struct error *vm_memory_finder_create(struct vm_memory_finder **ret)
+{
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder =
+		memory_calloc(1, sizeof(*finder));
+	struct error *error = load(finder);
+
+	if (error)
+		return error_prefix(error, "could not find the memory of guests");
+	*ret = take_pointer(finder);
+	return NULL;
+}
+
+void vm_memory_finder_destroy(struct vm_memory_finder *finder)
+{
+	if (!finder)
+		return;
+	bpf_link__destroy(finder->link);
+	vm_memory_skeleton__destroy(finder->skeleton);
+	free(finder);
+}
+
+struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
+			     struct host_vm_memory *ret)
+{
+	struct host_vm_memory memory = { .pid = vm->pid };
+	struct error *error = look(finder, vm);
+
+	if (error)
+		return error_prefix(error, "could not find the memory of the guest");
+	take_slots(finder->skeleton, &memory);
+	take_registers(finder->skeleton, &memory);
+	*ret = memory;
+	return NULL;
+}
+
+#else
+
+struct error *vm_memory_finder_create(struct vm_memory_finder **ret)
+{
+	(void)ret;
+	return error_create(ERROR_UNSUPPORTED, "this perfvisor was built without BPF");
+}
+
+void vm_memory_finder_destroy(struct vm_memory_finder *finder)
+{
+	(void)finder;
+}
+
+struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
+			     struct host_vm_memory *ret)
+{
+	(void)finder;
+	(void)vm;
+	(void)ret;
+	return error_create(ERROR_UNSUPPORTED, "this perfvisor was built without BPF");
+}
+
+#endif

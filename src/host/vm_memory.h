@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest's physical memory, from the host: the VM's memory slots as KVM has them, and reading
+ * them through the address space of the VMM. Only ever reading.
+ *
+ * Finding slots takes BPF (CAP_BPF, CAP_PERFMON); reading takes CAP_SYS_PTRACE, or to be the
+ * VMM's user.
+ */
+#ifndef HOST_VM_MEMORY_H
+#define HOST_VM_MEMORY_H
+
+#include "arch/arch.h"
+#include "base/error.h"
+#include "base/vector.h"
+#include "guest/memory.h"
+#include "host/vm.h"
+
+struct host_vm_slot {
+	struct gpa start;
+	uint64_t bytes;
+	uint64_t hva; /* where the VMM has it mapped */
+};
+
+struct host_vm_registers {
+	uint32_t vcpu;
+	bool nested; /* it runs a guest of its own: not this guest's page tables */
+	struct arch_mmu mmu;
+};
+
+struct host_vm_memory {
+	uint32_t pid;
+	VECTOR(struct host_vm_slot) slots; /* not overlapping, ascending */
+	VECTOR(struct host_vm_registers) registers; /* of vCPUs, as they were just now */
+};
+
+struct vm_memory_finder;
+
+/* Loads what finds slots and registers, once for many VMs. */
+struct error *vm_memory_finder_create(struct vm_memory_finder **ret) MUST_CHECK;
+void vm_memory_finder_destroy(struct vm_memory_finder *finder); /* takes NULL */
+
+/* As they are now. Slots and registers may change at any time: find again when it matters. */
+struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
+			     struct host_vm_memory *ret) MUST_CHECK;
+void host_vm_memory_deinit(struct host_vm_memory *memory);
+
+/* Reads guest pages of MEMORY, which must outlive what uses the source. */
+struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory);
+
+DEFINE_CLEANUP(cleanup_vm_memory_finder, struct vm_memory_finder *, vm_memory_finder_destroy)
+#define _cleanup_vm_memory_finder_ _cleanup_(cleanup_vm_memory_finder)
+
+#endif

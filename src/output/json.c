@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* JSON (RFC 8259), indented by two spaces, one member to a line. */
+#include "output/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void json_init(struct json *json, FILE *out)
+{
+	*json = (struct json){ .out = out };
+}
+
+static void write_quoted(FILE *out, const char *text)
+{
+	size_t left = strlen(text);
+
+	putc('"', out);
+	while (left) {
+		uint32_t character;
+		size_t length = utf8_decode(text, left, &character);
+
+		if (!length)
+			fputs("\\ufffd", out);
+		else if (character == '"' || character == '\\')
+			fprintf(out, "\\%c", (int)character);
+		else if (character < 0x20 || character == 0x7f)
+			fprintf(out, "\\u%04" PRIx32, character);
+		else
+			fwrite(text, 1, length, out);
+		length += !length;
+		text += length;
+		left -= length;
+	}
+	putc('"', out);
+}
+
+static void start_line(struct json *json)
+{
+	putc('\n', json->out);
+	for (unsigned int i = 0; i < json->depth; i++)
+		fputs("  ", json->out);
+}
+
+/* All that stands before a value: the comma, the line's start, the key. */
+static void start_value(struct json *json, const char *key)
+{
+	if (json->depth) {
+		if (json->filled[json->depth - 1])
+			putc(',', json->out);
+		json->filled[json->depth - 1] = true;
+		start_line(json);
+	}
+	if (key) {
+		write_quoted(json->out, key);
+		fputs(": ", json->out);
+	}
+}
+
+static void end_value(struct json *json)
+{
+	if (!json->depth)
+		putc('\n', json->out);
+}
+
+static void open_container(struct json *json, const char *key, char opening, char closing)
+{
+	assert(json->depth < JSON_MAX_DEPTH);
+	start_value(json, key);
+	putc(opening, json->out);
+	json->closing[json->depth] = closing;
+	json->filled[json->depth] = false;
+	json->depth++;
+}
+
+void json_open_object(struct json *json, const char *key)
+{
+	open_container(json, key, '{', '}');
+}
+
+void json_open_array(struct json *json, const char *key)
+{
+	open_container(json, key, '[', ']');
+}
+
+void json_close(struct json *json)
+{
+	assert(json->depth);
+	json->depth--;
+	if (json->filled[json->depth])
+		start_line(json);
+	putc(json->closing[json->depth], json->out);
+	end_value(json);
+}
+
+void json_string(struct json *json, const char *key, const char *text)
+{
+	if (!text) {
+		json_null(json, key);
+		return;
+	}
+	start_value(json, key);
+	write_quoted(json->out, text);
+	end_value(json);
+}
+
+void json_unsigned(struct json *json, const char *key, uint64_t value)
+{
+	start_value(json, key);
+	fprintf(json->out, "%" PRIu64, value);
+	end_value(json);
+}
+
+void json_signed(struct json *json, const char *key, int64_t value)
+{
+	start_value(json, key);
+	fprintf(json->out, "%" PRId64, value);
+	end_value(json);
+}
+
+void json_double(struct json *json, const char *key, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		json_null(json, key);
+		return;
+	}
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	start_value(json, key);
+	fputs(text, json->out);
+	end_value(json);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	start_value(json, key);
+	fputs(value ? "true" : "false", json->out);
+	end_value(json);
+}
+
+void json_null(struct json *json, const char *key)
+{
+	start_value(json, key);
+	fputs("null", json->out);
+	end_value(json);
+}

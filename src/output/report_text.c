@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flat profile as text. Layout as perf's (tools/perf/ui/stdio/hist.c): comment lines with
+ * the number of samples and the sum of periods for each event, titles and a line of dots,
+ * then a row for each entry, its share of all periods first.
+ */
+#include "output/report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "output/escape.h"
+#include "output/stream.h"
+#include "output/view.h"
+
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define PLAIN "\033[m"
+
+struct writer {
+	struct output_stream stream;
+	const struct profile *profile;
+	const struct report_text_options *options;
+	size_t widths[PROFILE_KEY_COUNT];
+	struct buffer cell;
+};
+
+/* Characters, not bytes: what a terminal shows of UTF-8. */
+static size_t text_width(const struct buffer *text)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < text->size; i++)
+		width += (text->data[i] & 0xc0) != 0x80;
+	return width;
+}
+
+static void make_cell(struct writer *writer, const struct profile_row *row, enum profile_key key)
+{
+	buffer_clear(&writer->cell);
+	view_append_cell(&writer->cell, writer->profile, row, key);
+}
+
+static void measure(struct writer *writer, const struct profile_event *event)
+{
+	const struct profile_keys *keys = &writer->options->keys;
+
+	for (size_t k = 0; k < keys->count; k++) {
+		writer->widths[k] = strlen(view_title(keys->items[k]));
+		if (k + 1 == keys->count)
+			continue; /* nothing stands behind the last column */
+		for (size_t i = 0; i < event->rows.count; i++) {
+			size_t width;
+
+			make_cell(writer, &event->rows.items[i], keys->items[k]);
+			width = text_width(&writer->cell);
+			if (width > writer->widths[k])
+				writer->widths[k] = width;
+		}
+	}
+}
+
+static void append_spaces(struct buffer *out, size_t count)
+{
+	void *room = buffer_extend(out, count);
+
+	if (room)
+		memset(room, ' ', count);
+}
+
+/* As perf's: 2439 samples are "2K". */
+static void append_rounded(struct buffer *out, uint64_t value)
+{
+	static const char units[] = " KMGTPE";
+	int unit = 0;
+
+	for (; value >= 1000 && units[unit + 1]; value /= 1000)
+		unit++;
+	buffer_printf(out, "%" PRIu64, value);
+	if (unit)
+		buffer_printf(out, "%c", units[unit]);
+}
+
+static void write_event_header(struct writer *writer, const struct profile_event *event)
+{
+	struct buffer *out = &writer->stream.buffer;
+	const struct profile_keys *keys = &writer->options->keys;
+
+	buffer_append_string(out, "# Samples: ");
+	append_rounded(out, event->samples);
+	buffer_append_string(out, " of event '");
+	output_append_escaped(out, event->name);
+	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# Overhead", event->period);
+	for (size_t k = 0; k < keys->count; k++) {
+		const char *title = view_title(keys->items[k]);
+
+		buffer_printf(out, "  %s", title);
+		if (k + 1 < keys->count)
+			append_spaces(out, writer->widths[k] - strlen(title));
+	}
+	buffer_append_string(out, "\n# ........");
+	for (size_t k = 0; k < keys->count; k++) {
+		buffer_append_string(out, "  ");
+		for (size_t i = 0; i < writer->widths[k]; i++)
+			buffer_append_u8(out, '.');
+	}
+	buffer_append_string(out, "\n#\n");
+}
+
+static void append_share(struct writer *writer, double percent)
+{
+	struct buffer *out = &writer->stream.buffer;
+	const char *colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
+
+	if (!writer->options->colour || !colour) {
+		buffer_printf(out, "  %7.2f%%", percent);
+		return;
+	}
+	buffer_printf(out, "  %s%7.2f%%%s", colour, percent, PLAIN);
+}
+
+static void write_row(struct writer *writer, const struct profile_event *event,
+		      const struct profile_row *row)
+{
+	struct buffer *out = &writer->stream.buffer;
+	const struct profile_keys *keys = &writer->options->keys;
+
+	append_share(writer, event->period ? 100.0 * row->period / event->period : 0);
+	for (size_t k = 0; k < keys->count; k++) {
+		make_cell(writer, row, keys->items[k]);
+		buffer_append_string(out, "  ");
+		buffer_append(out, writer->cell.data, writer->cell.size);
+		if (k + 1 < keys->count)
+			append_spaces(out, writer->widths[k] - text_width(&writer->cell));
+	}
+	buffer_append_u8(out, '\n');
+}
+
+static void write_event(struct writer *writer, const struct profile_event *event)
+{
+	measure(writer, event);
+	write_event_header(writer, event);
+	for (size_t i = 0; i < event->rows.count; i++) {
+		write_row(writer, event, &event->rows.items[i]);
+		if (!output_stream_line(&writer->stream))
+			return;
+	}
+	buffer_append_string(&writer->stream.buffer, "\n");
+}
+
+static void append_line(struct buffer *out, const char *title, const char *text)
+{
+	if (!*text)
+		return;
+	buffer_printf(out, "# %s: ", title);
+	output_append_escaped(out, text);
+	buffer_append_u8(out, '\n');
+}
+
+static void write_header(struct writer *writer)
+{
+	struct buffer *out = &writer->stream.buffer;
+	struct perfdata_reader *reader = writer->profile->session->reader;
+	const struct perfdata_features *features = perfdata_reader_features(reader);
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(reader);
+
+	append_line(out, "Recording", writer->options->path);
+	append_line(out, "Host", features->hostname);
+	append_line(out, "Host kernel", features->osrelease);
+	append_line(out, "Command line", features->cmdline);
+	if (inventory)
+		append_line(out, "Event chosen", inventory->event_choice);
+	for (const char *const *note = writer->options->notes; note && *note; note++)
+		append_line(out, "Note", *note);
+	buffer_append_string(out, "#\n# Totals: ");
+	view_append_totals(out, &writer->profile->totals);
+	buffer_append_string(out, "\n#\n");
+}
+
+struct error *report_text_write(int fd, const struct profile *profile,
+				const struct report_text_options *options)
+{
+	struct writer writer = { .profile = profile, .options = options };
+
+	output_stream_init(&writer.stream, fd);
+	buffer_init(&writer.cell, 1024 * 1024);
+	write_header(&writer);
+	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
+		if (profile->events[i].samples)
+			write_event(&writer, &profile->events[i]);
+	buffer_deinit(&writer.cell);
+	return output_stream_finish(&writer.stream);
+}

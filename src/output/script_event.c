@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fields of an event, as perf chooses them (tools/perf/builtin-script.c, output[] and
+ * perf_session__check_output_opt()): tracepoints show their own fields instead of an address,
+ * and with it when they have call chains; what the samples do not have is left out, unless
+ * the user asked for it.
+ */
+#include "output/script_event.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "output/escape.h"
+
+#define COMMON (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
+#define ADDRESS (SCRIPT_IP | SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
+
+static uint32_t default_fields(const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_TRACEPOINT)
+		return COMMON | ADDRESS | SCRIPT_PERIOD;
+	return COMMON | SCRIPT_TRACE | (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? ADDRESS : 0);
+}
+
+static const struct {
+	uint32_t field;
+	uint64_t sample_type;
+	const char *word, *what;
+} needs[] = {
+	{ SCRIPT_IP, PERF_SAMPLE_IP, "ip", "an address" },
+	{ SCRIPT_PID, PERF_SAMPLE_TID, "pid", "a process" },
+	{ SCRIPT_TID, PERF_SAMPLE_TID, "tid", "a thread" },
+	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "time", "a time" },
+	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "cpu", "a CPU" },
+};
+
+static struct error *choose(const struct perfdata_event *event, const struct script_fields *fields,
+			    uint32_t *ret)
+{
+	uint32_t asked = fields->only | fields->more, chosen = asked;
+
+	if (!fields->only)
+		chosen = (default_fields(&event->attr) | fields->more) & ~fields->less;
+	if (event->attr.type != PERF_TYPE_TRACEPOINT)
+		chosen &= ~SCRIPT_TRACE;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
+		if (!(chosen & needs[i].field) || (event->attr.sample_type & needs[i].sample_type))
+			continue;
+		if (asked & needs[i].field)
+			return error_create(ERROR_UNSUPPORTED,
+					    "samples of '%s' do not have %s: field '%s' cannot be "
+					    "printed",
+					    event->name, needs[i].what, needs[i].word);
+		chosen &= ~needs[i].field;
+	}
+	if ((chosen & SCRIPT_OFFSET) && !(chosen & SCRIPT_SYMBOL))
+		return error_create(ERROR_USAGE, "-F symoff needs sym, too");
+	*ret = chosen;
+	return NULL;
+}
+
+/* Names of all events stand right-aligned to the longest. */
+static char *make_name(const char *name, size_t width)
+{
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, 1024 * 1024);
+	for (size_t length = strlen(name); length < width; length++)
+		buffer_append_u8(&text, ' ');
+	output_append_escaped(&text, name);
+	buffer_append_string(&text, ": ");
+	return memory_strndup((const char *)text.data, text.size);
+}
+
+struct error *script_events_create(const struct session *session,
+				   const struct script_fields *fields, struct script_event **ret)
+{
+	size_t count = perfdata_reader_event_count(session->reader), width = 0;
+	struct script_event *events = memory_calloc(count + 1, sizeof(*events));
+
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(perfdata_reader_event(session->reader, i)->name);
+
+		width = length > width ? length : width;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct perfdata_event *event = perfdata_reader_event(session->reader, i);
+		struct error *error = choose(event, fields, &events[i].fields);
+
+		if (error) {
+			script_events_destroy(events, count);
+			return error;
+		}
+		events[i].chains = event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+		events[i].name = make_name(event->name, width);
+		events[i].name_bytes = strlen(events[i].name);
+	}
+	*ret = events;
+	return NULL;
+}
+
+void script_events_destroy(struct script_event *events, size_t count)
+{
+	for (size_t i = 0; events && i < count; i++)
+		free(events[i].name);
+	free(events);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which fields are printed for each event. Part of script_text.c. */
+#ifndef OUTPUT_SCRIPT_EVENT_H
+#define OUTPUT_SCRIPT_EVENT_H
+
+#include <stdbool.h>
+
+#include "output/script_text.h"
+
+struct script_event {
+	uint32_t fields;
+	bool chains; /* its samples have call chains */
+	char *name;  /* as it is printed, ": " included; owned */
+	size_t name_bytes;
+};
+
+/*
+ * RET: as many as SESSION has events, to be freed by script_events_destroy(). An error where the user
+ * asked for what the samples do not have.
+ */
+struct error *script_events_create(const struct session *session,
+				   const struct script_fields *fields,
+				   struct script_event **ret) MUST_CHECK;
+void script_events_destroy(struct script_event *events, size_t count); /* takes NULL */
+
+#endif

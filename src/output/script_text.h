@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples one by one, as `perf script` prints them, so that what reads its output
+ * (stackcollapse-perf.pl and others) reads ours.
+ */
+#ifndef OUTPUT_SCRIPT_TEXT_H
+#define OUTPUT_SCRIPT_TEXT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/session.h"
+
+enum script_field {
+	SCRIPT_COMM = 1 << 0,
+	SCRIPT_TID = 1 << 1,
+	SCRIPT_PID = 1 << 2,
+	SCRIPT_TIME = 1 << 3,
+	SCRIPT_CPU = 1 << 4,
+	SCRIPT_EVENT = 1 << 5,
+	SCRIPT_TRACE = 1 << 6,
+	SCRIPT_IP = 1 << 7,
+	SCRIPT_SYMBOL = 1 << 8,
+	SCRIPT_DSO = 1 << 9,
+	SCRIPT_OFFSET = 1 << 10,
+	SCRIPT_PERIOD = 1 << 11,
+	SCRIPT_MACHINE_PID = 1 << 12,
+	SCRIPT_VCPU = 1 << 13,
+};
+
+struct script_fields {
+	uint32_t only; /* these and no others; 0: perf's defaults for the kind of event … */
+	uint32_t more, less; /* … and these as well, and not these */
+};
+
+/* perf's words, separated by commas; all with + or - before them, or none. */
+struct error *script_fields_parse(const char *text, struct script_fields *ret) MUST_CHECK;
+
+/* Writes all samples of SESSION to descriptor FD, in the order of time. */
+struct error *script_text_write(int fd, struct session *session,
+				const struct script_fields *fields) MUST_CHECK;
+
+#endif

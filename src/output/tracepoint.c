@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fields of tracepoints. The formats are in the recording's tracing data (tools/perf/util/
+ * trace-event-info.c writes them, trace-event-read.c reads them): a magic, a version, the
+ * byte order, the size of a long, the size of a page, two files about the ring buffer, formats
+ * of ftrace's own events, then formats by system. What follows (kallsyms, printk formats, command
+ * lines) is not needed here: functions are named from the session's symbols.
+ *
+ * libtraceevent takes formats and samples at their word. So a format is used only if all its
+ * fields lie within the largest sample, and a sample is copied into room that is large
+ * enough for every 16-bit offset and length that it can name.
+ */
+#include "output/tracepoint.h"
+
+#if HAVE_TRACEEVENT
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "output/escape.h"
+
+#define FILES_MAX 65536		/* of one kind */
+#define SAMPLE_MAX 65536	/* a record's size is 16 bits */
+#define ROOM (4 * SAMPLE_MAX)	/* an offset and a length of 16 bits each, and a margin */
+#define FORMAT_BYTES_MAX (1024 * 1024)
+
+enum soundness { UNCHECKED, SOUND, UNSOUND };
+
+struct tracepoints {
+	struct session *session;
+	struct tep_handle *tep;
+	struct tep_plugin_list *plugins;
+	struct trace_seq text;
+	uint8_t *room; /* the sample, then zeroes */
+	size_t filled;
+	size_t event_count;
+	uint8_t *soundness; /* of each event's format */
+};
+
+/* perf's machine__resolve_kernel_addr(): names of functions in fields. */
+static char *resolve_function(void *data, unsigned long long *address, char **module)
+{
+	struct tracepoints *tracepoints = data;
+	struct machine *host = tracepoints->session->machines.items[0];
+	const struct symbol *symbol;
+
+	session_load_kernel(tracepoints->session, host);
+	symbol = host->kernel_table ? symbol_table_find(host->kernel_table, *address) : NULL;
+	if (!symbol)
+		return NULL;
+	*module = (char *)symbol_module(host->kernel_table, symbol);
+	*address = symbol->start;
+	return (char *)symbol_name(host->kernel_table, symbol);
+}
+
+/* A file with its size before it; NULL if it is not all there. */
+static const char *read_file(struct cursor *cursor, size_t *ret_size)
+{
+	uint64_t size = cursor_u64(cursor);
+
+	if (size > FORMAT_BYTES_MAX)
+		cursor->failed = true;
+	*ret_size = size;
+	return cursor_bytes(cursor, size);
+}
+
+static const char *read_string(struct cursor *cursor)
+{
+	size_t left = cursor_left(cursor);
+	const char *text = left ? memchr(cursor->data + cursor->offset, 0, left) : NULL;
+
+	if (!text || cursor->failed) {
+		cursor->failed = true;
+		return NULL;
+	}
+	return cursor_bytes(cursor, text + 1 - (const char *)(cursor->data + cursor->offset));
+}
+
+static void skip_ftrace_formats(struct cursor *cursor)
+{
+	uint32_t count = cursor_u32(cursor);
+	size_t size;
+
+	for (uint32_t i = 0; i < count && i < FILES_MAX && !cursor->failed; i++)
+		read_file(cursor, &size);
+}
+
+static void read_formats(struct tracepoints *tracepoints, struct cursor *cursor)
+{
+	uint32_t systems = cursor_u32(cursor);
+
+	for (uint32_t i = 0; i < systems && i < FILES_MAX && !cursor->failed; i++) {
+		const char *system = read_string(cursor);
+		uint32_t count = cursor_u32(cursor);
+
+		for (uint32_t j = 0; j < count && j < FILES_MAX && !cursor->failed; j++) {
+			size_t size;
+			const char *format = read_file(cursor, &size);
+
+			/* A format that is not understood leaves its event without fields. */
+			if (format && system)
+				tep_parse_event(tracepoints->tep, format, size, system);
+		}
+	}
+}
+
+static bool read_header(struct tracepoints *tracepoints, struct cursor *cursor)
+{
+	static const char magic[10] = "\027\010\104tracing";
+	const char *found = cursor_bytes(cursor, sizeof(magic));
+	bool big, local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	uint8_t long_bytes;
+	size_t size;
+
+	if (!found || memcmp(found, magic, sizeof(magic)) || !read_string(cursor))
+		return false;
+	big = cursor_u8(cursor);
+	cursor->swap = big != local_big;
+	long_bytes = cursor_u8(cursor);
+	tep_set_flag(tracepoints->tep, TEP_NSEC_OUTPUT);
+	tep_set_file_bigendian(tracepoints->tep, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(tracepoints->tep, local_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(tracepoints->tep, long_bytes == 4 ? 4 : 8);
+	tep_set_page_size(tracepoints->tep, cursor_u32(cursor));
+	cursor_skip(cursor, sizeof("header_page"));
+	read_file(cursor, &size);
+	cursor_skip(cursor, sizeof("header_event"));
+	read_file(cursor, &size);
+	return !cursor->failed;
+}
+
+static bool are_sound(const struct tep_format_field *field)
+{
+	for (; field; field = field->next)
+		if (field->offset < 0 || field->size < 0 || field->size > SAMPLE_MAX ||
+		    field->offset > SAMPLE_MAX - field->size)
+			return false;
+	return true;
+}
+
+static bool wants_fields(const struct session *session, const struct script_event *events)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
+		if (events[i].fields & SCRIPT_TRACE)
+			return true;
+	return false;
+}
+
+struct error *tracepoints_create(const struct session *session, const struct script_event *events,
+				 struct tracepoints **ret)
+{
+	const struct perfdata_features *features = perfdata_reader_features(session->reader);
+	struct tracepoints *tracepoints;
+	struct cursor cursor;
+
+	*ret = NULL;
+	if (!wants_fields(session, events))
+		return NULL;
+	if (!features->tracing_data_bytes)
+		return error_hint(error_create(ERROR_BAD_DATA, "the recording has tracepoints but "
+							       "not their formats"),
+				  "-F without 'trace' shows the rest of its samples");
+	tracepoints = memory_calloc(1, sizeof(*tracepoints));
+	tracepoints->session = (struct session *)session;
+	tracepoints->tep = tep_alloc();
+	tracepoints->plugins = tep_load_plugins(tracepoints->tep);
+	tracepoints->event_count = perfdata_reader_event_count(session->reader);
+	tracepoints->soundness = memory_calloc(tracepoints->event_count, 1);
+	tracepoints->room = memory_calloc(ROOM, 1);
+	trace_seq_init(&tracepoints->text);
+	tep_set_function_resolver(tracepoints->tep, resolve_function, tracepoints);
+	cursor = cursor_make(features->tracing_data, features->tracing_data_bytes, false);
+	if (read_header(tracepoints, &cursor)) {
+		skip_ftrace_formats(&cursor);
+		read_formats(tracepoints, &cursor);
+	}
+	*ret = tracepoints;
+	if (!cursor.failed)
+		return NULL;
+	tracepoints_destroy(tracepoints);
+	*ret = NULL;
+	return error_create(ERROR_BAD_DATA, "the recording's formats of tracepoints are malformed");
+}
+
+void tracepoints_destroy(struct tracepoints *tracepoints)
+{
+	if (!tracepoints)
+		return;
+	tep_unload_plugins(tracepoints->plugins, tracepoints->tep);
+	tep_free(tracepoints->tep);
+	trace_seq_destroy(&tracepoints->text);
+	free(tracepoints->soundness);
+	free(tracepoints->room);
+	free(tracepoints);
+}
+
+static bool is_sound(struct tracepoints *tracepoints, size_t event_index, struct tep_event *event)
+{
+	uint8_t *soundness = &tracepoints->soundness[event_index];
+
+	if (*soundness == UNCHECKED)
+		*soundness = are_sound(event->format.common_fields) &&
+					     are_sound(event->format.fields)
+				     ? SOUND
+				     : UNSOUND;
+	return *soundness == SOUND;
+}
+
+void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
+			struct buffer *out)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	const struct perf_event_attr *attr =
+		tracepoints->session->attrs[sample->decoded.event_index];
+	struct tep_record record = { .cpu = fields->cpu, .size = fields->raw_bytes };
+	struct tep_event *event = tep_find_event(tracepoints->tep, attr->config);
+
+	if (!event || !fields->raw || fields->raw_bytes > SAMPLE_MAX ||
+	    !is_sound(tracepoints, sample->decoded.event_index, event))
+		return;
+	memcpy(tracepoints->room, fields->raw, fields->raw_bytes);
+	if (tracepoints->filled > fields->raw_bytes)
+		memset(tracepoints->room + fields->raw_bytes, 0,
+		       tracepoints->filled - fields->raw_bytes);
+	tracepoints->filled = fields->raw_bytes;
+	record.data = tracepoints->room;
+	/* The library finds the format by what the data say, not by the event. */
+	if (tep_find_event_by_record(tracepoints->tep, &record) != event)
+		return;
+	trace_seq_reset(&tracepoints->text);
+	tep_print_event(tracepoints->tep, &tracepoints->text, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&tracepoints->text);
+	output_append_escaped(out, tracepoints->text.buffer);
+}
+
+#else
+
+struct error *tracepoints_create(const struct session *session, const struct script_event *events,
+				 struct tracepoints **ret)
+{
+	*ret = NULL;
+	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
+		if (events[i].fields & SCRIPT_TRACE)
+			return error_hint(error_create(ERROR_UNSUPPORTED,
+						       "this perfvisor cannot show the fields of "
+						       "tracepoints"),
+					  "build it with libtraceevent, or use -F without 'trace'");
+	return NULL;
+}
+
+void tracepoints_destroy(struct tracepoints *tracepoints)
+{
+	(void)tracepoints;
+}
+
+void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
+			struct buffer *out)
+{
+	(void)tracepoints, (void)sample, (void)out;
+}
+
+#endif

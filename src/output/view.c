@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words of a profile; those of perf (tools/perf/util/sort.c) where perf has them. */
+#include "output/view.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "output/escape.h"
+
+static const struct {
+	const char *word, *title;
+} columns[PROFILE_KEY_COUNT] = {
+	[PROFILE_VM] = { "vm", "VM" },
+	[PROFILE_VCPU] = { "vcpu", "vCPU" },
+	[PROFILE_COMM] = { "comm", "Command" },
+	[PROFILE_PID] = { "pid", "Pid" },
+	[PROFILE_DSO] = { "dso", "Shared Object" },
+	[PROFILE_MODE] = { "mode", "Mode" },
+	[PROFILE_SYMBOL] = { "sym", "Symbol" },
+};
+
+const char *view_title(enum profile_key key)
+{
+	return columns[key].title;
+}
+
+const char *view_sort_word(enum profile_key key)
+{
+	return columns[key].word;
+}
+
+bool view_parse_key(const char *word, enum profile_key *ret)
+{
+	if (!strcmp(word, "symbol"))
+		word = "sym";
+	for (int key = 0; key < PROFILE_KEY_COUNT; key++) {
+		if (!strcmp(columns[key].word, word)) {
+			*ret = key;
+			return true;
+		}
+	}
+	return false;
+}
+
+char view_mode_letter(uint16_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return 'k';
+	case PERF_RECORD_MISC_USER:
+		return '.';
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return 'g';
+	case PERF_RECORD_MISC_GUEST_USER:
+		return 'u';
+	default:
+		return 'H';
+	}
+}
+
+static const char *mode_words(uint16_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return "host kernel";
+	case PERF_RECORD_MISC_USER:
+		return "host user";
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return "guest kernel";
+	case PERF_RECORD_MISC_GUEST_USER:
+		return "guest user";
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return "hypervisor";
+	default:
+		return "unattributed";
+	}
+}
+
+static void append_symbol(struct buffer *out, const struct profile *profile,
+			  const struct profile_row *row)
+{
+	const char *name = resolver_symbol_name(profile->resolver, row->location);
+
+	buffer_printf(out, "[%c] ", view_mode_letter(row->cpumode));
+	if (name)
+		output_append_escaped(out, name);
+	else
+		buffer_printf(out, "0x%016" PRIx64,
+			      resolver_location(profile->resolver, row->location)->address);
+}
+
+static void append_comm(struct buffer *out, const struct profile *profile,
+			const struct profile_row *row)
+{
+	if (row->comm == TIMELINE_NO_COMM)
+		buffer_printf(out, ":%d", (int)row->tid);
+	else
+		output_append_escaped(out, intern_string(profile->session->strings, row->comm));
+}
+
+void view_append_cell(struct buffer *out, const struct profile *profile,
+		      const struct profile_row *row, enum profile_key key)
+{
+	switch (key) {
+	case PROFILE_VM:
+		output_append_escaped(out, row->vm ? row->vm->name : MACHINE_HOST_NAME);
+		break;
+	case PROFILE_VCPU:
+		if (row->vcpu == PERFDATA_NO_VCPU)
+			buffer_append_string(out, "-");
+		else
+			buffer_printf(out, "%" PRIu32, row->vcpu);
+		break;
+	case PROFILE_COMM:
+		append_comm(out, profile, row);
+		break;
+	case PROFILE_PID:
+		buffer_printf(out, "%d", (int)row->pid);
+		break;
+	case PROFILE_DSO:
+		output_append_escaped(out, resolver_dso_name(profile->resolver, row->location));
+		break;
+	case PROFILE_MODE:
+		buffer_append_string(out, mode_words(row->cpumode));
+		break;
+	case PROFILE_SYMBOL:
+		append_symbol(out, profile, row);
+		break;
+	case PROFILE_KEY_COUNT:
+		break;
+	}
+}
+
+static void append_host(struct buffer *out, const struct profile_totals *totals)
+{
+	uint64_t all = totals->host + totals->host_counted;
+
+	if (!totals->host_sampled && !all) {
+		buffer_append_string(out, "host not sampled, ");
+		return;
+	}
+	buffer_printf(out, "%" PRIu64 " host", all);
+	if (totals->host_counted && !totals->host)
+		buffer_append_string(out, " (counted, not written)");
+	else if (totals->host_counted)
+		buffer_printf(out, " (%" PRIu64 " of them counted, not written)",
+			      totals->host_counted);
+	buffer_append_string(out, ", ");
+}
+
+static void append_guests(struct buffer *out, const struct profile_totals *totals)
+{
+	if (totals->guest_counted)
+		buffer_printf(out, "%" PRIu64 " guest (counted, not written), ",
+			      totals->guest_counted);
+	if (totals->guest_kernel || totals->guest_user ||
+	    (totals->guest_sampled && !totals->guest_counted))
+		buffer_printf(out, "%" PRIu64 " guest kernel, %" PRIu64 " guest user, ",
+			      totals->guest_kernel, totals->guest_user);
+	else if (!totals->guest_sampled && !totals->guest_counted)
+		buffer_append_string(out, "guests not sampled, ");
+}
+
+void view_append_totals(struct buffer *out, const struct profile_totals *totals)
+{
+	buffer_printf(out, "%" PRIu64 " samples: ", profile_totals_sum(totals));
+	append_host(out, totals);
+	append_guests(out, totals);
+	buffer_printf(out, "%" PRIu64 " lost, %" PRIu64 " unattributed", totals->lost,
+		      totals->unattributed);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every writer of a profile shows, as words: the title of a column, the content of a
+ * cell, the line of totals.
+ */
+#ifndef OUTPUT_VIEW_H
+#define OUTPUT_VIEW_H
+
+#include "base/buffer.h"
+#include "profile/profile.h"
+
+const char *view_title(enum profile_key key);	   /* "Shared Object" */
+const char *view_sort_word(enum profile_key key);  /* "dso": what --sort calls it */
+/* The key that WORD names in --sort (perf's words, too: "symbol"); false: none. */
+bool view_parse_key(const char *word, enum profile_key *ret);
+
+/* The cell of ROW in the column of KEY. Names are escaped. */
+void view_append_cell(struct buffer *out, const struct profile *profile,
+		      const struct profile_row *row, enum profile_key key);
+/* perf's letter for where a sample was: 'k' '.' 'g' 'u', 'H' for anything else. */
+char view_mode_letter(uint16_t cpumode);
+
+/* "1234 samples: 34 host, 1000 guest kernel, …": the parts add up to the sum. */
+void view_append_totals(struct buffer *out, const struct profile_totals *totals);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One event of a recording: its perf_event_attr, its name, the ids that its samples
+ * carry, and which VM and vCPU each id belongs to.
+ *
+ * Formats: include/uapi/linux/perf_event.h (struct perf_event_attr, ABI sizes 64 (VER0) to
+ * the newest) and tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#ifndef PERFDATA_ATTR_H
+#define PERFDATA_ATTR_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the samples of one id come from; the ids of a host event have machine_pid 0. */
+struct perfdata_id {
+	uint64_t id;
+	uint32_t machine_pid; /* host pid of the VMM process: names the guest. 0: the host */
+	uint32_t vcpu;	      /* vCPU number of the guest, PERFDATA_NO_VCPU if not known */
+	uint32_t tid;	      /* host thread the event was opened on, 0 if not known */
+	uint32_t cpu;	      /* host CPU the event was opened on, UINT32_MAX: any */
+};
+
+#define PERFDATA_NO_VCPU UINT32_MAX
+
+struct perfdata_event {
+	struct perf_event_attr attr; /* in this machine's byte order; newer fields cut off */
+	char *name;		     /* "cpu-clock", "cycles:G"; owned; never NULL */
+	struct perfdata_id *ids;     /* owned */
+	size_t id_count;
+};
+
+#endif

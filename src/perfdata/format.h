@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a perf.data file looks like on disk: constants and layouts that the reader and the
+ * writer share.
+ *
+ * Sources: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.[ch],
+ * tools/lib/perf/include/perf/event.h.
+ *
+ * The file form: struct format_header, the attrs (each a perf_event_attr and a section that
+ * lists its ids), the records, and behind the records one format_section per feature bit
+ * that is set, in the order of the bits. The pipe form: struct format_pipe_header, then
+ * records only. A directory recording: the file form as DIR/data, and the plain records of
+ * more threads in DIR/data.0, DIR/data.1 … without any header.
+ */
+#ifndef PERFDATA_FORMAT_H
+#define PERFDATA_FORMAT_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+/* "PERFILE2" in a little-endian file, "2ELIFREP" in a big-endian one. */
+#define FORMAT_MAGIC 0x32454c4946524550ULL
+/* "PERFFILE": before Linux 3.5 (2012). Says nothing about the byte order. */
+#define FORMAT_MAGIC_OLD 0x454c494646524550ULL
+
+#define FORMAT_FEATURE_BITS 256
+
+struct format_section {
+	uint64_t offset; /* from the start of the file */
+	uint64_t size;
+};
+
+struct format_header {
+	uint64_t magic;
+	uint64_t size;	    /* of this header */
+	uint64_t attr_size; /* of one entry of attrs: a perf_event_attr and a format_section */
+	struct format_section attrs;
+	struct format_section data; /* size 0: the recorder never finished */
+	struct format_section event_types; /* not used any more */
+	uint64_t features[FORMAT_FEATURE_BITS / 64];
+};
+
+struct format_pipe_header {
+	uint64_t magic;
+	uint64_t size; /* of this header: 16 tells the pipe form from the file form */
+};
+
+enum format_feature {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7, /* u32 available, u32 online */
+	FEATURE_CPUDESC = 8,
+	FEATURE_CPUID = 9,
+	FEATURE_TOTAL_MEM = 10, /* u64 kB */
+	FEATURE_CMDLINE = 11,	/* u32 count, strings */
+	FEATURE_EVENT_DESC = 12,
+	FEATURE_SAMPLE_TIME = 21, /* u64 first, u64 last */
+	FEATURE_DIR_FORMAT = 24,  /* u64 version */
+	FEATURE_COMPRESSED = 27,  /* u32 version, type, level, ratio, mmap_len */
+
+	/*
+	 * perfvisor's own. perf knows no features above HEADER_LAST_FEATURE (about 32): it
+	 * stops at that bit, so sections behind it cost it nothing, and being the last in
+	 * the order of bits they do not move the ones that it knows
+	 * (perf_header__process_sections()).
+	 *
+	 * FEATURE_SYMBOLS, all in the byte order of the file: for each table u32 machine_pid,
+	 * u32 0, u64 size, then size bytes, then zero bytes up to a multiple of 8.
+	 */
+	FEATURE_INVENTORY = 240,
+	FEATURE_SYMBOLS = 241,
+};
+
+#define FORMAT_DIRECTORY_VERSION 1
+
+/* A string in a feature: u32 length, then length bytes, terminated and zero-padded. */
+#define FORMAT_STRING_ALIGNMENT 64
+
+/* Records of perf's user space; those of the kernel are below 64. */
+enum format_record {
+	RECORD_USER_FIRST = 64,
+	RECORD_HEADER_ATTR = 64,
+	RECORD_HEADER_EVENT_TYPE = 65,
+	RECORD_HEADER_TRACING_DATA = 66, /* u32 size; size bytes follow the record */
+	RECORD_HEADER_BUILD_ID = 67,
+	RECORD_FINISHED_ROUND = 68,
+	RECORD_ID_INDEX = 69,
+	RECORD_AUXTRACE_INFO = 70,
+	RECORD_AUXTRACE = 71, /* u64 size; size bytes follow the record */
+	RECORD_AUXTRACE_ERROR = 72,
+	RECORD_THREAD_MAP = 73,
+	RECORD_CPU_MAP = 74,
+	RECORD_STAT_CONFIG = 75,
+	RECORD_STAT = 76,
+	RECORD_STAT_ROUND = 77,
+	RECORD_EVENT_UPDATE = 78,
+	RECORD_TIME_CONV = 79,
+	RECORD_HEADER_FEATURE = 80,
+	RECORD_COMPRESSED = 81,
+	RECORD_FINISHED_INIT = 82,
+	RECORD_COMPRESSED2 = 83, /* u64 size of the compressed bytes, those, padding */
+};
+
+/* RECORD_ID_INDEX: u64 count, count entries, then (since 6.0) count guest entries. */
+struct format_id_entry {
+	uint64_t id;
+	uint64_t index; /* of the ring buffer */
+	uint64_t cpu;	/* all ones: any */
+	uint64_t tid;	/* all ones: any */
+};
+
+struct format_id_guest_entry {
+	uint64_t machine_pid; /* 0: the host */
+	uint64_t vcpu;	      /* all ones: not known */
+};
+
+/* RECORD_EVENT_UPDATE: u64 what, u64 id, data. */
+#define FORMAT_EVENT_UPDATE_NAME 2
+
+/* Both a record of the pipe form and an entry of FEATURE_BUILD_ID; the path follows. */
+struct format_build_id {
+	struct perf_event_header header;
+	int32_t pid; /* of the machine, -1: the host */
+	uint8_t bytes[20];
+	uint8_t size; /* valid with FORMAT_MISC_BUILD_ID_SIZE, else all 20 bytes count */
+	uint8_t reserved[3];
+};
+#define FORMAT_MISC_BUILD_ID_SIZE (1U << 15)
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The VM inventory, in memory and as the bytes of its feature section.
+ *
+ * The format is docs/perfvisor-sections.md: a magic, a version, a header and an entry per
+ * VM, the last two led by their size so that a later writer can append fields that this
+ * reader passes over. Integers have the byte order of the file.
+ *
+ * Limits: those of inventory.h, and strings of at most 65,535 bytes. The encoder leaves out
+ * what is past them, so that it never writes what the decoder refuses.
+ */
+#include "perfdata/inventory.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+
+#define INVENTORY_MAGIC "pvvmlist"
+#define INVENTORY_MAGIC_BYTES 8
+#define INVENTORY_VERSION 1
+
+#define MAX_VMS 65536
+#define MAX_VCPUS 4096
+#define MAX_STRING_BYTES 65535
+
+enum inventory_flag {
+	FLAG_GUEST = 1,
+	FLAG_HOST = 2,
+	FLAG_HOST_SAMPLED = 4,
+	FLAG_GUEST_SAMPLED = 8,
+};
+
+void perfdata_inventory_init(struct perfdata_inventory *inventory)
+{
+	*inventory = (struct perfdata_inventory){ .event_choice = memory_strdup("") };
+}
+
+void perfdata_inventory_deinit(struct perfdata_inventory *inventory)
+{
+	for (size_t i = 0; i < inventory->vms.count; i++) {
+		free(inventory->vms.items[i].name);
+		free(inventory->vms.items[i].vmm);
+		vector_deinit(&inventory->vms.items[i].vcpus);
+	}
+	vector_deinit(&inventory->vms);
+	free(inventory->event_choice);
+	*inventory = (struct perfdata_inventory){ 0 };
+}
+
+struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory, uint32_t pid,
+					   const char *name, const char *vmm)
+{
+	vector_append(&inventory->vms, (struct perfdata_vm){
+					       .pid = pid,
+					       .name = memory_strdup(name),
+					       .vmm = memory_strdup(vmm),
+				       });
+	return &inventory->vms.items[inventory->vms.count - 1];
+}
+
+struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inventory,
+					    uint32_t pid)
+{
+	for (size_t i = inventory->vms.count; i > 0; i--) {
+		if (inventory->vms.items[i - 1].pid == pid)
+			return &inventory->vms.items[i - 1];
+	}
+	return NULL;
+}
+
+static size_t limit(size_t count, size_t maximum)
+{
+	return count < maximum ? count : maximum;
+}
+
+static void encode_string(struct buffer *out, const char *text)
+{
+	size_t length = limit(strlen(text), MAX_STRING_BYTES);
+
+	buffer_append_u32(out, length);
+	buffer_append(out, text, length);
+}
+
+static void encode_counts(struct buffer *out, const struct perfdata_vm_counts *counts)
+{
+	buffer_append_u64(out, counts->guest_kernel);
+	buffer_append_u64(out, counts->guest_user);
+	buffer_append_u64(out, counts->host_written);
+	buffer_append_u64(out, counts->host_dropped);
+	buffer_append_u64(out, counts->guest_dropped);
+	buffer_append_u64(out, counts->lost);
+}
+
+/* A u32 that end_part() sets to the number of bytes behind it. */
+static size_t begin_part(struct buffer *out)
+{
+	buffer_append_u32(out, 0);
+	return out->size;
+}
+
+static void end_part(struct buffer *out, size_t start)
+{
+	uint32_t size = out->size - start;
+
+	if (!out->overflow)
+		memcpy(out->data + start - sizeof(size), &size, sizeof(size));
+}
+
+static void encode_vm(struct buffer *out, const struct perfdata_vm *vm)
+{
+	size_t part = begin_part(out);
+	size_t vcpu_count = limit(vm->vcpus.count, MAX_VCPUS);
+
+	buffer_append_u32(out, vm->pid);
+	buffer_append_u64(out, vm->memory_bytes);
+	buffer_append_u64(out, vm->start_time_ns);
+	encode_counts(out, &vm->counts);
+	encode_string(out, vm->name);
+	encode_string(out, vm->vmm);
+	buffer_append_u32(out, vcpu_count);
+	for (size_t i = 0; i < vcpu_count; i++) {
+		buffer_append_u32(out, vm->vcpus.items[i].number);
+		buffer_append_u32(out, vm->vcpus.items[i].tid);
+	}
+	end_part(out, part);
+}
+
+void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out)
+{
+	size_t vm_count = limit(inventory->vms.count, MAX_VMS);
+	size_t part;
+
+	buffer_append(out, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES);
+	buffer_append_u32(out, INVENTORY_VERSION);
+	part = begin_part(out);
+	buffer_append_u32(out, (inventory->guest ? FLAG_GUEST : 0) |
+				       (inventory->host ? FLAG_HOST : 0) |
+				       (inventory->host_sampled ? FLAG_HOST_SAMPLED : 0) |
+				       (inventory->guest_sampled ? FLAG_GUEST_SAMPLED : 0));
+	encode_counts(out, &inventory->other);
+	encode_string(out, inventory->event_choice);
+	end_part(out, part);
+	buffer_append_u32(out, vm_count);
+	for (size_t i = 0; i < vm_count; i++)
+		encode_vm(out, &inventory->vms.items[i]);
+}
+
+static void decode_counts(struct cursor *cursor, struct perfdata_vm_counts *ret)
+{
+	ret->guest_kernel = cursor_u64(cursor);
+	ret->guest_user = cursor_u64(cursor);
+	ret->host_written = cursor_u64(cursor);
+	ret->host_dropped = cursor_u64(cursor);
+	ret->guest_dropped = cursor_u64(cursor);
+	ret->lost = cursor_u64(cursor);
+}
+
+/* A copy of the string at the cursor, "" with `failed` set where there is none. */
+static char *decode_string(struct cursor *cursor)
+{
+	uint32_t length = cursor_u32(cursor);
+	const char *text = NULL;
+
+	if (length <= MAX_STRING_BYTES)
+		text = cursor_bytes(cursor, length);
+	if (!text || memchr(text, 0, length)) {
+		cursor->failed = true;
+		return memory_strdup("");
+	}
+	return memory_strndup(text, length);
+}
+
+/* The part at the cursor as a cursor of its own; CURSOR moves behind it. */
+static struct cursor decode_part(struct cursor *cursor)
+{
+	uint32_t size = cursor_u32(cursor);
+	const void *bytes = cursor_bytes(cursor, size);
+	struct cursor part = cursor_make(bytes, bytes ? size : 0, cursor->swap);
+
+	part.failed = cursor->failed;
+	return part;
+}
+
+static bool decode_vm(struct cursor *cursor, struct perfdata_vm *ret)
+{
+	struct cursor part = decode_part(cursor);
+	uint32_t vcpu_count;
+
+	ret->pid = cursor_u32(&part);
+	ret->memory_bytes = cursor_u64(&part);
+	ret->start_time_ns = cursor_u64(&part);
+	decode_counts(&part, &ret->counts);
+	ret->name = decode_string(&part);
+	ret->vmm = decode_string(&part);
+	vcpu_count = cursor_u32(&part);
+	if (vcpu_count > MAX_VCPUS)
+		return false;
+	for (uint32_t i = 0; i < vcpu_count && !part.failed; i++) {
+		struct perfdata_vcpu vcpu = { .number = cursor_u32(&part) };
+
+		vcpu.tid = cursor_u32(&part);
+		vector_append(&ret->vcpus, vcpu);
+	}
+	return !part.failed;
+}
+
+static struct error *decode_vms(struct cursor *cursor, struct perfdata_inventory *inventory)
+{
+	uint32_t vm_count = cursor_u32(cursor);
+
+	if (cursor->failed || vm_count > MAX_VMS)
+		return error_create(ERROR_BAD_DATA,
+				    "the VM inventory names no usable number of VMs");
+	for (uint32_t i = 0; i < vm_count; i++) {
+		struct perfdata_vm vm = { 0 };
+		bool good = decode_vm(cursor, &vm);
+
+		vector_append(&inventory->vms, vm);
+		if (!good)
+			return error_create(ERROR_BAD_DATA,
+					    "the VM inventory is malformed at VM %u of %u", i + 1,
+					    vm_count);
+	}
+	return NULL;
+}
+
+static struct error *decode_head(struct cursor *cursor, struct perfdata_inventory *inventory)
+{
+	struct cursor part = decode_part(cursor);
+	uint32_t flags = cursor_u32(&part);
+
+	inventory->guest = flags & FLAG_GUEST;
+	inventory->host = flags & FLAG_HOST;
+	inventory->host_sampled = flags & FLAG_HOST_SAMPLED;
+	inventory->guest_sampled = flags & FLAG_GUEST_SAMPLED;
+	decode_counts(&part, &inventory->other);
+	free(inventory->event_choice);
+	inventory->event_choice = decode_string(&part);
+	if (part.failed)
+		return error_create(ERROR_BAD_DATA, "the head of the VM inventory is malformed");
+	return NULL;
+}
+
+static struct error *decode_all(struct cursor *cursor, struct perfdata_inventory *inventory)
+{
+	const void *magic = cursor_bytes(cursor, INVENTORY_MAGIC_BYTES);
+	uint32_t version = cursor_u32(cursor);
+	struct error *error;
+
+	if (cursor->failed || memcmp(magic, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES) != 0)
+		return error_create(ERROR_BAD_DATA, "the VM inventory does not start as one");
+	if (version != INVENTORY_VERSION)
+		return error_create(ERROR_UNSUPPORTED, "the VM inventory has unknown version %u",
+				    version);
+	error = decode_head(cursor, inventory);
+	return error ? error : decode_vms(cursor, inventory);
+}
+
+struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,
+					struct perfdata_inventory *ret)
+{
+	struct cursor cursor = cursor_make(data, size, swap);
+	struct perfdata_inventory inventory;
+	struct error *error;
+
+	perfdata_inventory_init(&inventory);
+	error = decode_all(&cursor, &inventory);
+	if (error)
+		perfdata_inventory_deinit(&inventory);
+	else
+		*ret = inventory;
+	return error;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The VMs of a recording: perfvisor's own feature section, which other readers skip.
+ * Its format is in docs/perfvisor-sections.md.
+ */
+#ifndef PERFDATA_INVENTORY_H
+#define PERFDATA_INVENTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/vector.h"
+
+struct perfdata_vcpu {
+	uint32_t number;
+	uint32_t tid; /* host thread, 0 if not known */
+};
+
+/* Where samples of one VM went. Every sample that the kernel took is in exactly one. */
+struct perfdata_vm_counts {
+	uint64_t guest_kernel, guest_user; /* written */
+	uint64_t host_written;
+	uint64_t host_dropped; /* counted, not written (--guest with an event that sees the host) */
+	uint64_t guest_dropped; /* likewise with --host */
+	uint64_t lost;
+};
+
+struct perfdata_vm {
+	uint32_t pid; /* host pid of the VMM */
+	char *name;   /* never NULL */
+	char *vmm;    /* "qemu", "firecracker", …, else the program's file name */
+	uint64_t memory_bytes;
+	uint64_t start_time_ns; /* wall clock since 1970, 0 if not known */
+	VECTOR(struct perfdata_vcpu) vcpus;
+	struct perfdata_vm_counts counts;
+};
+
+/* How a recording was made, for reports to state. */
+struct perfdata_inventory {
+	bool guest, host;    /* what was asked for: --guest, --host */
+	bool host_sampled;   /* false: the event cannot see the host; its count is "not sampled" */
+	bool guest_sampled;  /* false: it cannot see guests */
+	char *event_choice;  /* why this event: one line; "" where the user named it */
+	VECTOR(struct perfdata_vm) vms;
+	struct perfdata_vm_counts other; /* of samples that belong to no VM (-a --host …) */
+};
+
+void perfdata_inventory_init(struct perfdata_inventory *inventory);
+void perfdata_inventory_deinit(struct perfdata_inventory *inventory);
+/* Adds a VM with copies of the strings; the pointer is valid until the next one. */
+struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory, uint32_t pid,
+					   const char *name, const char *vmm);
+struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inventory,
+					    uint32_t pid); /* the newest of that pid, or NULL */
+
+void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out);
+/* RET is initialised here. Bounds: 65,536 VMs, 4,096 vCPUs each. */
+struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,
+					struct perfdata_inventory *ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The reader: opening a recording, and its records one after another.
+ *
+ * Records are taken from a window (reader_state.h). The common case, a record that is all
+ * there and of the kernel's types, is a few instructions; the rest is in functions of its
+ * own: records of perf's user space, the window's end, compressed records.
+ */
+#include "perfdata/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cursor.h"
+#include "perfdata/reader_state.h"
+
+/* The content of a compressed record where the file does not say how large it may be. */
+#define INFLATE_DEFAULT_BYTES ((uint64_t)16 << 20)
+#define MAX_FILES 65536
+
+/* A stream that is read into memory may fill half of it. */
+static size_t stream_max_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page_bytes > 0 ? (size_t)pages / 2 * page_bytes : (size_t)1 << 30;
+}
+
+static struct error *load_file(struct perfdata_reader *reader, const char *path)
+{
+	struct mapped_file file;
+	struct error *error = file_load(path, stream_max_bytes(), &file);
+
+	if (error)
+		return error;
+	vector_append(&reader->files, file);
+	return NULL;
+}
+
+/* The newest file is records from its first byte on. */
+static void add_span(struct perfdata_reader *reader, const char *path)
+{
+	const struct mapped_file *file = &reader->files.items[reader->files.count - 1];
+	struct reader_span span = { .data = file->data, .size = file->size };
+
+	span.name = arena_strndup(reader->arena, path, strlen(path));
+	vector_append(&reader->spans, span);
+}
+
+static int is_thread_file(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, "data.", 5) && entry->d_name[5] >= '0' &&
+	       entry->d_name[5] <= '9';
+}
+
+/* The further files of a directory: records only, in the byte order of DIR/data. */
+static struct error *open_directory_files(struct perfdata_reader *reader)
+{
+	struct dirent **entries;
+	struct error *error = NULL;
+	int count = scandir(reader->directory, &entries, is_thread_file, versionsort);
+
+	if (count < 0)
+		return error_system(errno, "could not list '%s'", reader->directory);
+	for (int i = 0; i < count; i++) {
+		if (!error && i < MAX_FILES) {
+			_cleanup_free_ char *path =
+				memory_printf("%s/%s", reader->directory, entries[i]->d_name);
+
+			error = load_file(reader, path);
+			if (!error)
+				add_span(reader, path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return error;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return strcmp(path, "-") && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static struct error *open_files(struct perfdata_reader *reader)
+{
+	_cleanup_free_ char *main_file = NULL;
+	struct error *error;
+
+	if (is_directory(reader->path)) {
+		reader->directory = memory_strdup(reader->path);
+		main_file = memory_printf("%s/data", reader->path);
+	}
+	error = load_file(reader, main_file ? main_file : reader->path);
+	if (error && error_code(error) == ERROR_NOT_FOUND)
+		return error_hint(error, main_file ? "this folder is no recording"
+						   : "'perfvisor record' makes a recording; -i "
+						     "says which file to read");
+	return error;
+}
+
+/*
+ * Takes in what stands before the first sample, so that the events of the pipe form and
+ * the VMs of the ids are known right after opening. What is wrong there is said again, and
+ * for good, when the caller comes to it.
+ */
+static void read_ahead(struct perfdata_reader *reader)
+{
+	struct perfdata_record record;
+
+	while (perfdata_reader_next(reader, &record) == PERFDATA_RECORD)
+		if (record.type == PERF_RECORD_SAMPLE)
+			break;
+	perfdata_reader_rewind(reader);
+}
+
+static struct perfdata_reader *create_reader(const char *path)
+{
+	struct perfdata_reader *reader = memory_calloc(1, sizeof(*reader));
+	struct perfdata_features *features = &reader->features;
+
+	reader->path = memory_strdup(path);
+	reader->name = strcmp(path, "-") ? reader->path : "standard input";
+	reader->inflate_limit = INFLATE_DEFAULT_BYTES;
+	reader->arena = arena_create();
+	map_init(&reader->ids.positions);
+	buffer_init(&reader->scratch, UINT16_MAX);
+	features->hostname = features->osrelease = features->version = features->arch = "";
+	features->cpudesc = features->cpuid = features->cmdline = "";
+	return reader;
+}
+
+/* The first file is there: what it and the others say. */
+static struct error *start_reading(struct perfdata_reader *reader)
+{
+	struct error *error;
+
+	if (!reader->files.items[0].size)
+		return error_hint(error_create(ERROR_BAD_DATA, "'%s' is empty", reader->name),
+				  "did the recording end by itself, with room on the disk?");
+	error = perfdata_header_read(reader);
+	if (!error && reader->directory)
+		error = open_directory_files(reader);
+	if (error)
+		return error;
+	perfdata_reader_rewind(reader);
+	read_ahead(reader);
+	return NULL;
+}
+
+struct error *perfdata_reader_open(const char *path, struct perfdata_reader **ret)
+{
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = create_reader(path);
+	struct error *error = open_files(reader);
+
+	if (!error)
+		error = start_reading(reader);
+	if (!error)
+		*ret = take_pointer(reader);
+	return error;
+}
+
+struct error *perfdata_reader_open_memory(const void *data, size_t size, const char *name,
+					  struct perfdata_reader **ret)
+{
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = create_reader(name);
+	struct error *error;
+
+	reader->files_borrowed = true;
+	vector_append(&reader->files, (struct mapped_file){ data, size });
+	error = start_reading(reader);
+	if (!error)
+		*ret = take_pointer(reader);
+	return error;
+}
+
+void perfdata_reader_close(struct perfdata_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->files.count && !reader->files_borrowed; i++)
+		file_unmap(&reader->files.items[i]);
+	vector_deinit(&reader->files);
+	vector_deinit(&reader->spans);
+	perfdata_inflate_destroy(reader->inflate);
+	error_destroy(reader->error);
+	perfdata_ids_deinit(reader);
+	buffer_deinit(&reader->scratch);
+	arena_destroy(reader->arena);
+	vector_deinit(&reader->build_ids);
+	vector_deinit(&reader->symbols);
+	if (reader->inventory) {
+		perfdata_inventory_deinit(reader->inventory);
+		free(reader->inventory);
+	}
+	free(reader->directory);
+	free(reader->path);
+	free(reader);
+}
+
+static const struct reader_span *current_span(const struct perfdata_reader *reader)
+{
+	return &reader->spans.items[reader->span_index];
+}
+
+static void start_span(struct perfdata_reader *reader)
+{
+	const struct reader_span *span = current_span(reader);
+
+	reader->inflating = false;
+	reader->window = (struct reader_window){ span->data, span->data + span->size };
+	reader->waiting = (struct reader_window){ 0 };
+	if (reader->inflate)
+		perfdata_inflate_reset(reader->inflate);
+}
+
+void perfdata_reader_rewind(struct perfdata_reader *reader)
+{
+	error_destroy(take_pointer(reader->error));
+	reader->truncated = reader->header_truncated;
+	reader->meta_seen = 0;
+	reader->span_index = 0;
+	reader->bytes_before = 0;
+	start_span(reader);
+}
+
+void perfdata_reader_release(struct perfdata_reader *reader)
+{
+	const uint8_t *at = reader->inflating ? reader->waiting.at : reader->window.at;
+
+	for (size_t i = 0; i < reader->files.count; i++) {
+		const struct mapped_file *file = &reader->files.items[i];
+
+		if (at >= file->data && at < file->data + file->size)
+			file_release(file, at - file->data);
+	}
+}
+
+/* Bytes of the current span before what is read now. */
+static uint64_t span_offset(const struct perfdata_reader *reader)
+{
+	const uint8_t *at = reader->inflating ? reader->waiting.at : reader->window.at;
+
+	return at - current_span(reader)->data;
+}
+
+static uint64_t file_offset(const struct perfdata_reader *reader)
+{
+	return reader->inflating ? reader->compressed_offset
+				 : current_span(reader)->file_offset + span_offset(reader);
+}
+
+/* Ends the reading for the reason CAUSE, which it takes. */
+static enum perfdata_status end_as_bad(struct perfdata_reader *reader, uint64_t offset,
+				       struct error *cause)
+{
+	reader->error = error_prefix(cause, "'%s' at byte %llu", current_span(reader)->name,
+				     (unsigned long long)offset);
+	return PERFDATA_BAD;
+}
+
+static void swap_windows(struct perfdata_reader *reader)
+{
+	struct reader_window window = reader->window;
+
+	reader->window = reader->waiting;
+	reader->waiting = window;
+	reader->inflating = !reader->inflating;
+}
+
+/* Turns to the content of a compressed record. */
+static struct error *start_inflating(struct perfdata_reader *reader,
+				     const struct perfdata_record *record)
+{
+	struct cursor cursor = cursor_make(record->body, record->body_bytes, reader->swap);
+	uint64_t size = record->body_bytes;
+
+	if (reader->inflating)
+		return error_create(ERROR_BAD_DATA, "a compressed record within another");
+	if (record->type == RECORD_COMPRESSED2)
+		size = cursor_u64(&cursor);
+	if (cursor.failed || size > cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "malformed COMPRESSED record");
+	if (!reader->inflate) {
+		struct error *error = perfdata_inflate_create(&reader->inflate);
+
+		if (error)
+			return error;
+		perfdata_inflate_reset(reader->inflate);
+	}
+	perfdata_inflate_begin(reader->inflate, cursor_bytes(&cursor, size), size,
+			       reader->inflate_limit);
+	reader->compressed_offset = record->file_offset;
+	swap_windows(reader);
+	return NULL;
+}
+
+/* The bytes behind RECORD that belong to it. */
+static void skip_payload(struct perfdata_reader *reader, uint64_t payload_bytes)
+{
+	size_t left = reader->window.end - reader->window.at;
+
+	if (payload_bytes > left) {
+		reader->truncated = true;
+		payload_bytes = left;
+	}
+	reader->window.at += payload_bytes;
+}
+
+/* A record of perf's user space: what it says is taken in the first time it is met. */
+static enum perfdata_status handle_user_record(struct perfdata_reader *reader,
+					       const struct perfdata_record *record)
+{
+	uint64_t payload_bytes = perfdata_stream_payload(reader, record);
+	struct error *error = NULL;
+
+	if (reader->inflating && payload_bytes)
+		error = error_create(ERROR_BAD_DATA, "a record that cannot be compressed");
+	/* Only records of the kernel are compressed: what else is in there is no news. */
+	else if (!reader->inflating && reader->meta_seen++ == reader->meta_taken) {
+		if (payload_bytes <= (size_t)(reader->window.end - reader->window.at))
+			error = perfdata_stream_take(reader, record);
+		reader->meta_taken += !error;
+	}
+	if (error)
+		return end_as_bad(reader, record->file_offset, error);
+	skip_payload(reader, payload_bytes);
+	return PERFDATA_RECORD;
+}
+
+/*
+ * The window holds no whole record any more: finds one that does, or the end. *RET_MORE says
+ * that it is worth looking again.
+ */
+static enum perfdata_status next_window(struct perfdata_reader *reader, bool *ret_more)
+{
+	*ret_more = true;
+	if (reader->inflating) {
+		struct reader_window window;
+		struct error *error;
+		bool more;
+
+		error = perfdata_inflate_more(reader->inflate, &reader->window, &window, &more);
+		if (error)
+			return end_as_bad(reader, reader->compressed_offset, error);
+		reader->window = window;
+		if (!more)
+			swap_windows(reader);
+		return PERFDATA_RECORD;
+	}
+	/* A record was begun but not ended, in the file or in what it had compressed. */
+	if (reader->window.at != reader->window.end || reader->waiting.at != reader->waiting.end)
+		reader->truncated = true;
+	if (reader->span_index + 1 >= reader->spans.count) {
+		*ret_more = false;
+		return PERFDATA_END;
+	}
+	reader->bytes_before += current_span(reader)->size;
+	reader->span_index++;
+	start_span(reader);
+	return PERFDATA_RECORD;
+}
+
+/* The record at the window's start: false if it is not all there. */
+static inline bool take_record(struct perfdata_reader *reader, struct perfdata_record *ret)
+{
+	const uint8_t *at = reader->window.at;
+	size_t left = reader->window.end - at;
+	struct perf_event_header header;
+
+	if (left < sizeof(header))
+		return false;
+	memcpy(&header, at, sizeof(header));
+	if (reader->swap) {
+		header.type = __builtin_bswap32(header.type);
+		header.misc = __builtin_bswap16(header.misc);
+		header.size = __builtin_bswap16(header.size);
+	}
+	if (header.size > left)
+		return false;
+	ret->type = header.type;
+	ret->misc = header.misc;
+	ret->size = header.size;
+	ret->body = at + sizeof(header);
+	ret->body_bytes = (size_t)header.size - sizeof(header);
+	ret->file_offset = file_offset(reader);
+	reader->window.at = at + header.size;
+	return true;
+}
+
+enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
+					  struct perfdata_record *ret)
+{
+	if (reader->error)
+		return PERFDATA_BAD;
+	for (;;) {
+		struct error *error;
+
+		while (!take_record(reader, ret)) {
+			bool more;
+			enum perfdata_status status = next_window(reader, &more);
+
+			if (!more || status != PERFDATA_RECORD)
+				return status;
+		}
+		if (ret->size < sizeof(struct perf_event_header))
+			return end_as_bad(reader, ret->file_offset,
+					  error_create(ERROR_BAD_DATA, "a record of %u bytes",
+						       ret->size));
+		if (ret->type < RECORD_USER_FIRST)
+			return PERFDATA_RECORD;
+		if (ret->type != RECORD_COMPRESSED && ret->type != RECORD_COMPRESSED2)
+			return handle_user_record(reader, ret);
+		error = start_inflating(reader, ret);
+		if (error)
+			return end_as_bad(reader, ret->file_offset, error);
+	}
+}
+
+const struct error *perfdata_reader_error(const struct perfdata_reader *reader)
+{
+	return reader->error;
+}
+
+bool perfdata_reader_truncated(const struct perfdata_reader *reader)
+{
+	return reader->truncated;
+}
+
+bool perfdata_reader_swap(const struct perfdata_reader *reader)
+{
+	return reader->swap;
+}
+
+uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < reader->spans.count; i++)
+		bytes += reader->spans.items[i].size;
+	return bytes;
+}
+
+uint64_t perfdata_reader_offset(const struct perfdata_reader *reader)
+{
+	return reader->bytes_before + span_offset(reader);
+}
+
+size_t perfdata_reader_event_count(const struct perfdata_reader *reader)
+{
+	return reader->events.count;
+}
+
+const struct perfdata_event *perfdata_reader_event(const struct perfdata_reader *reader,
+						   size_t index)
+{
+	return reader->events.items[index];
+}
+
+const struct perfdata_features *perfdata_reader_features(const struct perfdata_reader *reader)
+{
+	return &reader->features;
+}
+
+const struct perfdata_inventory *perfdata_reader_inventory(const struct perfdata_reader *reader)
+{
+	return reader->inventory;
+}
+
+size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader)
+{
+	return reader->symbols.count;
+}
+
+struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader, size_t index)
+{
+	return reader->symbols.items[index];
+}
+
+const char *perfdata_reader_directory(const struct perfdata_reader *reader)
+{
+	return reader->directory;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The fields of a PERF_RECORD_SAMPLE and of the sample_id trailer.
+ *
+ * Source: the comment over PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and
+ * perf_output_sample() in kernel/events/core.c, which fix the order. The byte order of a
+ * field is that of the C type the kernel writes: pid and tid, cpu, and the length of raw
+ * data are 32-bit, so they are swapped by themselves and not as one 64-bit word.
+ *
+ * sample_type bits that are newer than this file name fields behind all those known here
+ * and are passed over.
+ */
+#include "perfdata/sample.h"
+
+#include "base/cursor.h"
+
+/* Newer than the headers this may be built with (Linux 6.8). */
+#define BRANCH_COUNTERS (1ULL << 19)
+
+#define BRANCH_ENTRY_BYTES 24
+#define RECORD_MAX_BYTES UINT16_MAX
+
+/* The fields of 64 bits that come first. */
+#define FIXED                                                                                      \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+/* All fields that lie behind the call chain. */
+#define BEHIND_CALLCHAIN                                                                           \
+	(PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |                      \
+	 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |                 \
+	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR |                  \
+	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE |                 \
+	 PERF_SAMPLE_CODE_PAGE_SIZE)
+
+#define ENCODABLE                                                                                  \
+	(FIXED | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |                    \
+	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR)
+
+static void skip_words(struct cursor *cursor, uint64_t count)
+{
+	if (count > cursor_left(cursor) / 8)
+		cursor->failed = true;
+	else
+		cursor_skip(cursor, count * 8);
+}
+
+/* 64 bits at *AT, which moves past them. The caller knows that they are there. */
+static inline uint64_t take_u64(const uint8_t **at, bool swap)
+{
+	uint64_t value;
+
+	memcpy(&value, *at, sizeof(value));
+	*at += sizeof(value);
+	return swap ? __builtin_bswap64(value) : value;
+}
+
+/* Two 32-bit fields in 64 bits. */
+static inline void take_u32_pair(const uint8_t **at, bool swap, uint32_t *first, uint32_t *second)
+{
+	uint32_t values[2];
+
+	memcpy(values, *at, sizeof(values));
+	*at += sizeof(values);
+	*first = swap ? __builtin_bswap32(values[0]) : values[0];
+	*second = swap ? __builtin_bswap32(values[1]) : values[1];
+}
+
+/* Bytes of the fields of a fixed size, which come first. */
+static inline size_t fixed_bytes(uint64_t type)
+{
+	return 8 * __builtin_popcountll(type & FIXED);
+}
+
+/* Those fields, fixed_bytes() of them from AT on, into SAMPLE, which is zeroed. */
+static inline __attribute__((always_inline)) void
+decode_fixed(const uint8_t *at, const struct perf_event_attr *attr, bool swap,
+	     struct perfdata_sample *sample)
+{
+	uint64_t type = attr->sample_type;
+	uint32_t reserved;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		sample->id = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_IP)
+		sample->ip = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_TID)
+		take_u32_pair(&at, swap, &sample->pid, &sample->tid);
+	if (type & PERF_SAMPLE_TIME)
+		sample->time_ns = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_ADDR)
+		sample->addr = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_ID)
+		sample->id = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		sample->stream_id = take_u64(&at, swap);
+	if (type & PERF_SAMPLE_CPU)
+		take_u32_pair(&at, swap, &sample->cpu, &reserved);
+	sample->period =
+		type & PERF_SAMPLE_PERIOD ? take_u64(&at, swap) : attr->sample_period;
+}
+
+/* struct read_format of perf_event.h. */
+static void skip_read(struct cursor *cursor, uint64_t format)
+{
+	bool group = format & PERF_FORMAT_GROUP;
+	uint64_t first = cursor_u64(cursor);
+	unsigned per_value = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+
+	skip_words(cursor, !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+				   !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING));
+	if (!group)
+		skip_words(cursor, per_value - 1);
+	else if (first > cursor_left(cursor) / 8)
+		cursor->failed = true;
+	else
+		skip_words(cursor, first * per_value);
+}
+
+static void decode_callchain(struct cursor *cursor, struct buffer *scratch,
+			     struct perfdata_sample *sample)
+{
+	uint64_t count = cursor_u64(cursor);
+	const uint8_t *frames = cursor->data + cursor->offset;
+	uint64_t *copy;
+
+	skip_words(cursor, count);
+	if (cursor->failed)
+		return;
+	sample->callchain_count = count;
+	sample->callchain = (const uint64_t *)frames;
+	if (!count || (!cursor->swap && !((uintptr_t)frames % sizeof(uint64_t))))
+		return;
+
+	buffer_clear(scratch);
+	copy = buffer_extend(scratch, count * sizeof(uint64_t));
+	if (!copy) {
+		cursor->failed = true;
+		return;
+	}
+	memcpy(copy, frames, count * sizeof(uint64_t));
+	for (uint64_t i = 0; cursor->swap && i < count; i++)
+		copy[i] = __builtin_bswap64(copy[i]);
+	sample->callchain = copy;
+}
+
+static void decode_raw(struct cursor *cursor, struct perfdata_sample *sample)
+{
+	uint32_t size = cursor_u32(cursor);
+
+	sample->raw = cursor_bytes(cursor, size);
+	sample->raw_bytes = sample->raw ? size : 0;
+}
+
+static void skip_branch_stack(struct cursor *cursor, uint64_t branch_type)
+{
+	uint64_t count = cursor_u64(cursor);
+	uint64_t words = BRANCH_ENTRY_BYTES / 8 + !!(branch_type & BRANCH_COUNTERS);
+
+	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		cursor_skip(cursor, 8);
+	if (count > cursor_left(cursor) / BRANCH_ENTRY_BYTES)
+		cursor->failed = true;
+	else
+		skip_words(cursor, count * words);
+}
+
+static void skip_registers(struct cursor *cursor, uint64_t mask)
+{
+	if (cursor_u64(cursor) != PERF_SAMPLE_REGS_ABI_NONE)
+		skip_words(cursor, __builtin_popcountll(mask));
+}
+
+/* A size that is not 0 is followed by as many bytes and by how many of them are valid. */
+static void skip_user_stack(struct cursor *cursor)
+{
+	uint64_t size = cursor_u64(cursor);
+
+	if (!size)
+		return;
+	cursor_skip(cursor, size);
+	cursor_skip(cursor, 8);
+}
+
+static void decode_behind_callchain(struct cursor *cursor, const struct perf_event_attr *attr,
+				    struct perfdata_sample *sample)
+{
+	uint64_t type = attr->sample_type;
+
+	if (type & PERF_SAMPLE_RAW)
+		decode_raw(cursor, sample);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branch_stack(cursor, attr->branch_sample_type);
+	if (type & PERF_SAMPLE_REGS_USER)
+		skip_registers(cursor, attr->sample_regs_user);
+	if (type & PERF_SAMPLE_STACK_USER)
+		skip_user_stack(cursor);
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		sample->weight = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
+		sample->weight &= UINT32_MAX; /* var1_dw: the rest are latencies of its parts */
+	if (type & PERF_SAMPLE_DATA_SRC)
+		sample->data_src = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		sample->transaction = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_REGS_INTR)
+		skip_registers(cursor, attr->sample_regs_intr);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		sample->phys_addr = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_CGROUP)
+		sample->cgroup = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		sample->data_page_size = cursor_u64(cursor);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		sample->code_page_size = cursor_u64(cursor);
+}
+
+/* In parts: of a larger one gcc makes a string instruction, which takes 10 ns to start. */
+static inline void clear_sample(struct perfdata_sample *sample)
+{
+	const size_t first = offsetof(struct perfdata_sample, data_src);
+	const size_t second = offsetof(struct perfdata_sample, pid);
+
+	memset(sample, 0, first);
+	memset((uint8_t *)sample + first, 0, second - first);
+	memset((uint8_t *)sample + second, 0, sizeof(*sample) - second);
+}
+
+/*
+ * What nearly all recordings have: fixed fields and perhaps an aligned call chain, in this
+ * machine's byte order. All is checked before anything is written, so that it can be
+ * written where the caller wants it: copying a sample costs as much as decoding it.
+ */
+static bool decode_common(const struct perf_event_attr *attr, const uint8_t *body,
+			  size_t body_bytes, uint16_t misc, struct perfdata_sample *ret)
+{
+	size_t before_chain = fixed_bytes(attr->sample_type);
+	bool has_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+	const uint8_t *chain = body + before_chain;
+	uint64_t count = 0;
+
+	if (body_bytes < before_chain + 8 * has_chain)
+		return false;
+	if (has_chain) {
+		count = take_u64(&chain, false);
+		if (count > (body_bytes - before_chain - 8) / sizeof(uint64_t))
+			return false;
+	}
+	clear_sample(ret);
+	decode_fixed(body, attr, false, ret);
+	ret->misc = misc;
+	ret->callchain = has_chain ? (const uint64_t *)chain : NULL;
+	ret->callchain_count = count;
+	return true;
+}
+
+static bool decode_any(const struct perf_event_attr *attr, struct cursor *cursor, uint16_t misc,
+		       struct buffer *scratch, struct perfdata_sample *ret)
+{
+	const uint8_t *fixed = cursor_bytes(cursor, fixed_bytes(attr->sample_type));
+	struct perfdata_sample sample;
+
+	if (!fixed)
+		return false;
+	clear_sample(&sample);
+	decode_fixed(fixed, attr, cursor->swap, &sample);
+	sample.misc = misc;
+	if (attr->sample_type & PERF_SAMPLE_READ)
+		skip_read(cursor, attr->read_format);
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
+		decode_callchain(cursor, scratch, &sample);
+	if (attr->sample_type & BEHIND_CALLCHAIN)
+		decode_behind_callchain(cursor, attr, &sample);
+	if (cursor->failed)
+		return false;
+	*ret = sample;
+	return true;
+}
+
+bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body,
+			    size_t body_bytes, uint16_t misc, bool swap, struct buffer *scratch,
+			    struct perfdata_sample *ret)
+{
+	struct cursor cursor = cursor_make(body, body_bytes, swap);
+
+	if (!swap && !((uintptr_t)body % sizeof(uint64_t)) &&
+	    !(attr->sample_type & (PERF_SAMPLE_READ | BEHIND_CALLCHAIN)))
+		return decode_common(attr, body, body_bytes, misc, ret);
+	return decode_any(attr, &cursor, misc, scratch, ret);
+}
+
+static void encode_fixed(uint64_t type, const struct perfdata_sample *sample, struct buffer *out)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		buffer_append_u64(out, sample->id);
+	if (type & PERF_SAMPLE_IP)
+		buffer_append_u64(out, sample->ip);
+	if (type & PERF_SAMPLE_TID) {
+		buffer_append_u32(out, sample->pid);
+		buffer_append_u32(out, sample->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		buffer_append_u64(out, sample->time_ns);
+	if (type & PERF_SAMPLE_ADDR)
+		buffer_append_u64(out, sample->addr);
+	if (type & PERF_SAMPLE_ID)
+		buffer_append_u64(out, sample->id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		buffer_append_u64(out, sample->stream_id);
+	if (type & PERF_SAMPLE_CPU) {
+		buffer_append_u32(out, sample->cpu);
+		buffer_append_u32(out, 0);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		buffer_append_u64(out, sample->period);
+}
+
+/* The kernel pads raw data so that they end on 8 bytes, and counts the padding as data. */
+static uint32_t raw_padded_bytes(uint32_t raw_bytes)
+{
+	return (raw_bytes + sizeof(uint32_t) + 7) / 8 * 8 - sizeof(uint32_t);
+}
+
+static void encode_variable(uint64_t type, const struct perfdata_sample *sample,
+			    struct buffer *out)
+{
+	static const uint8_t zeros[8];
+
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		buffer_append_u64(out, sample->callchain_count);
+		buffer_append(out, sample->callchain, sample->callchain_count * sizeof(uint64_t));
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		uint32_t padded = raw_padded_bytes(sample->raw_bytes);
+
+		buffer_append_u32(out, padded);
+		buffer_append(out, sample->raw, sample->raw_bytes);
+		buffer_append(out, zeros, padded - sample->raw_bytes);
+	}
+	if (type & PERF_SAMPLE_WEIGHT)
+		buffer_append_u64(out, sample->weight);
+	if (type & PERF_SAMPLE_DATA_SRC)
+		buffer_append_u64(out, sample->data_src);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		buffer_append_u64(out, sample->transaction);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		buffer_append_u64(out, sample->phys_addr);
+}
+
+/* Bytes of the whole record; more than RECORD_MAX_BYTES where it does not fit. */
+static size_t encoded_bytes(uint64_t type, const struct perfdata_sample *sample)
+{
+	uint64_t words = type & ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW);
+	size_t size = sizeof(struct perf_event_header) + 8 * __builtin_popcountll(words);
+
+	if ((type & PERF_SAMPLE_CALLCHAIN) && sample->callchain_count > RECORD_MAX_BYTES / 8)
+		return SIZE_MAX;
+	if ((type & PERF_SAMPLE_RAW) && sample->raw_bytes > RECORD_MAX_BYTES)
+		return SIZE_MAX;
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		size += 8 + 8 * sample->callchain_count;
+	if (type & PERF_SAMPLE_RAW)
+		size += sizeof(uint32_t) + raw_padded_bytes(sample->raw_bytes);
+	return size;
+}
+
+bool perfdata_sample_encode(const struct perf_event_attr *attr,
+			    const struct perfdata_sample *sample, struct buffer *out)
+{
+	uint64_t type = attr->sample_type;
+	size_t size = encoded_bytes(type, sample);
+	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .misc = sample->misc };
+
+	if ((type & ~(uint64_t)ENCODABLE) || size > RECORD_MAX_BYTES ||
+	    size > out->max_bytes - out->size)
+		return false;
+	header.size = size;
+	buffer_append(out, &header, sizeof(header));
+	encode_fixed(type, sample, out);
+	encode_variable(type, sample, out);
+	return true;
+}
+
+size_t perfdata_sample_id_bytes(const struct perf_event_attr *attr)
+{
+	uint64_t in_trailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+	return attr->sample_id_all ? 8 * __builtin_popcountll(attr->sample_type & in_trailer) : 0;
+}
+
+bool perfdata_sample_id_decode(const struct perf_event_attr *attr, const void *body,
+			       size_t body_bytes, bool swap, struct perfdata_sample *ret)
+{
+	size_t trailer_bytes = perfdata_sample_id_bytes(attr);
+	struct perfdata_sample sample = { 0 };
+	uint64_t type = attr->sample_type;
+	struct cursor cursor;
+
+	if (!trailer_bytes || trailer_bytes > body_bytes)
+		return false;
+	cursor = cursor_make((const uint8_t *)body + body_bytes - trailer_bytes, trailer_bytes,
+			     swap);
+	if (type & PERF_SAMPLE_TID) {
+		sample.pid = cursor_u32(&cursor);
+		sample.tid = cursor_u32(&cursor);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		sample.time_ns = cursor_u64(&cursor);
+	if (type & PERF_SAMPLE_ID)
+		sample.id = cursor_u64(&cursor);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		sample.stream_id = cursor_u64(&cursor);
+	if (type & PERF_SAMPLE_CPU) {
+		sample.cpu = cursor_u32(&cursor);
+		cursor_skip(&cursor, 4);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		sample.id = cursor_u64(&cursor);
+	*ret = sample;
+	return true;
+}
+
+void perfdata_sample_id_encode(const struct perf_event_attr *attr,
+			       const struct perfdata_sample *sample, struct buffer *out)
+{
+	uint64_t type = attr->sample_type;
+
+	if (!attr->sample_id_all)
+		return;
+	if (type & PERF_SAMPLE_TID) {
+		buffer_append_u32(out, sample->pid);
+		buffer_append_u32(out, sample->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		buffer_append_u64(out, sample->time_ns);
+	if (type & PERF_SAMPLE_ID)
+		buffer_append_u64(out, sample->id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		buffer_append_u64(out, sample->stream_id);
+	if (type & PERF_SAMPLE_CPU) {
+		buffer_append_u32(out, sample->cpu);
+		buffer_append_u32(out, 0);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		buffer_append_u64(out, sample->id);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One sample, in and out of PERF_RECORD_SAMPLE: the fields that attr.sample_type names,
+ * in the order that perf_event.h fixes (PERF_SAMPLE_IDENTIFIER first).
+ */
+#ifndef PERFDATA_SAMPLE_H
+#define PERFDATA_SAMPLE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* Fields that sample_type does not name are 0 (pointers NULL). */
+struct perfdata_sample {
+	uint64_t id;
+	uint64_t ip;
+	uint64_t time_ns;
+	uint64_t addr;
+	uint64_t stream_id;
+	uint64_t period; /* attr.sample_period where samples do not carry one, as perf counts */
+	uint64_t weight;
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t phys_addr;
+	uint64_t cgroup;
+	uint64_t data_page_size;
+	uint64_t code_page_size;
+	uint32_t pid; /* host process, UINT32_MAX for a thread that is gone */
+	uint32_t tid;
+	uint32_t cpu;
+	uint16_t misc; /* of the header; the cpumode is misc & PERF_RECORD_MISC_CPUMODE_MASK */
+
+	/* Borrowed from the record (or from swapped scratch): valid until the next record. */
+	const uint64_t *callchain; /* with its PERF_CONTEXT_* marks; may be unaligned-safe copied */
+	uint64_t callchain_count;
+	const void *raw; /* tracepoint data in the recording machine's byte order */
+	uint32_t raw_bytes;
+};
+
+/*
+ * Decodes the body of a PERF_RECORD_SAMPLE (BODY is what follows the 8-byte header, MISC
+ * from that header). SWAP: the recording machine has the other byte order. SCRATCH is
+ * cleared and holds the call chain where it is swapped or not aligned in BODY: it needs
+ * room for 64 KiB. Fields behind the raw data that nobody here uses (branch stack,
+ * registers, stack copies, AUX) are checked for their bounds where something wanted lies
+ * behind them, else passed over. False: the record is malformed.
+ */
+bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body,
+			    size_t body_bytes, uint16_t misc, bool swap, struct buffer *scratch,
+			    struct perfdata_sample *ret);
+
+/*
+ * Appends a whole PERF_RECORD_SAMPLE (header included) in this machine's byte order to OUT.
+ * sample_type may hold IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, CALLCHAIN,
+ * RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, nothing appended: another field is
+ * asked for, or the record would pass 65,535 bytes.
+ */
+bool perfdata_sample_encode(const struct perf_event_attr *attr,
+			    const struct perfdata_sample *sample, struct buffer *out);
+
+/*
+ * The sample_id trailer of other records (attr.sample_id_all): pid, tid, time, id, stream
+ * id, cpu as attr.sample_type names them, into the fields of RET. BODY_BYTES as above.
+ */
+bool perfdata_sample_id_decode(const struct perf_event_attr *attr, const void *body,
+			       size_t body_bytes, bool swap, struct perfdata_sample *ret);
+/* Bytes of that trailer. */
+size_t perfdata_sample_id_bytes(const struct perf_event_attr *attr);
+void perfdata_sample_id_encode(const struct perf_event_attr *attr,
+			       const struct perfdata_sample *sample, struct buffer *out);
+
+#endif

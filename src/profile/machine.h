@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A machine of a recording: the host or one guest, with its threads, its kernel's
+ * mappings and its kernel's symbols.
+ */
+#ifndef PROFILE_MACHINE_H
+#define PROFILE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/dsos.h"
+#include "profile/space.h"
+#include "profile/timeline.h"
+#include "symbol/table.h"
+
+#define MACHINE_HOST_NAME "[host]"
+/* What a guest's kernel is called, as in `perf kvm --guestkallsyms`. */
+#define MACHINE_GUEST_KERNEL "[guest.kernel.kallsyms]"
+
+struct machine {
+	uint32_t pid;	   /* host pid of the VMM; 0: the host */
+	const char *name;  /* the VM's, the session's string; MACHINE_HOST_NAME for the host */
+	struct timeline timeline;
+	struct space kernel; /* what its kernel mapped */
+	uint64_t made_start, made_end; /* where the functions are that it made while it ran */
+	struct space nowhere; /* nothing: a user address of an unknown process */
+	bool kernel_loaded;
+	uint32_t kernel_dso;
+	const struct symbol_table *kernel_table; /* NULL: no symbols */
+	struct symbol_table *kernel_owned;
+	char *kernel_note; /* why its kernel has no names; owned, NULL: it has, or nobody asked */
+};
+
+static inline bool machine_is_guest(const struct machine *machine)
+{
+	return machine->pid != 0;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flat profile: samples counted by the keys that were asked for, one profile for each
+ * event, and the totals, in which every sample is in exactly one place.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/resolver.h"
+#include "profile/session.h"
+
+enum profile_key {
+	PROFILE_VM,
+	PROFILE_VCPU,
+	PROFILE_COMM,
+	PROFILE_PID,
+	PROFILE_DSO,
+	PROFILE_MODE,
+	PROFILE_SYMBOL,
+	PROFILE_KEY_COUNT,
+};
+
+/* Keys in the order in which their columns stand. */
+struct profile_keys {
+	enum profile_key items[PROFILE_KEY_COUNT];
+	size_t count;
+};
+
+bool profile_keys_have(const struct profile_keys *keys, enum profile_key key);
+void profile_keys_add(struct profile_keys *keys, enum profile_key key); /* once is enough */
+
+/* Fields that are no key are 0 or NULL; symbol rows have a location, dso rows, too. */
+struct profile_row {
+	uint64_t period, count;
+	const struct machine *vm; /* NULL: the host's own */
+	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or no VM's */
+	uint32_t comm;		  /* strings; TIMELINE_NO_COMM: none, shown as ":TID" */
+	uint32_t pid, tid;	  /* tid of a row without a comm */
+	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
+	uint32_t location;	  /* one of those that are the same by these keys */
+};
+
+struct profile_event {
+	const char *name;
+	uint64_t samples;
+	uint64_t period; /* of all rows: what percentages are of */
+	VECTOR(struct profile_row) rows; /* by period, the highest first */
+};
+
+/* Samples of all events. Every one is in exactly one of these. */
+struct profile_totals {
+	uint64_t host, guest_kernel, guest_user, unattributed; /* in the file */
+	uint64_t host_counted, guest_counted; /* taken and counted, but not written to the file */
+	uint64_t lost;
+	bool host_sampled, guest_sampled; /* false: the event cannot see them: "not sampled" */
+};
+
+struct profile {
+	struct session *session; /* borrowed */
+	struct resolver *resolver;
+	struct profile_event *events;
+	size_t event_count;
+	struct profile_totals totals;
+	bool damaged; /* the file ended before its time: see perfdata_reader_error() */
+};
+
+struct profile_options {
+	struct profile_keys keys;
+	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
+	const struct machine *const *vms;
+	size_t vm_count;
+};
+
+/* Reads all samples of SESSION. */
+struct profile *profile_create(struct session *session, const struct profile_options *options);
+void profile_destroy(struct profile *profile); /* takes NULL */
+
+uint64_t profile_totals_sum(const struct profile_totals *totals);
+
+DEFINE_CLEANUP(cleanup_profile, struct profile *, profile_destroy)
+#define _cleanup_profile_ _cleanup_(cleanup_profile)
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From counted cells to the rows of a profile. Part of profile.c. */
+#ifndef PROFILE_PROFILE_ROWS_H
+#define PROFILE_PROFILE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/intern.h"
+#include "profile/profile.h"
+
+/* What the samples of a group share: the keys that do not depend on the address. */
+struct profile_group {
+	const struct machine *vm;
+	size_t event;
+	uint32_t vcpu, comm, pid, tid;
+	uint16_t cpumode;
+};
+
+struct profile_cell {
+	uint64_t key; /* group << 32 | location; 0: empty, groups start at 1 */
+	uint64_t period, count;
+};
+
+/* Fills the events of PROFILE from CELLS; GROUPS holds struct profile_group as bytes. */
+void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
+			const struct intern *groups, const struct profile_cell *cells,
+			size_t cell_count);
+
+/* Sorts the rows of EVENT (profile_sort.c). */
+void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,
+		       struct profile_event *event);
+
+#endif

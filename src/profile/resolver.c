@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way from an address to a symbol, in two steps with a cache each:
+ *
+ *	(space, page, time) -> mapping		short, for processes that run now
+ *	(dso, address in it) -> location	all that was met
+ *
+ * Processes come and go, each with its libraries at other addresses, but what they run is in few
+ * dsos: the second cache has far fewer entries than there are samples, and what is behind it
+ * may take its time. A mapping that does not begin and end with a page turns the first one off.
+ *
+ * The kernel's addresses are taken as they are, and named late: looked up in its symbol table
+ * first, which knows its modules, and only then in the mappings of the recording. Each
+ * has a location of its own; profile_rows.c puts those of one function together.
+ */
+#include "profile/resolver.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define PAGE_SHIFT 12
+#define PAGES 4096
+#define FIRST_CAPACITY 4096
+
+/* What an address is in: the number of a dso, or one of these. */
+#define DOMAIN_KERNEL 0x80000000U /* | the number of the kernel's space */
+#define DOMAIN_NOWHERE UINT32_MAX
+
+struct cached {
+	uint64_t address;
+	uint32_t domain;
+	uint32_t location; /* + 1; 0: an empty entry */
+	uint32_t tag;
+};
+
+struct cached_page {
+	uint64_t page;
+	uint64_t from, until; /* until 0: an empty entry */
+	const struct space_mapping *mapping;
+	uint32_t space;
+};
+
+struct resolver {
+	struct session *session;
+	VECTOR(struct location) locations;
+	struct map by_symbol; /* a symbol's place in memory -> location + 1 */
+	struct cached *cache;
+	size_t capacity, count; /* capacity is a power of two */
+	uint64_t seed;
+	struct cached_page pages[PAGES];
+};
+
+struct resolver *resolver_create(struct session *session)
+{
+	struct resolver *resolver = memory_calloc(1, sizeof(*resolver));
+
+	resolver->session = session;
+	map_init(&resolver->by_symbol);
+	resolver->seed = hash_u64((uintptr_t)resolver);
+	resolver->capacity = FIRST_CAPACITY;
+	resolver->cache = memory_calloc_table(resolver->capacity, sizeof(*resolver->cache));
+	return resolver;
+}
+
+void resolver_destroy(struct resolver *resolver)
+{
+	if (!resolver)
+		return;
+	for (size_t i = 0; i < resolver->locations.count; i++)
+		free(resolver->locations.items[i].name);
+	vector_deinit(&resolver->locations);
+	map_deinit(&resolver->by_symbol);
+	free(resolver->cache);
+	free(resolver);
+}
+
+void resolver_seal(struct resolver *resolver)
+{
+	free(take_pointer(resolver->cache));
+	resolver->capacity = resolver->count = 0;
+}
+
+static uint32_t add_location(struct resolver *resolver, const struct location *location)
+{
+	vector_append(&resolver->locations, *location);
+	return resolver->locations.count - 1;
+}
+
+/* The dso of a kernel's module, "[name]". */
+static uint32_t module_dso(struct resolver *resolver, const char *module)
+{
+	_cleanup_free_ char *name = memory_printf("[%s]", module);
+	struct dso_names names = { .path = name };
+
+	return dsos_add_kernel(&resolver->session->dsos, &names);
+}
+
+/* The dso of a mapping of the kernel; LOCATION_NO_DSO for none. */
+static uint32_t mapped_dso(const struct location *location)
+{
+	return location->mapping ? location->mapping->dso : LOCATION_NO_DSO;
+}
+
+static void name_kernel_address(struct resolver *resolver, struct location *location)
+{
+	struct machine *machine = location->unnamed;
+	const char *module = NULL;
+
+	location->unnamed = NULL;
+	session_load_kernel(resolver->session, machine);
+	if (machine->kernel_table) {
+		location->table = machine->kernel_table;
+		location->symbol = symbol_table_find(machine->kernel_table, location->address);
+		module = location->symbol
+				 ? symbol_module(machine->kernel_table, location->symbol)
+				 : symbol_table_find_module(machine->kernel_table,
+							    location->address);
+	}
+	if (module)
+		location->dso = module_dso(resolver, module);
+	else
+		location->dso = location->symbol ? machine->kernel_dso : mapped_dso(location);
+}
+
+static struct location *named_location(struct resolver *resolver, uint32_t number)
+{
+	struct location *location = &resolver->locations.items[number];
+
+	if (location->unnamed)
+		name_kernel_address(resolver, location);
+	return location;
+}
+
+/* The function of ENTRY at ADDRESS; one location for all of its addresses. */
+static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t address)
+{
+	struct dso_entry *entry = resolver->session->dsos.items.items[dso];
+	struct location location = { .dso = dso, .address = address };
+	uint64_t *place;
+
+	if (!entry->build_id_bytes && !entry->loaded)
+		session_set_build_id(resolver->session, entry);
+	dsos_load(&resolver->session->dsos, entry);
+	location.table = entry->table;
+	location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	if (!location.symbol)
+		return add_location(resolver, &location);
+	/* Tables do not move: a symbol's place in memory stands for it. */
+	place = map_insert(&resolver->by_symbol, (uintptr_t)location.symbol, NULL);
+	if (!*place)
+		*place = add_location(resolver, &location) + 1;
+	return *place - 1;
+}
+
+static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
+				     .mapping = lookup->mapping };
+
+	if (lookup->domain == DOMAIN_NOWHERE)
+		return add_location(resolver, &location);
+	if (lookup->domain & DOMAIN_KERNEL) {
+		location.unnamed = lookup->machine;
+		location.mapping = space_find(&lookup->machine->kernel, lookup->address,
+					      lookup->time).mapping;
+		return add_location(resolver, &location);
+	}
+	if (resolver->session->dsos.items.items[lookup->domain]->kind == DSO_SYMBOL) {
+		location.dso = lookup->domain;
+		location.address = lookup->mapping->start;
+		return add_location(resolver, &location);
+	}
+	return file_location(resolver, lookup->domain, lookup->address);
+}
+
+static uint64_t hash_of(const struct resolver *resolver, uint32_t domain, uint64_t address)
+{
+	return hash_u64(address ^ (uint64_t)domain << 32 ^ resolver->seed);
+}
+
+/* The entry of an address, or the free one where it belongs. */
+static struct cached *slot_of(const struct resolver *resolver, uint32_t domain, uint64_t address,
+			      uint64_t hash)
+{
+	size_t mask = resolver->capacity - 1;
+	size_t at = hash & mask;
+	struct cached *cached = &resolver->cache[at];
+
+	while (cached->location && (cached->address != address || cached->domain != domain)) {
+		at = (at + 1) & mask;
+		cached = &resolver->cache[at];
+	}
+	return cached;
+}
+
+static void grow(struct resolver *resolver)
+{
+	struct cached *old = resolver->cache;
+	size_t old_capacity = resolver->capacity;
+
+	resolver->capacity *= 2;
+	resolver->cache = memory_calloc_table(resolver->capacity, sizeof(*resolver->cache));
+	for (size_t i = 0; i < old_capacity; i++)
+		if (old[i].location)
+			*slot_of(resolver, old[i].domain, old[i].address,
+				 hash_of(resolver, old[i].domain, old[i].address)) = old[i];
+	free(old);
+}
+
+struct resolved resolver_finish(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct cached *cached =
+		slot_of(resolver, lookup->domain, lookup->address, lookup->hash);
+
+	if (!cached->location) {
+		*cached = (struct cached){ .address = lookup->address, .domain = lookup->domain,
+					   .location = new_location(resolver, lookup) + 1 };
+		if (2 * ++resolver->count > resolver->capacity) {
+			grow(resolver);
+			cached = slot_of(resolver, lookup->domain, lookup->address, lookup->hash);
+		}
+	}
+	return (struct resolved){ .address = lookup->address, .location = cached->location - 1,
+				  .tag = &cached->tag };
+}
+
+static const struct space_mapping *find_mapping(struct resolver *resolver, struct space *space,
+						uint64_t ip, uint64_t time)
+{
+	uint64_t page = ip >> PAGE_SHIFT;
+	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
+	struct space_lookup found;
+
+	if (cached->page == page && cached->space == space->number && time >= cached->from &&
+	    time < cached->until && !resolver->session->unaligned)
+		return cached->mapping;
+	found = space_find(space, ip, time);
+	*cached = (struct cached_page){ .page = page, .space = space->number, .from = found.from,
+					.until = found.until, .mapping = found.mapping };
+	return found.mapping;
+}
+
+static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uint64_t ip,
+			   uint64_t time)
+{
+	struct machine *machine = lookup->machine;
+
+	lookup->domain = DOMAIN_KERNEL | machine->kernel.number;
+	if (ip < machine->made_start || ip >= machine->made_end)
+		return;
+	lookup->mapping = space_find(&machine->kernel, ip, time).mapping;
+	if (lookup->mapping && lookup->mapping->dso != SPACE_UNMAPPED &&
+	    resolver->session->dsos.items.items[lookup->mapping->dso]->kind == DSO_SYMBOL)
+		lookup->domain = lookup->mapping->dso;
+}
+
+static void look_in_space(struct resolver *resolver, struct lookup *lookup, struct space *space,
+			  uint64_t ip, uint64_t time)
+{
+	lookup->mapping = find_mapping(resolver, space, ip, time);
+	if (!lookup->mapping)
+		return;
+	lookup->domain = lookup->mapping->dso;
+	lookup->address = ip - lookup->mapping->start + lookup->mapping->file_offset;
+}
+
+struct lookup resolver_begin(struct resolver *resolver, struct machine *machine,
+			     struct space *space, uint64_t ip, uint64_t time)
+{
+	struct lookup lookup = { .machine = machine, .address = ip, .time = time,
+				 .domain = DOMAIN_NOWHERE };
+
+	if (machine && space == &machine->kernel)
+		look_in_kernel(resolver, &lookup, ip, time);
+	else if (machine)
+		look_in_space(resolver, &lookup, space, ip, time);
+	lookup.hash = hash_of(resolver, lookup.domain, lookup.address);
+	__builtin_prefetch(&resolver->cache[lookup.hash & (resolver->capacity - 1)]);
+	return lookup;
+}
+
+struct resolved resolver_find(struct resolver *resolver, struct machine *machine,
+			      struct space *space, uint64_t ip, uint64_t time)
+{
+	struct lookup lookup = resolver_begin(resolver, machine, space, ip, time);
+
+	return resolver_finish(resolver, &lookup);
+}
+
+size_t resolver_count(const struct resolver *resolver)
+{
+	return resolver->locations.count;
+}
+
+const struct location *resolver_location(struct resolver *resolver, uint32_t number)
+{
+	return named_location(resolver, number);
+}
+
+static const struct dso_entry *dso_of(struct resolver *resolver, uint32_t number)
+{
+	uint32_t dso = named_location(resolver, number)->dso;
+
+	return dso == LOCATION_NO_DSO ? NULL : resolver->session->dsos.items.items[dso];
+}
+
+uint64_t resolver_symbol_start(struct resolver *resolver, uint32_t number)
+{
+	const struct location *location = named_location(resolver, number);
+
+	return location->symbol ? location->symbol->start : location->address;
+}
+
+const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
+{
+	struct location *location = named_location(resolver, number);
+	const struct dso_entry *entry = dso_of(resolver, number);
+	const char *name;
+
+	if (entry && entry->kind == DSO_SYMBOL)
+		return intern_string(resolver->session->strings, entry->short_name);
+	if (!location->symbol)
+		return NULL;
+	name = symbol_name(location->table, location->symbol);
+	if (entry->kind == DSO_KERNEL)
+		return name;
+	if (!location->name)
+		location->name = dso_demangle(name);
+	return location->name;
+}
+
+const char *resolver_dso_path(struct resolver *resolver, uint32_t number)
+{
+	const struct dso_entry *entry = dso_of(resolver, number);
+
+	return entry ? intern_string(resolver->session->strings, entry->path) : "[unknown]";
+}
+
+const char *resolver_dso_name(struct resolver *resolver, uint32_t number)
+{
+	const struct dso_entry *entry = dso_of(resolver, number);
+
+	return entry ? intern_string(resolver->session->strings, entry->short_name) : "[unknown]";
+}

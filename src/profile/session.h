@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording that is open: its machines (the host and each guest) with their threads,
+ * mappings and kernels as they were over time. Opening reads all records but the samples;
+ * samples are then read in any order, looked up as of their time:
+ *
+ *	session_open(path, &options, &session)
+ *	while (session_next_sample(session, &sample) == PERFDATA_RECORD) …
+ */
+#ifndef PROFILE_SESSION_H
+#define PROFILE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "perfdata/reader.h"
+#include "profile/dsos.h"
+#include "profile/kernel_loader.h"
+#include "profile/machine.h"
+#include "symbol/kernel_source.h"
+
+struct session {
+	struct perfdata_reader *reader;
+	const struct perf_event_attr **attrs; /* of each event; in the arena */
+	struct arena *arena;
+	struct intern *strings;
+	struct dsos dsos;
+	VECTOR(struct machine *) machines; /* the host is the first */
+	struct map machine_by_pid;	   /* -> place in machines */
+	uint32_t space_numbers;
+	bool unaligned;		/* there are mappings that do not begin and end with a page */
+	bool guest_samples;	/* there are samples of guests */
+	bool timed;		/* false: no times in the file, the order of its records counts */
+	uint64_t lost;		/* records that the kernel could not write */
+	struct map lost_by_vm;	/* machine pid -> its part of lost */
+	uint64_t malformed;	/* records other than samples that could not be understood */
+	struct kernel_source_options guest_symbols;
+	struct symbol_table *shared_guest_table; /* of options that hold for every guest */
+	bool shared_guest_loaded;
+	struct error *symbols_error; /* the first of the user's symbol files that failed */
+	uint64_t sequence;	     /* of the record that was read last */
+	uint32_t kernel_path;	     /* of the host's kernel's MMAP record: "[kernel.kallsyms]_text" */
+	uint64_t kernel_reference;   /* where that symbol was; 0: not known */
+	struct kernel_loader kernel_loader;
+	struct map build_ids;	     /* string number of a path -> place in the header's list */
+	bool build_ids_listed;
+};
+
+/* PATH as of perfdata_reader_open(). OPTIONS are copied; their strings are borrowed. */
+struct error *session_open(const char *path, const struct kernel_source_options *options,
+			   struct session **ret) MUST_CHECK;
+/* The same of a reader that is open, which it takes, also when it fails. */
+struct error *session_open_reader(struct perfdata_reader *reader,
+				  const struct kernel_source_options *options,
+				  struct session **ret) MUST_CHECK;
+void session_close(struct session *session); /* takes NULL */
+
+/* The machine of the guest whose VMM is PID (the host for 0), added if it is new. */
+struct machine *session_machine(struct session *session, uint32_t pid);
+/* The same, but NULL if there is none. */
+struct machine *session_find_machine(const struct session *session, uint32_t pid);
+
+struct session_sample {
+	struct perfdata_decoded decoded;
+	uint64_t time; /* for lookups: ns, or the record's number in a file without times */
+	bool valid;    /* false: malformed, or of no known event */
+};
+
+/*
+ * The next sample, in the order of the file; session_rewind() starts again. The first
+ * round after opening starts at the first record, too.
+ */
+enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret);
+void session_rewind(struct session *session);
+/* The same in two steps, for who wants other records, too. */
+enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret);
+void session_decode(struct session *session, const struct perfdata_record *record,
+		    struct session_sample *ret);
+
+/* Begins to load the symbols of the host's kernel, which goes on meanwhile. Only once. */
+void session_start_kernel(struct session *session);
+/* The symbols of MACHINE's kernel, loaded when first asked for. */
+void session_load_kernel(struct session *session, struct machine *machine);
+
+/* Gives ENTRY, which has no build-id, the one that the recording's header lists for its path. */
+void session_set_build_id(struct session *session, struct dso_entry *entry);
+
+DEFINE_CLEANUP(cleanup_session, struct session *, session_close)
+#define _cleanup_session_ _cleanup_(cleanup_session)
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbols of programs and libraries. Which files are looked at, in this order (that of
+ * stock perf, tools/perf/util/symbol.c, dso__load()):
+ *
+ *	what the file's .gnu_debuglink names, beside it and below /usr/lib/debug
+ *	~/.debug/.build-id/xx/yyyy…/{elf,debug}		perf's cache
+ *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
+ *	/usr/lib/debug/.build-id/xx/yyyy….debug
+ *	PATH
+ *
+ * The first with a .symtab gives the symbols; the first with code in it gives the segments,
+ * because a file of debugging information alone does not know where the code was. Where no
+ * build-id is known, the one of PATH itself is; without any, only PATH is looked at.
+ */
+#include "symbol/dso.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/memory.h"
+#include "symbol/dso_private.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+#define VDSO_MAX_BYTES ((size_t)1 << 20)
+
+struct error *dso_no_symbols(const char *path, const char *reason)
+{
+	return error_create(ERROR_NOT_FOUND, "no symbols for '%s': %s", path, reason);
+}
+
+struct error *dso_finish(struct symbol_builder *builder, const char *path, const char *found,
+			 struct dso_symbols *ret)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = symbol_builder_finish(builder);
+
+	if (!symbol_table_count(table))
+		return dso_no_symbols(path, "the file has none");
+	ret->found = memory_strdup(found);
+	ret->table = take_pointer(table);
+	return NULL;
+}
+
+void dso_symbols_deinit(struct dso_symbols *symbols)
+{
+	symbol_table_destroy(symbols->table);
+	free(symbols->found);
+	*symbols = (struct dso_symbols){ 0 };
+}
+
+bool dso_build_id_fits(const struct dso_request *request, const struct elf_file *file)
+{
+	return !request->build_id ||
+	       build_id_equal(elf_file_build_id(file), request->build_id, request->build_id_bytes);
+}
+
+/* "xx/yyyy…" of the request's build-id, NULL for none. */
+static char *build_id_name(const struct dso_request *request)
+{
+	size_t bytes = request->build_id ? request->build_id_bytes : 0;
+	char text[2 * BUILD_ID_MAX_BYTES + 2];
+
+	if (bytes < 2 || bytes > BUILD_ID_MAX_BYTES)
+		return NULL;
+	for (size_t i = 0; i < bytes; i++)
+		snprintf(text + 2 * i + (i > 0), 4, i ? "%02x" : "%02x/", request->build_id[i]);
+	return memory_strdup(text);
+}
+
+char *dso_cache_path(const struct dso_request *request, const char *leaf)
+{
+	_cleanup_free_ char *name = build_id_name(request);
+	const char *cache = getenv("PERF_BUILDID_DIR");
+	const char *home = getenv("HOME");
+
+	if (!name || (!cache && !home))
+		return NULL;
+	return memory_printf("%s%s/.build-id/%s%s%s", cache ? cache : home, cache ? "" : "/.debug",
+			     name, leaf ? "/" : "", leaf ? leaf : "");
+}
+
+char *dso_debug_path(const struct dso_request *request)
+{
+	_cleanup_free_ char *name = build_id_name(request);
+
+	return name ? memory_printf("%s/.build-id/%s.debug", DEBUG_ROOT, name) : NULL;
+}
+
+/* What was found so far. */
+struct search {
+	struct dso_request request; /* with PATH's own build-id where none was given */
+	struct elf_file *symbols;   /* has .symtab */
+	char *symbols_path;
+	struct elf_file *runtime; /* has code; may be the same as symbols */
+	char *runtime_path;
+	struct error *reason; /* why the last file was no good */
+};
+
+static void search_deinit(struct search *search)
+{
+	if (search->runtime != search->symbols)
+		elf_file_close(search->runtime);
+	elf_file_close(search->symbols);
+	free(search->symbols_path);
+	free(search->runtime_path);
+	error_destroy(search->reason);
+}
+
+static void note_reason(struct search *search, struct error *reason)
+{
+	error_destroy(search->reason);
+	search->reason = reason;
+}
+
+/* Takes PATH, which may be NULL. */
+static void try_file(struct search *search, char *taken)
+{
+	_cleanup_elf_file_ struct elf_file *file = NULL;
+	_cleanup_free_ char *path = taken;
+	struct elf_file *opened;
+	struct error *error;
+
+	if (!path || (search->symbols && search->runtime))
+		return;
+	error = elf_file_open(path, &file);
+	if (!error && !dso_build_id_fits(&search->request, file))
+		error = error_create(ERROR_NOT_FOUND, "the build-id of '%s' differs", path);
+	if (error) {
+		note_reason(search, error);
+		return;
+	}
+	opened = file;
+	if (!search->symbols && elf_file_has_symtab(opened)) {
+		search->symbols = take_pointer(file);
+		search->symbols_path = memory_strdup(path);
+	}
+	if (!search->runtime && elf_file_has_code(opened)) {
+		search->runtime = opened;
+		search->runtime_path = memory_strdup(path);
+		file = NULL;
+	}
+}
+
+static void try_debug_link(struct search *search, const char *path, const char *link)
+{
+	_cleanup_free_ char *folder = memory_strndup(path, strrchr(path, '/') - path);
+
+	try_file(search, memory_printf("%s/%s", folder, link));
+	try_file(search, memory_printf("%s/.debug/%s", folder, link));
+	try_file(search, memory_printf("%s%s/%s", DEBUG_ROOT, folder, link));
+}
+
+/* OWN: the file of the recorded path, NULL if it cannot be opened. */
+static void try_all(struct search *search, const struct elf_file *own)
+{
+	const char *path = search->request.path;
+
+	if (search->request.build_id) {
+		if (own && elf_file_debug_link(own))
+			try_debug_link(search, path, elf_file_debug_link(own));
+		try_file(search, dso_cache_path(&search->request, "elf"));
+		try_file(search, dso_cache_path(&search->request, NULL));
+		try_file(search, dso_cache_path(&search->request, "debug"));
+		try_file(search, memory_printf("%s%s.debug", DEBUG_ROOT, path));
+		try_file(search, memory_printf("%s%s", DEBUG_ROOT, path));
+		try_file(search, dso_debug_path(&search->request));
+	}
+	try_file(search, memory_strdup(path));
+}
+
+static struct error *load_found(const struct search *search, struct dso_symbols *ret)
+{
+	struct elf_file *symbols = search->symbols ? search->symbols : search->runtime;
+	struct elf_file *runtime = search->runtime ? search->runtime : search->symbols;
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	struct error *error = elf_file_add_offsets(symbols, runtime, builder);
+
+	if (!error)
+		error = elf_file_add_plt(runtime, builder);
+	if (error)
+		return error;
+	return dso_finish(take_pointer(builder), search->request.path,
+			  search->symbols_path ? search->symbols_path : search->runtime_path, ret);
+}
+
+static struct error *load_program(const struct dso_request *request, struct dso_symbols *ret)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request };
+	_cleanup_elf_file_ struct elf_file *own = NULL;
+	const struct build_id *own_id;
+
+	error_destroy(elf_file_open(request->path, &own));
+	if (own && !request->build_id) {
+		own_id = elf_file_build_id(own);
+		search.request.build_id = own_id->bytes ? own_id->data : NULL;
+		search.request.build_id_bytes = own_id->bytes;
+	}
+	try_all(&search, own);
+	if (!search.symbols && !search.runtime)
+		return dso_no_symbols(request->path, search.reason ? error_message(search.reason)
+								   : "it has no code");
+	return load_found(&search, ret);
+}
+
+/* The vDSO of this very process: it ends with its section headers. */
+static struct error *open_own_vdso(struct elf_file **ret)
+{
+	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+
+	if (!image || sizeof(void *) != 8)
+		return error_create(ERROR_NOT_FOUND, "this process has none that can be read");
+	size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	if (size < sizeof(*image) || size > VDSO_MAX_BYTES)
+		return error_create(ERROR_NOT_FOUND, "this process has none that can be read");
+	return elf_file_open_memory(image, size, "[vdso]", ret);
+}
+
+static struct error *load_vdso(const struct dso_request *request, struct dso_symbols *ret)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request };
+	_cleanup_elf_file_ struct elf_file *own = NULL;
+
+	try_file(&search, dso_cache_path(request, "vdso"));
+	if (search.runtime)
+		return load_found(&search, ret);
+	error_destroy(open_own_vdso(&own));
+	if (!own || !dso_build_id_fits(request, own))
+		return dso_no_symbols(request->path, "it is neither this kernel's nor in "
+						     "perf's build-id cache");
+	search.runtime = take_pointer(own);
+	search.runtime_path = memory_strdup("[vdso]");
+	return load_found(&search, ret);
+}
+
+/* The name of the kernel module in "[name]" or "…/name.ko.xz", malloc()ed; else NULL. */
+static char *module_name(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	const char *end;
+	char *name;
+
+	if (path[0] == '[' && strlen(path) > 2 && path[strlen(path) - 1] == ']')
+		return memory_strndup(path + 1, strlen(path) - 2);
+	base = base ? base + 1 : path;
+	end = strstr(base, ".ko");
+	if (!end || end == base || (end[3] && end[3] != '.'))
+		return NULL;
+	name = memory_strndup(base, end - base);
+	for (char *at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return name;
+}
+
+struct error *dso_load_symbols(const struct dso_request *request, struct dso_symbols *ret)
+{
+	_cleanup_free_ char *module = NULL;
+	const char *path = request->path;
+
+	if (!strncmp(path, "[kernel.kallsyms]", 17))
+		return dso_load_kernel(request, ret);
+	if (!strcmp(path, "[vdso]"))
+		return load_vdso(request, ret);
+	if (!strcmp(path, "[heap]") || !strncmp(path, "[stack", 6) || !strcmp(path, "[vsyscall]") ||
+	    !strncmp(path, "[guest.kernel", 13))
+		return dso_no_symbols(path, "it is no file");
+	module = module_name(path);
+	if (module)
+		return dso_load_module(request, module, ret);
+	if (path[0] != '/' || path[1] == '/')
+		return dso_no_symbols(path, "it is no file");
+	return load_program(request, ret);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbols of the host's kernel and its modules. In this order:
+ *
+ *	/proc/kallsyms		if the running kernel has the build-id (or none is known)
+ *	kallsyms of perf's build-id cache
+ *	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
+ *	/usr/lib/debug/boot/vmlinux-*, /usr/lib/debug/lib/modules/.../vmlinux, /boot/vmlinux-*
+ *
+ * The kernel may lie elsewhere than it did when the recording was made (KASLR), and lies
+ * elsewhere than it was linked: the request's reference address moves the symbols. Modules
+ * moved by an amount of their own, so they are left out where the kernel moved.
+ */
+#include <glob.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "symbol/dso_private.h"
+#include "symbol/kallsyms.h"
+#include "symbol/table_cache.h"
+
+#define PROC_KALLSYMS "/proc/kallsyms"
+#define PROC_MODULES "/proc/modules"
+#define KERNEL_NAME "[kernel.kallsyms]"
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define CACHE_NAME "running-kernel"
+#define NOTES_MAX_BYTES 65536
+
+/* The build-id in the notes file PATH; 0 bytes where it cannot be read. */
+static struct build_id read_notes(const char *path)
+{
+	_cleanup_buffer_ struct buffer notes;
+
+	buffer_init(&notes, NOTES_MAX_BYTES);
+	error_destroy(file_read(path, &notes));
+	return build_id_from_notes(notes.data, notes.size, false);
+}
+
+/* NULL where the kernel was built without modules. */
+static const char *proc_modules(void)
+{
+	return access(PROC_MODULES, F_OK) ? NULL : PROC_MODULES;
+}
+
+static bool is_running_kernel(const struct dso_request *request)
+{
+	struct build_id running;
+
+	if (!request->build_id)
+		return true;
+	running = read_notes("/sys/kernel/notes");
+	return build_id_equal(&running, request->build_id, request->build_id_bytes);
+}
+
+/* The symbols by which perf says where a kernel is: the recorded path ends with its name. */
+static const char *const reference_names[] = { "_text", "_stext" };
+
+/* How far the symbols have to move; 0 where the recording does not say. */
+static uint64_t kernel_delta(const struct dso_request *request,
+			     struct error *(*find)(void *source, const char *name, uint64_t *ret),
+			     void *source)
+{
+	const char *named = request->path + strlen(KERNEL_NAME);
+	uint64_t address;
+
+	if (!request->reference)
+		return 0;
+	for (size_t i = 0; i < sizeof(reference_names) / sizeof(reference_names[0]); i++) {
+		struct error *error;
+
+		if (*named && strcmp(named, reference_names[i]))
+			continue;
+		error = find(source, reference_names[i], &address);
+		if (!error)
+			return request->reference - address;
+		error_destroy(error);
+	}
+	return 0;
+}
+
+static struct error *find_in_kallsyms(void *path, const char *name, uint64_t *ret)
+{
+	return kallsyms_find_symbol(path, name, ret);
+}
+
+static struct error *find_in_vmlinux(void *file, const char *name, uint64_t *ret)
+{
+	return elf_file_find_symbol(file, name, ret);
+}
+
+/* From a file in the format of kallsyms, moved by DELTA. */
+static struct error *load_kallsyms(const struct dso_request *request, const char *kallsyms,
+				   const char *modules, uint64_t delta, struct dso_symbols *ret)
+{
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	struct kallsyms_filter filter = { .core = true, .delta = delta, .no_generated = true };
+	struct error *error;
+
+	filter.modules = !delta;
+	error = kallsyms_add(kallsyms, delta ? NULL : modules, &filter, builder);
+	if (error)
+		return error;
+	return dso_finish(take_pointer(builder), request->path, kallsyms, ret);
+}
+
+static uint64_t hash_file(const char *path)
+{
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, KALLSYMS_MAX_BYTES);
+	error_destroy(file_read(path, &text));
+	return hash_bytes(text.size ? text.data : (const void *)"", text.size);
+}
+
+/*
+ * Of the running kernel. Its symbols stay where they are until it boots again, those of its
+ * modules until one comes or goes: boot and modules are the key of the table in the cache.
+ */
+static struct error *load_running(const struct dso_request *request, struct dso_symbols *ret)
+{
+	char kallsyms[] = PROC_KALLSYMS;
+	uint64_t delta = kernel_delta(request, find_in_kallsyms, kallsyms);
+	uint64_t key = hash_u64(hash_file(BOOT_ID)) ^ hash_file(PROC_MODULES);
+	struct error *error;
+
+	/* Another version may choose symbols by other rules. */
+	key ^= hash_u64(hash_bytes(PERFVISOR_VERSION, strlen(PERFVISOR_VERSION)));
+	ret->table = delta ? NULL : table_cache_load(CACHE_NAME, key);
+	if (ret->table) {
+		ret->found = memory_strdup(kallsyms);
+		return NULL;
+	}
+	error = load_kallsyms(request, kallsyms, proc_modules(), delta, ret);
+	if (!error && !delta)
+		table_cache_store(CACHE_NAME, key, ret->table);
+	return error;
+}
+
+static struct error *load_vmlinux(const struct dso_request *request, const char *path,
+				  struct dso_symbols *ret)
+{
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	_cleanup_elf_file_ struct elf_file *file = NULL;
+	struct error *error = elf_file_open(path, &file);
+
+	if (error)
+		return error;
+	if (!dso_build_id_fits(request, file))
+		return error_create(ERROR_NOT_FOUND, "the build-id of '%s' differs", path);
+	error = elf_file_add_kernel(file, kernel_delta(request, find_in_vmlinux, file), builder);
+	if (error)
+		return error;
+	return dso_finish(take_pointer(builder), request->path, path, ret);
+}
+
+/* True if the file PATH, which may be NULL, did it. */
+static bool try_vmlinux(const struct dso_request *request, const char *path,
+			struct dso_symbols *ret)
+{
+	struct error *error;
+
+	if (!path)
+		return false;
+	error = load_vmlinux(request, path, ret);
+	error_destroy(error);
+	return !error;
+}
+
+static bool try_each_vmlinux(const struct dso_request *request, struct dso_symbols *ret)
+{
+	static const char *const patterns[] = { "/usr/lib/debug/boot/vmlinux-*",
+						"/usr/lib/debug/lib/modules/*/vmlinux",
+						"/boot/vmlinux-*" };
+	_cleanup_free_ char *cached = dso_cache_path(request, "elf");
+	_cleanup_free_ char *debug = dso_debug_path(request);
+	bool done = try_vmlinux(request, cached, ret) || try_vmlinux(request, debug, ret);
+
+	for (size_t i = 0; !done && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		glob_t found = { 0 };
+
+		if (!glob(patterns[i], 0, NULL, &found))
+			for (size_t j = 0; !done && j < found.gl_pathc; j++)
+				done = try_vmlinux(request, found.gl_pathv[j], ret);
+		globfree(&found);
+	}
+	return done;
+}
+
+struct error *dso_load_kernel(const struct dso_request *request, struct dso_symbols *ret)
+{
+	_cleanup_free_ char *cached = dso_cache_path(request, "kallsyms");
+	_cleanup_error_ struct error *reason = NULL;
+
+	if (is_running_kernel(request)) {
+		reason = load_running(request, ret);
+		if (!reason)
+			return NULL;
+	}
+	if (cached) {
+		uint64_t delta = kernel_delta(request, find_in_kallsyms, cached);
+		struct error *error = load_kallsyms(request, cached, NULL, delta, ret);
+
+		if (!error)
+			return NULL;
+		error_destroy(error);
+	}
+	if (request->build_id && try_each_vmlinux(request, ret))
+		return NULL;
+	if (reason)
+		return error_prefix(take_pointer(reason), "no symbols for '%s'", request->path);
+	return dso_no_symbols(request->path, "neither the running kernel nor perf's build-id cache "
+					     "nor a vmlinux here has its build-id");
+}
+
+struct error *dso_load_module(const struct dso_request *request, const char *name,
+			      struct dso_symbols *ret)
+{
+	_cleanup_free_ char *notes = memory_printf("/sys/module/%s/notes/.note.gnu.build-id", name);
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	struct kallsyms_filter filter = { .modules = true, .only_module = name };
+	struct build_id running = read_notes(notes);
+	struct error *error;
+	uint64_t start;
+
+	if (request->build_id &&
+	    !build_id_equal(&running, request->build_id, request->build_id_bytes))
+		return dso_no_symbols(request->path,
+				      "the running kernel has no module of that build-id loaded");
+	if (request->reference) {
+		error = kallsyms_find_module(PROC_MODULES, name, &start);
+		if (error)
+			return error_prefix(error, "no symbols for '%s'", request->path);
+		filter.delta = request->reference - start;
+	}
+	error = kallsyms_add(PROC_KALLSYMS, filter.delta ? NULL : proc_modules(), &filter, builder);
+	if (error)
+		return error_prefix(error, "no symbols for '%s'", request->path);
+	return dso_finish(take_pointer(builder), request->path, PROC_KALLSYMS, ret);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sources of a guest kernel's symbols. A source per VM comes before those that hold
+ * for every guest; a vmlinux before a kallsyms, because it knows the sizes of symbols.
+ *
+ * A vmlinux has the addresses it was linked at. Where the guest's kallsyms is given, too,
+ * it moves the vmlinux's symbols to where the kernel is (KASLR): by the difference of a
+ * symbol that both have. The modules' symbols are the kallsyms' then.
+ */
+#include "symbol/kernel_source.h"
+
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "symbol/elf_file.h"
+#include "symbol/kallsyms.h"
+
+/* DIR/PID/proc/LEAF, malloc()ed. */
+static char *mounted_path(const struct kernel_source_options *options, uint32_t vm_pid,
+			  const char *leaf)
+{
+	return memory_printf("%s/%u/proc/%s", options->guestmount, vm_pid, leaf);
+}
+
+static bool guestmount_offers(const struct kernel_source_options *options, uint32_t vm_pid)
+{
+	_cleanup_free_ char *kallsyms = NULL;
+
+	if (!options->guestmount || !vm_pid)
+		return false;
+	kallsyms = mounted_path(options, vm_pid, "kallsyms");
+	return !access(kallsyms, F_OK);
+}
+
+static struct error *guestmount_load(const struct kernel_source_options *options, uint32_t vm_pid,
+				     struct symbol_table **ret)
+{
+	_cleanup_free_ char *kallsyms = mounted_path(options, vm_pid, "kallsyms");
+	_cleanup_free_ char *modules = mounted_path(options, vm_pid, "modules");
+
+	/* A kernel without modules has no such file. */
+	return kallsyms_load(kallsyms, access(modules, F_OK) ? NULL : modules, ret);
+}
+
+static bool guestvmlinux_offers(const struct kernel_source_options *options, uint32_t vm_pid)
+{
+	(void)vm_pid;
+	return options->guestvmlinux;
+}
+
+static const char *const reference_names[] = { "_text", "_stext", "_etext" };
+
+/* How far the kernel of the file KALLSYMS is from where VMLINUX was linked. */
+static struct error *find_delta(struct elf_file *vmlinux, const char *kallsyms, uint64_t *ret)
+{
+	struct error *error = NULL;
+	uint64_t linked, now;
+
+	for (size_t i = 0; i < sizeof(reference_names) / sizeof(reference_names[0]); i++) {
+		error_destroy(error);
+		error = elf_file_find_symbol(vmlinux, reference_names[i], &linked);
+		if (!error)
+			error = kallsyms_find_symbol(kallsyms, reference_names[i], &now);
+		if (!error) {
+			*ret = now - linked;
+			return NULL;
+		}
+		/* What cannot be read has no other name, either. */
+		if (error_code(error) != ERROR_NOT_FOUND)
+			break;
+	}
+	return error;
+}
+
+static struct error *add_modules(const struct kernel_source_options *options,
+				 struct symbol_builder *builder)
+{
+	struct kallsyms_filter filter = { .modules = true };
+
+	return kallsyms_add(options->guestkallsyms, options->guestmodules, &filter, builder);
+}
+
+static struct error *guestvmlinux_load(const struct kernel_source_options *options,
+				       uint32_t vm_pid, struct symbol_table **ret)
+{
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	_cleanup_elf_file_ struct elf_file *vmlinux = NULL;
+	struct error *error = elf_file_open(options->guestvmlinux, &vmlinux);
+	uint64_t delta = 0;
+
+	(void)vm_pid;
+	/* The modules first: they say whether the kallsyms is one, and readable. */
+	if (!error && options->guestkallsyms)
+		error = add_modules(options, builder);
+	if (!error && options->guestkallsyms)
+		error = find_delta(vmlinux, options->guestkallsyms, &delta);
+	if (!error)
+		error = elf_file_add_kernel(vmlinux, delta, builder);
+	if (error)
+		return error;
+	*ret = symbol_builder_finish(take_pointer(builder));
+	return NULL;
+}
+
+static bool guestkallsyms_offers(const struct kernel_source_options *options, uint32_t vm_pid)
+{
+	(void)vm_pid;
+	return options->guestkallsyms;
+}
+
+static struct error *guestkallsyms_load(const struct kernel_source_options *options,
+					uint32_t vm_pid, struct symbol_table **ret)
+{
+	(void)vm_pid;
+	return kallsyms_load(options->guestkallsyms, options->guestmodules, ret);
+}
+
+/* In the order in which they are asked. To add one: its two functions above, its row here. */
+static const struct kernel_source kernel_sources[] = {
+	{ "--guestmount", guestmount_offers, guestmount_load },
+	{ "--guestvmlinux", guestvmlinux_offers, guestvmlinux_load },
+	{ "--guestkallsyms", guestkallsyms_offers, guestkallsyms_load },
+};
+
+struct error *kernel_source_load(const struct kernel_source_options *options, uint32_t vm_pid,
+				 struct symbol_table **ret, const char **ret_source)
+{
+	for (size_t i = 0; i < sizeof(kernel_sources) / sizeof(kernel_sources[0]); i++) {
+		const struct kernel_source *source = &kernel_sources[i];
+		struct symbol_table *table = NULL;
+		struct error *error;
+
+		if (!source->offers(options, vm_pid))
+			continue;
+		error = source->load(options, vm_pid, &table);
+		if (error)
+			return error_prefix(error, "%s", source->name);
+		*ret = table;
+		if (ret_source)
+			*ret_source = source->name;
+		return NULL;
+	}
+	*ret = NULL;
+	if (ret_source)
+		*ret_source = NULL;
+	return NULL;
+}

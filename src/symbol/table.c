@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lookups in a symbol table: flat arrays sorted by address, searched by halving.
+ *
+ * Ranges may overlap (an ELF label inside a function). The answer is the symbol that
+ * starts last of those that hold the address. Each symbol names the one around it
+ * (`outer`), so that an address behind an inner symbol's end goes back to the outer one
+ * without a scan; OUTER_MAX_STEPS bounds that way, deeper nesting is not looked at.
+ *
+ * Callers keep a cache of their own from address to symbol; halving over 150,000 symbols
+ * costs about 100 ns from cold caches.
+ */
+#include "symbol/table.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "symbol/table_private.h"
+
+#define OUTER_MAX_STEPS 64
+
+struct module_key {
+	uint64_t start;
+	uint32_t index;
+};
+
+static int compare_module_keys(const void *left, const void *right)
+{
+	const struct module_key *a = left;
+	const struct module_key *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->index < b->index ? -1 : 1;
+}
+
+/* The modules stay as they came, because symbols count on their index: an order beside them. */
+static void order_modules(struct symbol_table *table)
+{
+	_cleanup_free_ struct module_key *keys = memory_calloc(table->module_count + 1,
+							       sizeof(*keys));
+	uint32_t *order = memory_calloc(table->module_count + 1, sizeof(*order));
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->module_count; i++)
+		if (table->modules[i].start < table->modules[i].end)
+			keys[count++] = (struct module_key){ table->modules[i].start, i };
+	qsort(keys, count, sizeof(*keys), compare_module_keys);
+	for (size_t i = 0; i < count; i++)
+		order[i] = keys[i].index;
+	table->module_order = order;
+	table->module_order_count = count;
+}
+
+struct symbol_table *symbol_table_create(const struct symbol *symbols, size_t symbol_count,
+					 const struct symbol_module_range *modules,
+					 size_t module_count, const char *text, size_t text_bytes,
+					 void *owned)
+{
+	struct symbol_table *table = memory_calloc(1, sizeof(*table));
+
+	*table = (struct symbol_table){
+		.symbols = symbols,
+		.symbol_count = symbol_count,
+		.modules = modules,
+		.module_count = module_count,
+		.text = text,
+		.text_bytes = text_bytes,
+		.owned = owned,
+	};
+	order_modules(table);
+	return table;
+}
+
+void symbol_table_destroy(struct symbol_table *table)
+{
+	if (!table)
+		return;
+	free((void *)table->module_order);
+	free(table->owned);
+	free(table);
+}
+
+size_t symbol_table_count(const struct symbol_table *table)
+{
+	return table->symbol_count;
+}
+
+const struct symbol *symbol_table_at(const struct symbol_table *table, size_t index)
+{
+	return &table->symbols[index];
+}
+
+/* How many symbols start at or before ADDRESS. */
+static size_t count_starts(const struct symbol_table *table, uint64_t address)
+{
+	const struct symbol *base = table->symbols;
+	size_t left = table->symbol_count;
+
+	if (!left || base[0].start > address)
+		return 0;
+	while (left > 1) {
+		size_t half = left / 2;
+
+		/* No branch that the processor would have to guess. */
+		base += base[half].start <= address ? half : 0;
+		left -= half;
+	}
+	return base - table->symbols + 1;
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address)
+{
+	uint32_t number = count_starts(table, address);
+
+	for (int step = 0; number && step < OUTER_MAX_STEPS; step++) {
+		const struct symbol *symbol = &table->symbols[number - 1];
+
+		if (address < symbol->end)
+			return symbol;
+		number = symbol->outer;
+	}
+	return NULL;
+}
+
+const struct symbol *symbol_table_find_name(const struct symbol_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->symbol_count; i++)
+		if (!strcmp(symbol_name(table, &table->symbols[i]), name))
+			return &table->symbols[i];
+	return NULL;
+}
+
+const char *symbol_name(const struct symbol_table *table, const struct symbol *symbol)
+{
+	return table->text + symbol->name;
+}
+
+const char *symbol_module(const struct symbol_table *table, const struct symbol *symbol)
+{
+	return symbol->module ? table->text + table->modules[symbol->module - 1].name : NULL;
+}
+
+const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address)
+{
+	const struct symbol_module_range *found = NULL;
+	size_t low = 0, high = table->module_order_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct symbol_module_range *module =
+			&table->modules[table->module_order[middle]];
+
+		if (module->start <= address) {
+			found = module;
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return found && address < found->end ? table->text + found->name : NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A symbol table: address ranges with a name, and for kernels the module each belongs to.
+ * Built once, sorted, then only read: lookups are safe from several threads.
+ *
+ * The sorted table has a byte form (symbol_table_encode) for recordings and caches; its
+ * format is in docs/perfvisor-sections.md.
+ */
+#ifndef SYMBOL_TABLE_H
+#define SYMBOL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct symbol {
+	uint64_t start;
+	uint64_t end;	 /* exclusive; a table leaves no symbol with end <= start */
+	uint32_t name;	 /* offset into the table's text; use symbol_name() */
+	uint32_t module; /* 0: the dso itself ("[kernel]", the ELF file); else symbol_module() */
+	uint32_t outer;	 /* for symbol_table_find(): 1 + index of the symbol around this one */
+	char type;	 /* nm's letter: 't', 'T', 'w' …; '?' where the source has none */
+	char unused[3];
+};
+
+struct symbol_table;
+struct symbol_builder;
+
+/* Collecting: any order, duplicates welcome. */
+struct symbol_builder *symbol_builder_create(void);
+void symbol_builder_destroy(struct symbol_builder *builder); /* takes NULL */
+/*
+ * END 0: not known; the table ends it at the next symbol, or its module's end. MODULE NULL: none.
+ * Control characters in names become '?'. False: the table is full, and the symbol is not in it.
+ */
+bool symbol_builder_add(struct symbol_builder *builder, uint64_t start, uint64_t end, char type,
+			const char *name, const char *module);
+/* The range of a module (from /proc/modules): bounds its symbols. END is exclusive. */
+void symbol_builder_add_module(struct symbol_builder *builder, const char *module, uint64_t start,
+			       uint64_t end);
+/*
+ * Sorts, ends the open symbols, and of several symbols at one address keeps the one that
+ * perf would name (tools/perf/util/symbol.c, choose_best_symbol). Takes BUILDER.
+ */
+struct symbol_table *symbol_builder_finish(struct symbol_builder *builder);
+
+DEFINE_CLEANUP(cleanup_symbol_builder, struct symbol_builder *, symbol_builder_destroy)
+#define _cleanup_symbol_builder_ _cleanup_(cleanup_symbol_builder)
+
+void symbol_table_destroy(struct symbol_table *table); /* takes NULL */
+size_t symbol_table_count(const struct symbol_table *table);
+const struct symbol *symbol_table_at(const struct symbol_table *table, size_t index); /* sorted */
+/* The symbol whose range holds ADDRESS, or NULL; of several the one that starts last. */
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
+/* The first symbol of that name, or NULL; linear. */
+const struct symbol *symbol_table_find_name(const struct symbol_table *table, const char *name);
+const char *symbol_name(const struct symbol_table *table, const struct symbol *symbol);
+/* The module's name without brackets, NULL for none. */
+const char *symbol_module(const struct symbol_table *table, const struct symbol *symbol);
+/* The module whose range holds ADDRESS, though no symbol may; NULL for none. */
+const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address);
+
+void symbol_table_encode(const struct symbol_table *table, struct buffer *out);
+/*
+ * DATA is borrowed (whatever its alignment and byte order): it must live as long as the table.
+ * Everything in it is checked, in time linear to SIZE. ERROR_BAD_DATA says what is wrong.
+ */
+struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
+	MUST_CHECK;
+
+DEFINE_CLEANUP(cleanup_symbol_table, struct symbol_table *, symbol_table_destroy)
+#define _cleanup_symbol_table_ _cleanup_(cleanup_symbol_table)
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Building a symbol table: collect, sort, end the open symbols, choose among those at one
+ * address.
+ *
+ * The rules are those of stock perf (tools/perf/util/symbol.c of Linux 6.1:
+ * symbols__fixup_end(), choose_best_symbol()), so that profiles of both can be compared:
+ *
+ * 1. Sorted by start; equal starts stay in the order in which they were added.
+ * 2. An open symbol ends where the next one starts. So of open symbols at one address
+ *    all but the last are empty. Between the kernel's own symbols and a module's it ends
+ *    within two pages instead, as the last symbol of all does.
+ * 3. Of the symbols at one address the first of these differences decides: not empty; not
+ *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first.
+ *
+ * Two differences, both where perf relies on its maps to hide the symbol's end: a module's
+ * symbols end at the module's end where its range is known, and the page rule holds
+ * between two modules, too.
+ */
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vector.h"
+#include "symbol/table.h"
+#include "symbol/table_private.h"
+
+#define PAGE_BYTES 4096
+#define DIGIT_BITS 11 /* of a sort key: the counters of one pass fit the first cache */
+#define DIGITS ((size_t)1 << DIGIT_BITS)
+
+struct symbol_builder {
+	VECTOR(struct symbol) symbols; /* their module is 1 + the index below, as in the table */
+	VECTOR(struct symbol_module_range) modules;
+	VECTOR(char) text;
+	struct map module_numbers; /* number of the interned name -> 1 + index */
+	struct intern *module_names;
+	const char *last_module; /* interned; modules come in runs */
+	uint32_t last_module_number;
+};
+
+struct symbol_builder *symbol_builder_create(void)
+{
+	struct symbol_builder *builder = memory_calloc(1, sizeof(*builder));
+
+	builder->module_names = intern_create();
+	map_init(&builder->module_numbers);
+	return builder;
+}
+
+void symbol_builder_destroy(struct symbol_builder *builder)
+{
+	if (!builder)
+		return;
+	intern_destroy(builder->module_names);
+	map_deinit(&builder->module_numbers);
+	vector_deinit(&builder->symbols);
+	vector_deinit(&builder->modules);
+	vector_deinit(&builder->text);
+	free(builder);
+}
+
+/* False where no more text fits. */
+static bool add_text(struct symbol_builder *builder, const char *name, uint32_t *ret)
+{
+	size_t bytes = strlen(name) + 1;
+	size_t offset = builder->text.count;
+
+	if (bytes > TABLE_MAX_TEXT_BYTES - offset)
+		return false;
+	vector_reserve(&builder->text, offset + bytes);
+	for (size_t i = 0; i < bytes - 1; i++) {
+		unsigned char byte = name[i];
+
+		builder->text.items[offset + i] = byte < ' ' || byte == 0x7f ? '?' : byte;
+	}
+	builder->text.items[offset + bytes - 1] = 0;
+	builder->text.count += bytes;
+	*ret = offset;
+	return true;
+}
+
+/* 1 + the index of the module of that NAME, which is added if it is new; 0: no room. */
+static uint32_t module_number(struct symbol_builder *builder, const char *name)
+{
+	struct symbol_module_range module = { 0 };
+	uint32_t interned;
+	uint64_t *number;
+
+	if (builder->last_module && !strcmp(builder->last_module, name))
+		return builder->last_module_number;
+	interned = intern_text(builder->module_names, name);
+	number = map_insert(&builder->module_numbers, interned, NULL);
+	if (!*number) {
+		if (builder->modules.count >= TABLE_MAX_MODULES ||
+		    !add_text(builder, name, &module.name))
+			return 0;
+		vector_append(&builder->modules, module);
+		*number = builder->modules.count;
+	}
+	builder->last_module = intern_string(builder->module_names, interned);
+	builder->last_module_number = *number;
+	return *number;
+}
+
+bool symbol_builder_add(struct symbol_builder *builder, uint64_t start, uint64_t end, char type,
+			const char *name, const char *module)
+{
+	struct symbol symbol = { .start = start, .end = end > start ? end : start, .type = type };
+
+	if (builder->symbols.count >= TABLE_MAX_SYMBOLS)
+		return false;
+	if (module) {
+		symbol.module = module_number(builder, module);
+		if (!symbol.module)
+			return false;
+	}
+	if (!add_text(builder, name, &symbol.name))
+		return false;
+	vector_append(&builder->symbols, symbol);
+	return true;
+}
+
+void symbol_builder_add_module(struct symbol_builder *builder, const char *module, uint64_t start,
+			       uint64_t end)
+{
+	uint32_t number = module_number(builder, module);
+
+	if (!number || end <= start)
+		return;
+	builder->modules.items[number - 1].start = start;
+	builder->modules.items[number - 1].end = end;
+}
+
+struct sort_key {
+	uint64_t start;
+	uint32_t index;
+};
+
+/* One stable pass: FROM to TO by the DIGIT_BITS from bit SHIFT on. False: all are alike there. */
+static bool sort_by_digit(const struct sort_key *from, struct sort_key *to, size_t count,
+			  unsigned shift)
+{
+	size_t places[DIGITS] = { 0 }, at = 0;
+
+	for (size_t i = 0; i < count; i++)
+		places[from[i].start >> shift & (DIGITS - 1)]++;
+	if (places[from[0].start >> shift & (DIGITS - 1)] == count)
+		return false;
+	for (size_t digit = 0; digit < DIGITS; digit++) {
+		size_t here = places[digit];
+
+		places[digit] = at;
+		at += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
+	return true;
+}
+
+static bool is_sorted(const struct symbol *symbols, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (symbols[i - 1].start > symbols[i].start)
+			return false;
+	return true;
+}
+
+/*
+ * Equal starts stay in their order: sorts keys digit by digit from the lowest on, then moves
+ * each symbol once. Dynamic symbols come in the order of a hash; that of kallsyms is nearly
+ * right, and its upper digits are all alike.
+ */
+static void sort_symbols(struct symbol *symbols, size_t count)
+{
+	_cleanup_free_ struct sort_key *keys = NULL, *scratch = NULL;
+	_cleanup_free_ struct symbol *unsorted = NULL;
+
+	if (is_sorted(symbols, count))
+		return;
+	keys = memory_alloc(count * sizeof(*keys));
+	scratch = memory_alloc(count * sizeof(*scratch));
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){ symbols[i].start, i };
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+		if (sort_by_digit(keys, scratch, count, shift)) {
+			struct sort_key *sorted = scratch;
+
+			scratch = keys;
+			keys = sorted;
+		}
+	}
+	unsorted = memory_dup(symbols, count * sizeof(*symbols));
+	for (size_t i = 0; i < count; i++)
+		symbols[i] = unsorted[keys[i].index];
+}
+
+/* ADDRESS rounded up to a page and BYTES on, or the last address there is. */
+static uint64_t page_end(uint64_t address, uint64_t bytes)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(address, bytes + PAGE_BYTES - 1, &end))
+		return UINT64_MAX;
+	return end & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+/* The most that the module of SYMBOL leaves to it: UINT64_MAX where nothing is known. */
+static uint64_t module_end(const struct symbol_builder *builder, const struct symbol *symbol)
+{
+	const struct symbol_module_range *module;
+
+	if (!symbol->module)
+		return UINT64_MAX;
+	module = &builder->modules.items[symbol->module - 1];
+	return symbol->start >= module->start && symbol->start < module->end ? module->end
+									     : UINT64_MAX;
+}
+
+static uint64_t open_end(const struct symbol_builder *builder, const struct symbol *symbol,
+			 const struct symbol *next)
+{
+	uint64_t end = module_end(builder, symbol);
+
+	if (end == UINT64_MAX && (!next || next->module != symbol->module))
+		end = page_end(symbol->start, PAGE_BYTES);
+	return next && next->start < end ? next->start : end;
+}
+
+static void end_open_symbols(struct symbol_builder *builder)
+{
+	struct symbol *symbols = builder->symbols.items;
+	size_t count = builder->symbols.count;
+
+	for (size_t i = 0; i < count; i++)
+		if (symbols[i].end == symbols[i].start)
+			symbols[i].end = open_end(builder, &symbols[i],
+						  i + 1 < count ? &symbols[i + 1] : NULL);
+}
+
+static bool is_weak(const struct symbol *symbol)
+{
+	return symbol->type == 'W' || symbol->type == 'V';
+}
+
+static bool is_global(const struct symbol *symbol)
+{
+	return symbol->type >= 'A' && symbol->type <= 'Z' && !is_weak(symbol);
+}
+
+static bool is_syscall_alias(const char *name)
+{
+	return !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
+}
+
+/* Rule 3 above: true if SECOND, added later, is the better one. */
+static bool second_is_better(const struct symbol_builder *builder, const struct symbol *first,
+			     const struct symbol *second)
+{
+	const char *first_name = builder->text.items + first->name;
+	const char *second_name = builder->text.items + second->name;
+	size_t first_length, second_length;
+
+	if ((first->end > first->start) != (second->end > second->start))
+		return second->end > second->start;
+	if (is_weak(first) != is_weak(second))
+		return is_weak(first);
+	if (is_global(first) != is_global(second))
+		return is_global(second);
+	first_length = strspn(first_name, "_");
+	second_length = strspn(second_name, "_");
+	if (first_length != second_length)
+		return second_length < first_length;
+	first_length = strlen(first_name);
+	second_length = strlen(second_name);
+	if (first_length != second_length)
+		return second_length > first_length;
+	return is_syscall_alias(first_name);
+}
+
+/* Leaves one symbol for each address, and none that is empty. */
+static void drop_duplicates(struct symbol_builder *builder)
+{
+	struct symbol *symbols = builder->symbols.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->symbols.count; i++) {
+		if (kept && symbols[kept - 1].start == symbols[i].start) {
+			if (second_is_better(builder, &symbols[kept - 1], &symbols[i]))
+				symbols[kept - 1] = symbols[i];
+			continue;
+		}
+		/* Only a symbol at the last address of all can still be empty. */
+		if (kept && symbols[kept - 1].end <= symbols[kept - 1].start)
+			kept--;
+		symbols[kept++] = symbols[i];
+	}
+	if (kept && symbols[kept - 1].end <= symbols[kept - 1].start)
+		kept--;
+	builder->symbols.count = kept;
+}
+
+/* Each symbol's `outer`: the nearest one before it that ends behind it. */
+static void link_outer_symbols(struct symbol *symbols, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		uint32_t outer = i;
+
+		while (outer && symbols[outer - 1].end <= symbols[i].end)
+			outer = symbols[outer - 1].outer;
+		symbols[i].outer = outer;
+	}
+}
+
+/*
+ * The names of what is left, in the order of the symbols, into TO; gives the bytes used. A
+ * name that ends the one before it lies in that: a kernel has "__pfx_x" before each "x".
+ */
+static size_t copy_names(const struct symbol_builder *builder, struct symbol *symbols,
+			 struct symbol_module_range *modules, char *to)
+{
+	size_t count = builder->symbols.count;
+	size_t used = 0, last = 0;
+
+	for (size_t i = 0; i < count + builder->modules.count; i++) {
+		uint32_t *name = i < count ? &symbols[i].name : &modules[i - count].name;
+		const char *text = builder->text.items + *name;
+		size_t bytes = strlen(text) + 1;
+
+		if (bytes <= last && !memcmp(to + used - bytes, text, bytes)) {
+			*name = used - bytes;
+			continue;
+		}
+		memcpy(to + used, text, bytes);
+		*name = used;
+		used += bytes;
+		last = bytes;
+	}
+	return used;
+}
+
+/* The builder's arrays, packed behind each other in one block of memory. */
+static struct symbol_table *pack(const struct symbol_builder *builder)
+{
+	size_t symbols_bytes = builder->symbols.count * sizeof(struct symbol);
+	size_t modules_bytes = builder->modules.count * sizeof(struct symbol_module_range);
+	char *block = memory_alloc(symbols_bytes + modules_bytes + builder->text.count + 1);
+	struct symbol_module_range *modules = (void *)(block + symbols_bytes);
+	struct symbol *symbols = (void *)block;
+	char *text = block + symbols_bytes + modules_bytes;
+	size_t text_bytes;
+
+	if (symbols_bytes)
+		memcpy(symbols, builder->symbols.items, symbols_bytes);
+	if (modules_bytes)
+		memcpy(modules, builder->modules.items, modules_bytes);
+	text_bytes = copy_names(builder, symbols, modules, text);
+	return symbol_table_create(symbols, builder->symbols.count, modules, builder->modules.count,
+				   text, text_bytes, block);
+}
+
+struct symbol_table *symbol_builder_finish(struct symbol_builder *builder)
+{
+	struct symbol_table *table;
+
+	sort_symbols(builder->symbols.items, builder->symbols.count);
+	end_open_symbols(builder);
+	drop_duplicates(builder);
+	link_outer_symbols(builder->symbols.items, builder->symbols.count);
+	table = pack(builder);
+	symbol_builder_destroy(builder);
+	return table;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The byte form of a symbol table: its arrays as they are in memory, so that a mapped file
+ * can be searched in place (docs/perfvisor-sections.md has the layout for readers).
+ *
+ *	u64 magic "PVSYMTB1" as a number, u64 symbols, u64 modules, u64 text bytes
+ *	struct symbol[symbols], struct symbol_module_range[modules], char[text bytes]
+ *
+ * All integers are in the byte order of the machine that wrote it; a reader of the other
+ * order sees it at the magic and swaps into a copy. It copies, too, where the data is not
+ * aligned to 8 bytes. Bytes behind the text are ignored: sections may be padded.
+ */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "symbol/table.h"
+#include "symbol/table_private.h"
+
+#define TABLE_MAGIC 0x505653594d544231ULL
+
+struct table_header {
+	uint64_t magic;
+	uint64_t symbols;
+	uint64_t modules;
+	uint64_t text_bytes;
+};
+
+_Static_assert(sizeof(struct symbol) == 32, "the byte form has no gaps");
+_Static_assert(sizeof(struct symbol_module_range) == 24, "the byte form has no gaps");
+
+void symbol_table_encode(const struct symbol_table *table, struct buffer *out)
+{
+	buffer_append_u64(out, TABLE_MAGIC);
+	buffer_append_u64(out, table->symbol_count);
+	buffer_append_u64(out, table->module_count);
+	buffer_append_u64(out, table->text_bytes);
+	buffer_append(out, table->symbols, table->symbol_count * sizeof(*table->symbols));
+	buffer_append(out, table->modules, table->module_count * sizeof(*table->modules));
+	buffer_append(out, table->text, table->text_bytes);
+}
+
+static struct error *bad_table(const char *what)
+{
+	return error_create(ERROR_BAD_DATA, "a stored symbol table is damaged: %s", what);
+}
+
+static struct error *read_header(struct cursor *cursor, struct table_header *ret)
+{
+	struct table_header header = { .magic = cursor_u64(cursor) };
+	uint64_t bytes;
+
+	if (header.magic == __builtin_bswap64(TABLE_MAGIC)) {
+		cursor->swap = true;
+		header.magic = TABLE_MAGIC;
+	}
+	header.symbols = cursor_u64(cursor);
+	header.modules = cursor_u64(cursor);
+	header.text_bytes = cursor_u64(cursor);
+	if (cursor->failed || header.magic != TABLE_MAGIC)
+		return bad_table("it does not start as one");
+	if (header.symbols > TABLE_MAX_SYMBOLS || header.modules > TABLE_MAX_MODULES ||
+	    header.text_bytes > TABLE_MAX_TEXT_BYTES)
+		return bad_table("its counts are beyond all limits");
+	bytes = header.symbols * sizeof(struct symbol) +
+		header.modules * sizeof(struct symbol_module_range) + header.text_bytes;
+	if (bytes > cursor_left(cursor))
+		return bad_table("it ends too early");
+	*ret = header;
+	return NULL;
+}
+
+static struct error *check_text(const char *text, size_t bytes)
+{
+	if (bytes && text[bytes - 1])
+		return bad_table("its last name does not end");
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char byte = text[i];
+
+		if ((byte && byte < ' ') || byte == 0x7f)
+			return bad_table("a name has control characters");
+	}
+	return NULL;
+}
+
+static struct error *check_symbols(const struct symbol *symbols, const struct table_header *header)
+{
+	for (size_t i = 0; i < header->symbols; i++) {
+		const struct symbol *symbol = &symbols[i];
+
+		if (symbol->start >= symbol->end)
+			return bad_table("a symbol ends before it starts");
+		if (i && symbol->start <= symbols[i - 1].start)
+			return bad_table("its symbols are not in order");
+		if (symbol->name >= header->text_bytes || symbol->module > header->modules)
+			return bad_table("a symbol's name or module is outside of it");
+		/* Backwards only: so following it comes to an end. */
+		if (symbol->outer > i)
+			return bad_table("a symbol lies in a later one");
+		if (symbol->type < ' ' || symbol->type > '~')
+			return bad_table("a symbol's type is not a letter");
+	}
+	return NULL;
+}
+
+static struct error *check_modules(const struct symbol_module_range *modules,
+				   const struct table_header *header)
+{
+	for (size_t i = 0; i < header->modules; i++) {
+		if (modules[i].start > modules[i].end)
+			return bad_table("a module ends before it starts");
+		if (modules[i].name >= header->text_bytes)
+			return bad_table("a module's name is outside of it");
+	}
+	return NULL;
+}
+
+static void swap_arrays(struct symbol *symbols, struct symbol_module_range *modules,
+			const struct table_header *header)
+{
+	for (size_t i = 0; i < header->symbols; i++) {
+		symbols[i].start = __builtin_bswap64(symbols[i].start);
+		symbols[i].end = __builtin_bswap64(symbols[i].end);
+		symbols[i].name = __builtin_bswap32(symbols[i].name);
+		symbols[i].module = __builtin_bswap32(symbols[i].module);
+		symbols[i].outer = __builtin_bswap32(symbols[i].outer);
+	}
+	for (size_t i = 0; i < header->modules; i++) {
+		modules[i].start = __builtin_bswap64(modules[i].start);
+		modules[i].end = __builtin_bswap64(modules[i].end);
+		modules[i].name = __builtin_bswap32(modules[i].name);
+	}
+}
+
+struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
+{
+	struct cursor cursor = cursor_make(data, size, false);
+	_cleanup_free_ void *copy = NULL;
+	const struct symbol_module_range *modules;
+	const struct symbol *symbols;
+	struct table_header header = { 0 };
+	const char *text;
+	struct error *error = read_header(&cursor, &header);
+
+	if (error)
+		return error;
+	symbols = (const void *)(cursor.data + cursor.offset);
+	if (cursor.swap || (uintptr_t)symbols % _Alignof(struct symbol)) {
+		copy = memory_dup(symbols, cursor_left(&cursor));
+		symbols = copy;
+	}
+	modules = (const void *)(symbols + header.symbols);
+	text = (const char *)(modules + header.modules);
+	if (cursor.swap)
+		swap_arrays(copy, (struct symbol_module_range *)modules, &header);
+	error = check_text(text, header.text_bytes);
+	if (!error)
+		error = check_symbols(symbols, &header);
+	if (!error)
+		error = check_modules(modules, &header);
+	if (error)
+		return error;
+	*ret = symbol_table_create(symbols, header.symbols, modules, header.modules, text,
+				   header.text_bytes, take_pointer(copy));
+	return NULL;
+}

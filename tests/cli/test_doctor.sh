@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfvisor doctor on whatever machine this is: its lines have their form, the exit status is
+# that of the lines, what it says of this machine is so, no colours leave a terminal.
+set -u
+perfvisor=${PERFVISOR:-build/release/perfvisor}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+# check COMMAND… : runs doctor; form and exit status
+check() {
+	local got lines
+	"$@" >"$folder/out" 2>"$folder/err" </dev/null
+	got=$?
+	[ -s "$folder/err" ] && complain "stderr: $(cat "$folder/err")"
+	lines=$(grep -vcE '^\[(ok|--|no)\]  [A-Za-z][A-Za-z_ -]*[A-Za-z]  +[^ ].*$|^ +-> .+$|^$|^A recording would' "$folder/out")
+	[ "$lines" = 0 ] || complain "$lines lines of another form in: $(cat "$folder/out")"
+	if grep -q '^\[no\]' "$folder/out"; then
+		[ "$got $(tail -n 1 "$folder/out")" = '1 A recording would not work now: see [no] above.' ] ||
+			complain "[no], but exit status $got: $(cat "$folder/out")"
+	else
+		[ "$got $(tail -n 1 "$folder/out")" = '0 A recording would work: perfvisor record' ] ||
+			complain "no [no], but exit status $got: $(cat "$folder/out")"
+	fi
+	# What does not work has a line below it that mends it.
+	awk '/^\[(--|no)\]/ && !/Guests only/ { want = $0; next }
+	     want && !/^ +-> / { print; bad = 1 } { want = "" } END { exit bad }' "$folder/out" ||
+		complain "nothing mends a finding in: $(cat "$folder/out")"
+}
+says() {
+	grep -qE -e "$1" "$folder/out" || complain "it does not say '$1': $(cat "$folder/out")"
+}
+
+check "$perfvisor" doctor
+says "perf_event_paranoid +$(cat /proc/sys/kernel/perf_event_paranoid)"
+[ -e /dev/kvm ] || says '^\[no\]  KVM +there is no /dev/kvm'
+[ -e /sys/kernel/btf/vmlinux ] && says '^\[ok\]  BTF'
+grep -q $'\033' "$folder/out" && complain 'colours, but stdout is no terminal'
+script -qec "TERM=xterm $perfvisor doctor" /dev/null </dev/null | grep -q $'\033\[32m\[ok\]' ||
+	complain 'no colours on a terminal'
+script -qec "TERM=xterm NO_COLOR=1 $perfvisor doctor" /dev/null </dev/null | grep -q $'\033' &&
+	complain 'colours in spite of NO_COLOR'
+"$perfvisor" doctor now >"$folder/out" 2>&1
+[ $? = 2 ] || complain "an argument gives exit status $?"
+
+if [ "$(id -u)" != 0 ]; then
+	echo 'as root, more would have been tried'
+	exit $status
+fi
+# A user without rights: each right that is missing is named, with what gives it.
+chmod 755 "$folder"
+cp "$perfvisor" "$folder/perfvisor"
+check setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" doctor
+says '^\[no\]  Processes +[0-9]+ of other users'
+says '^\[--\]  Capabilities +missing: CAP_PERFMON .*CAP_BPF .*CAP_SYS_PTRACE'
+says '^\[--\]  BPF '
+# With just those that it names, nothing of it is left.
+caps=$(sed -nE 's/.* setcap ([a-z_,]+)\+ep .*/\1/p' "$folder/out" | head -n 1)
+caps=${caps//cap_/+}
+check setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
+	"$folder/perfvisor" doctor
+"$perfvisor" version | grep -qE '^ +bpf +yes' && says '^\[ok\]  Capabilities'
+says '^\[ok\]  perf_event_paranoid'
+grep -qE '^\[..\]  Processes' "$folder/out" && complain "hidden: $(cat "$folder/out")"
+# Some containers let nobody make a pid namespace.
+if unshare --pid --fork --mount-proc true; then
+	check unshare --pid --fork --mount-proc "$perfvisor" doctor
+	says '^\[--\]  Container'
+	says '^\[no\]  VMs +none is running$'
+fi
+exit $status

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What perfvisor record says of wrong usage and of what is not there: one line, a hint, and
+# exit status 2 or 1; it does so before it touches a file.
+set -u
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+# expect STATUS PATTERN ARGUMENT…
+expect() {
+	local want=$1 pattern=$2 got
+	shift 2
+	timeout 60 "$perfvisor" record "$@" >out 2>err </dev/null
+	got=$?
+	[ $got = "$want" ] || complain "record $*: exit status $got, not $want: $(cat err)"
+	grep -qE -e "$pattern" err || complain "record $*: stderr is: $(cat err)"
+	[ "$(grep -c '^perfvisor: ' err)" = 1 ] || complain "record $*: more than one line: $(cat err)"
+	[ -s out ] && complain "record $*: writes to stdout"
+}
+expect 2 '-F and -c exclude each other' -F 100 -c 100
+expect 2 '-a is every VM' -a --vm web
+expect 2 '-a is every VM' -a -p 1
+expect 2 "--freq must be at least 1" -F 0
+expect 2 "--freq takes a whole number, not '-1'" -F -1
+expect 2 "--count takes a whole number" -c 1k
+expect 2 "--count takes a whole number" -c 99999999999999999999
+expect 2 '--duration takes seconds' --duration -1
+expect 2 "-p takes a process id, not 'web'" -p web
+expect 2 "-p takes a process id, not ''" -p ''
+expect 1 "there is no event 'cpu-clok'" -e cpu-clok
+expect 1 "hint: near names: cpu-clock;" -e cpu-clok
+expect 2 'groups of events are not sampled' -e '{cycles,instructions}'
+expect 2 "'q' are not modifiers" -e cpu-clock:q
+expect 1 "this host has no PMU 'gpu'" -e gpu/event=1/
+expect 2 'an event has no name' -e ''
+
+# The rest needs an event that can be opened.
+if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 | grep -qE 'no permission|cannot sample'; then
+	echo "no event can be sampled here: the rest is skipped"
+	exit $status
+fi
+sleep 0 &
+wait $!
+expect 1 "there is no process $!" -e cpu-clock -p $!
+expect 1 "hint: 'perfvisor list'" -e cpu-clock -p $!
+expect 1 "process $$ \(.*\) has no VM" -e cpu-clock -p $$
+expect 1 "there is no VM .*no-such-vm" -e cpu-clock --vm no-such-vm
+echo nonsense >bad
+expect 1 "bad" -e cpu-clock --guestkallsyms bad -p $$
+expect 1 "could not .*'missing'" -e cpu-clock --guestkallsyms missing -p $$
+timeout 60 "$perfvisor" record -e cpu-clock -F 4000000000 -p $$ 2>&1 |
+	grep -q 'warning: the kernel allows [0-9]* samples a second' ||
+	complain 'a rate above the limit is not spoken of'
+[ -z "$(find . -name 'perf.data*')" ] || complain "a file was made: $(ls)"
+exit $status

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What every command has in common: --help succeeds, wrong usage ends with 2 and says so in a
+# line and a hint, output that cannot be written is an error.
+set -u
+perfvisor=${PERFVISOR:-build/release/perfvisor}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+# expect STATUS PATTERN ARGUMENT… : exit status, and a line of stderr that matches
+expect() {
+	local want=$1 pattern=$2 got
+	shift 2
+	"$perfvisor" "$@" >"$folder/out" 2>"$folder/err" </dev/null
+	got=$?
+	[ $got = "$want" ] || complain "perfvisor $*: exit status $got, not $want"
+	[ -z "$pattern" ] || grep -qE "$pattern" "$folder/err" || complain "perfvisor $*: stderr is: $(cat "$folder/err")"
+}
+expect 2 "there is no command 'frobnicate'" frobnicate
+expect 2 "hint: 'perfvisor help'" frobnicate
+expect 2 '' # nothing at all: the overview, and a status that scripts notice
+grep -q '^Commands:' "$folder/out" || complain 'no overview without arguments'
+expect 0 '' --help
+expect 0 '' --version
+grep -qE '^perfvisor [0-9]+\.[0-9]+\.[0-9]+' "$folder/out" || complain 'no version'
+for command in $("$perfvisor" help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p'); do
+	expect 0 '' "$command" --help
+	grep -q "^Usage: perfvisor $command" "$folder/out" || complain "$command --help: no usage"
+	[ -s "$folder/err" ] && complain "$command --help writes to stderr"
+	expect 2 "unknown option '--no-such-option'" "$command" --no-such-option
+	expect 2 "hint: 'perfvisor $command --help'" "$command" --no-such-option
+	expect 0 '' help "$command"
+done
+"$perfvisor" version >/dev/full 2>"$folder/err" && complain 'a full disk is not noticed'
+grep -q 'could not write the output: No space left' "$folder/err" ||
+	complain "a full disk gives: $(cat "$folder/err")"
+"$perfvisor" help | head -c 1 >/dev/null || complain 'a closed pipe is an error'
+exit $status

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stock perf reads a recording of the writer: every sample as it was written, with its VM and
+# vCPU, the features, guest symbols below --guestmount; and what a killed recorder leaves.
+# The truth is what tests/unit/perfdata/write_example.c says that it wrote.
+set -u
+perfvisor=${PERFVISOR:-build/release/perfvisor}
+write_example=$(dirname "$perfvisor")/tests/unit/write_example
+command -v perf >/dev/null || { echo 'perf is not installed'; exit 77; }
+[ -x "$write_example" ] || { echo "$write_example is not built"; exit 1; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+export HOME=$folder # no perfconfig, no build-id cache
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+
+write() { # write NAME MODE: the recording NAME.data, the truth NAME.truth
+	"$write_example" "$folder/$1.data" "$2" >"$folder/$1.truth" || complain "$2: write_example failed"
+}
+
+# The samples that perf script shows, in the form and order of the truth.
+perf_samples() {
+	perf script -i "$1" --ns -F pid,tid,cpu,time,period,event,ip,machine_pid,vcpu \
+		2>"$folder/warnings" |
+		sed -E 's/^ *VM: *([0-9]+) VCPU: *0*([0-9]+) /\1 \2 /; t; s/^/- - /' |
+		sed -E 's,^(\S+ \S+) +([0-9]+)/([0-9]+) +\[0*([0-9]+)\] +([0-9.]+): +([0-9]+) +(\S+): +([0-9a-f]+)$,\2 \3 \4 \5 \6 \7 \1 \8,'
+}
+
+same_samples() { # same_samples NAME
+	perf_samples "$folder/$1.data" >"$folder/$1.perf"
+	[ -s "$folder/$1.truth" ] || complain "$1: no samples were written"
+	diff -u "$folder/$1.truth" "$folder/$1.perf" || complain "$1: perf script shows other samples"
+	grep -iE 'unknown|unprocessable|not present|out of order|invalid|property terminated' \
+		"$folder/warnings" && complain "$1: perf warns"
+}
+
+wants() { # wants WHAT PATTERN <<<TEXT
+	grep -qE -- "$2" || complain "$1: nothing matches '$2'"
+}
+
+write whole finish
+same_samples whole
+[ "$(wc -l <"$folder/whole.truth")" = 450 ] || complain 'write_example wrote other than 450 samples'
+
+header=$(perf report --header-only -I -i "$folder/whole.data" 2>&1)
+uname=$(uname -n)
+for line in "hostname : $uname" "os release : $(uname -r)" 'perf version : perfvisor [0-9.]+' \
+	"arch : $(uname -m)" "nrcpus online : $(nproc --all)" 'nrcpus avail : [0-9]+' \
+	"total memory : $(awk '/MemTotal/{print $2}' /proc/meminfo) kB" \
+	'cmdline : perfvisor record -e cpu-clock' \
+	'event : name = cpu-clock, .*id = \{ 1, 2, 3, 4 \}, .*type = 1' \
+	'event : name = cycles:G, .*id = \{ 5, 6 \}.*exclude_host = 1' \
+	'time of first sample : 1000\.000000$' 'time of last sample : 1000\.449000$'; do
+	wants header "^# $line" <<<"$header"
+done
+if grep -q '^model name' /proc/cpuinfo; then
+	wants header "^# cpudesc : \S" <<<"$header"
+fi
+perf buildid-list -i "$folder/whole.data" |
+	wants buildid-list '^abcd010203040506070809[0-9a-f]{18} /usr/bin/example-host$'
+
+# Counts per event, and host, guest kernel and guest user apart, in every way of reporting.
+by_mode() { # by_mode LETTER FILE: samples of that level ([g] …), from the column of counts
+	awk -v level="[$1]" '$3 == level { n += $1 } END { print n + 0 }'
+}
+report() { # report COMMAND…: rows "COUNT COMM [LEVEL] …"
+	"$@" -i "$folder/whole.data" --stdio -n -F sample,sym 2>&1 | sed 's/^\( *[0-9]*\) /\1 - /'
+}
+for command in 'perf report' 'perf kvm --guest --host report'; do
+	rows=$(report $command)
+	guest_kernel=$(by_mode g <<<"$rows")
+	guest_user=$(by_mode u <<<"$rows")
+	host=$(by_mode . <<<"$rows")
+	want="$(awk '$9 ~ /^f/' "$folder/whole.truth" | wc -l) $(awk '$9 !~ /^f/ && $7 != "-"' \
+		"$folder/whole.truth" | wc -l) $(awk '$7 == "-"' "$folder/whole.truth" | wc -l)"
+	[ "$guest_kernel $guest_user $host" = "$want" ] ||
+		complain "$command counts $guest_kernel $guest_user $host samples, not $want"
+done
+rows=$(report perf kvm --guest report)
+[ "$(by_mode g <<<"$rows") $(by_mode . <<<"$rows")" = "$(awk '$9 ~ /^f/' "$folder/whole.truth" |
+	wc -l) 0" ] || complain 'perf kvm --guest report counts other than the guest samples'
+perf report -i "$folder/whole.data" --stdio -F sample,comm,pid 2>&1 |
+	wants 'comm of a vCPU' 'CPU 1/KVM +6002:CPU 1/KVM'
+perf report -i "$folder/whole.data" --stdio --sort sym 2>&1 | grep 'kptr_restrict' &&
+	complain 'perf warns of a missing kernel map'
+perf script -i "$folder/whole.data" --show-lost-events 2>&1 | wants 'lost records' 'lost 7$'
+
+# Guest symbols, each guest's own.
+for pid in 5000 6000; do
+	mkdir -p "$folder/mount/$pid/proc"
+	: >"$folder/mount/$pid/proc/modules"
+	printf '%s\n' 'ffffffff81000000 T _text' 'ffffffff81000000 T _stext' \
+		"ffffffff81001000 T first_of_$pid" "ffffffff81002000 T second_of_$pid" \
+		'ffffffff81003000 T _etext' >"$folder/mount/$pid/proc/kallsyms"
+done
+write maps guest-maps
+same_samples maps
+symbols=$(perf kvm --guest --guestmount="$folder/mount" report -i "$folder/maps.data" --stdio \
+	-n -F sample,sym 2>&1 | awk '$2 == "[g]" { print $1, $3 }' | sort)
+want=$(awk '$9 ~ /^f/ { print ($9 ~ /1002...$/ ? "second" : "first") "_of_" $7 }' "$folder/maps.truth" |
+	sort | uniq -c | awk '{ print $1, $2 }' | sort)
+[ "$symbols" = "$want" ] || complain "guest symbols: $symbols; wanted: $want"
+
+# A recorder that was killed: what was flushed is there, what came later is not.
+for mode in kill kill-late; do
+	write $mode $mode
+	same_samples $mode
+done
+
+# An older file stays.
+cp "$folder/whole.truth" "$folder/older.truth"
+write whole finish
+mv "$folder/whole.data.old" "$folder/older.data"
+same_samples older
+exit $status

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The reader of recordings, over all that a caller can ask of it, twice: what is read after
+ * going back must be what was read before.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "fuzz.h"
+#include "perfdata/reader.h"
+
+/* Touches every byte, so that ASan sees what is not there. */
+static uint64_t sum(const void *data, size_t size)
+{
+	return size ? hash_bytes(data, size) : 0;
+}
+
+static uint64_t sum_decoded(const struct perfdata_reader *reader,
+			    const struct perfdata_decoded *decoded)
+{
+	const struct perfdata_sample *sample = &decoded->sample;
+
+	assert(decoded->event_index < perfdata_reader_event_count(reader));
+	assert(!decoded->id || decoded->id->id == sample->id);
+	return sum(sample->callchain, sample->callchain_count * sizeof(uint64_t)) +
+	       sum(sample->raw, sample->raw_bytes) + sample->ip + sample->time_ns;
+}
+
+static uint64_t read_records(struct perfdata_reader *reader, uint64_t *ret_count)
+{
+	struct perfdata_record record;
+	struct perfdata_decoded decoded;
+	enum perfdata_status status;
+	uint64_t total = 0;
+
+	*ret_count = 0;
+	while ((status = perfdata_reader_next(reader, &record)) == PERFDATA_RECORD) {
+		assert(record.body_bytes + 8 == record.size);
+		assert(perfdata_reader_offset(reader) <= perfdata_reader_bytes(reader));
+		total += sum(record.body, record.body_bytes) + record.type + record.misc;
+		if (perfdata_reader_decode(reader, &record, &decoded))
+			total += sum_decoded(reader, &decoded);
+		if (perfdata_reader_decode_id(reader, &record, &decoded))
+			total += decoded.sample.time_ns;
+		(*ret_count)++;
+	}
+	assert((status == PERFDATA_BAD) == (perfdata_reader_error(reader) != NULL));
+	assert(perfdata_reader_next(reader, &record) == status);
+	return total;
+}
+
+static void read_the_rest(const struct perfdata_reader *reader)
+{
+	const struct perfdata_features *features = perfdata_reader_features(reader);
+	uint64_t total = strlen(features->hostname) + strlen(features->osrelease) +
+			 strlen(features->version) + strlen(features->arch) +
+			 strlen(features->cpudesc) + strlen(features->cpuid) +
+			 strlen(features->cmdline);
+
+	total += sum(features->tracing_data, features->tracing_data_bytes);
+	for (size_t i = 0; i < features->build_id_count; i++) {
+		assert(features->build_ids[i].size <= 20);
+		total += strlen(features->build_ids[i].path);
+	}
+	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++) {
+		const struct perfdata_event *event = perfdata_reader_event(reader, i);
+
+		total += strlen(event->name) +
+			 sum(event->ids, event->id_count * sizeof(*event->ids));
+	}
+	for (size_t i = 0; i < perfdata_reader_symbols_count(reader); i++) {
+		struct perfdata_symbols symbols = perfdata_reader_symbols(reader, i);
+
+		total += sum(symbols.data, symbols.size);
+	}
+	/* Nothing above may be left out because nobody looks at what comes of it. */
+	__asm__ volatile("" : : "r"(total));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
+	_cleanup_error_ struct error *error =
+		perfdata_reader_open_memory(data, size, "input", &reader);
+	uint64_t first_count, second_count, first, second;
+
+	if (error) {
+		assert(!reader && *error_message(error));
+		return 0;
+	}
+	/* Events of the pipe form may come behind samples, which only then become readable. */
+	read_records(reader, &first_count);
+	perfdata_reader_rewind(reader);
+	first = read_records(reader, &first_count);
+	read_the_rest(reader);
+	perfdata_reader_rewind(reader);
+	second = read_records(reader, &second_count);
+	assert(first == second && first_count == second_count);
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From any bytes to a report and a script: threads, mappings, lookups, tracepoints, text. The
+ * parts of the totals must add up whatever the file says.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "output/report_text.h"
+#include "output/script_text.h"
+#include "perfdata/reader.h"
+#include "profile/profile.h"
+
+static const struct profile_keys all_keys = {
+	.items = { PROFILE_VM, PROFILE_VCPU, PROFILE_COMM, PROFILE_PID, PROFILE_DSO, PROFILE_MODE,
+		   PROFILE_SYMBOL },
+	.count = 7,
+};
+
+static void report(struct session *session, int fd)
+{
+	struct profile_options options = { .keys = all_keys };
+	struct report_text_options text = { .keys = all_keys, .path = "input" };
+	_cleanup_profile_ struct profile *profile = profile_create(session, &options);
+	const struct profile_totals *totals = &profile->totals;
+	uint64_t samples = 0, rows = 0;
+
+	for (size_t i = 0; i < profile->event_count; i++) {
+		samples += profile->events[i].samples;
+		for (size_t r = 0; r < profile->events[i].rows.count; r++)
+			rows += profile->events[i].rows.items[r].count;
+	}
+	assert(samples == rows);
+	assert(samples <= totals->host + totals->guest_kernel + totals->guest_user +
+				  totals->unattributed);
+	error_destroy(report_text_write(fd, profile, &text));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct kernel_source_options none = { 0 };
+	_cleanup_session_ struct session *session = NULL;
+	_cleanup_close_ int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct perfdata_reader *reader;
+	struct error *error = perfdata_reader_open_memory(data, size, "input", &reader);
+
+	if (!error)
+		error = session_open_reader(reader, &none, &session);
+	if (error) {
+		error_destroy(error);
+		return 0;
+	}
+	report(session, fd);
+	error_destroy(script_text_write(fd, session, &(struct script_fields){ 0 }));
+	return 0;
+}

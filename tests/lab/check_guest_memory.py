@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what perfvisor read of a guest's memory against what the guest said of itself."""
+import json
+import re
+import sys
+
+folder = sys.argv[1]
+failures = []
+
+
+def read(name):
+    with open(f"{folder}/{name}", errors="replace") as file:
+        return file.read().replace("\r", "")
+
+
+def complain(text):
+    failures.append(text)
+
+
+# Dynamic by nature, and in none of the tables that are read.
+def is_dynamic(line):
+    return re.search(r"\t\[(bpf|__builtin__\w+)\]$", line)
+
+
+def compare_lines(what, ours, truth):
+    ours = [line for line in ours.splitlines() if not is_dynamic(line)]
+    truth = [line for line in truth.splitlines() if not is_dynamic(line)]
+    if len(truth) < 1:
+        complain(f"{what}: the guest said nothing")
+    for number, (mine, its) in enumerate(zip(ours, truth)):
+        if mine != its:
+            complain(f"{what}, line {number + 1}: '{mine}', the guest says '{its}'")
+            break
+    if len(ours) != len(truth):
+        complain(f"{what}: {len(ours)} lines, the guest has {len(truth)}")
+    print(f"{what}: {len(truth)} lines")
+
+
+def parse_truth():
+    text = read("console.log")
+    text = text[text.index("TRUTH-BEGIN"):text.index("TRUTH-END")]
+    processes = {}
+    for line in text.splitlines()[1:]:
+        header = re.match(r"=== (\d+) (.*)", line)
+        if header:
+            current = processes[int(header[1])] = {"comm": header[2], "maps": []}
+        elif line.startswith("NSpid:"):
+            current["nspid"] = int(line.split()[-1])
+        else:
+            current["maps"].append(line)
+    return processes
+
+
+def parse_maps():
+    processes = {}
+    for line in read("maps").splitlines():
+        if line.startswith("=== "):
+            current = processes[int(line[4:])] = []
+        else:
+            current.append(line)
+    return processes
+
+
+# Kernel workers come, go and show their work behind their name; the kernel keeps 15 characters,
+# and more of kernel threads elsewhere.
+def same_comm(ours, truth):
+    return ours == truth[:15] or (truth.startswith("kworker/") and ours == truth.split("-")[0][:15])
+
+
+def compare_processes():
+    truth, maps = parse_truth(), parse_maps()
+    ours = {task["pid"]: task for task in json.loads(read("ps.json"))}
+    still = mapped = 0
+    for pid, process in truth.items():
+        if pid not in ours:
+            if not process["comm"].startswith("kworker/") and process["maps"]:
+                complain(f"process {pid} ({process['comm']}) is not found")
+            continue
+        task = ours[pid]
+        if task["kernel_thread"] != (not process["maps"]):
+            complain(f"process {pid} ({process['comm']}): kernel thread is {task['kernel_thread']}")
+        if not same_comm(task["comm"], process["comm"]):
+            complain(f"process {pid} is '{task['comm']}', the guest says '{process['comm']}'")
+        if task["namespace_pid"] != process["nspid"]:
+            complain(f"process {pid}: pid {task['namespace_pid']} in its namespace, "
+                     f"the guest says {process['nspid']}")
+        if pid not in maps:
+            if not task["kernel_thread"]:
+                complain(f"process {pid} ({process['comm']}): its mappings were not read")
+        elif [line.rstrip() for line in maps[pid]] != [line.rstrip() for line in process["maps"]]:
+            complain(f"process {pid} ({process['comm']}) maps:\n" + "\n".join(maps[pid]) +
+                     "\nthe guest says:\n" + "\n".join(process["maps"]))
+        else:
+            mapped += bool(process["maps"])
+        still += 1
+    if still < 30 or mapped < 6:
+        complain(f"only {still} processes and {mapped} address spaces could be compared")
+    deleted = sum(" (deleted)" in line for process in truth.values() for line in process["maps"])
+    if not deleted:
+        complain("no mapping of a removed file was compared")
+    print(f"processes: {still} of {len(truth)} compared, {mapped} address spaces")
+
+
+def compare_reports():
+    named, unnamed = read("named.txt"), read("unnamed.txt")
+    symbols = {line.split()[2] for line in read("kallsyms").splitlines()}
+    shown = re.findall(r"\[g\] (\S+)", named)
+    # dd reads random bytes all the time, in some ten functions of the kernel.
+    if len(shown) < 5 or not all(name in symbols for name in shown):
+        complain(f"report names {shown[:5]}, which the guest does not have")
+    if any(name in symbols for name in re.findall(r"\[g\] (\S+)", unnamed)):
+        complain("--no-memory does not keep names out")
+
+
+compare_lines("symbols", read("symbols"), read("kallsyms"))
+compare_lines("modules", read("symbols.modules"), read("modules"))
+compare_processes()
+compare_reports()
+for failure in failures:
+    print("FAILED:", failure)
+sys.exit(bool(failures))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares what `perfvisor list --json` said in test_list.sh's hosts with the truth."""
+import json
+import sys
+
+WORK = sys.argv[1]
+failed = False
+
+
+def check(good, text):
+    global failed
+    if not good:
+        print("FAIL", text)
+        failed = True
+
+
+def read_truth(host):
+    """A VM: kind (QEMUs: name), pid, memory, {vCPU number: tid or None}."""
+    for line in open(f"{WORK}/{host}/truth"):
+        kind, pid, memory, *vcpus = line.split()
+        threads = {int(v.split(":")[0]): v.split(":")[1] for v in vcpus}
+        yield kind, int(pid), int(memory), {n: None if t == "-" else int(t)
+                                            for n, t in threads.items()}
+
+
+def vcpus_of(vm):
+    return sorted((v["number"], v["tid"] or 0) for v in vm["vcpus"])
+
+
+def check_container(host):
+    """The VM of a pid namespace, seen from inside: nothing of the host, numbers of the inside."""
+    _, pid, _, *vcpus = open(f"{WORK}/{host}/inside").read().split()
+    want = sorted((int(n), 0 if t == "-" else int(t)) for n, t in (v.split(":") for v in vcpus))
+    for way, unknown in ("inside", False), ("inside-proc", True):
+        vms = json.load(open(f"{WORK}/{host}/{way}.json"))["vms"]
+        check([vm["pid"] for vm in vms] == [int(pid)] and
+              vcpus_of(vms[0]) == [(n, 0 if unknown else t) for n, t in want],
+              f"{host}, {way}: {vms}, not {pid} {want}")
+
+
+def check_vms(host, way, threads, memory):
+    """THREADS, MEMORY: they are to be known."""
+    found = json.load(open(f"{WORK}/{host}/{way}.json"))
+    truth = list(read_truth(host))
+    where = f"{host}, {way}"
+    check(found["hidden_processes"] == 0, f"{where}: processes are hidden: {found}")
+    for pid in {t[1] for t in truth}:
+        wanted = [t for t in truth if t[1] == pid]
+        got = [vm for vm in found["vms"] if vm["pid"] == pid]
+        kind = wanted[0][0]
+        if not threads:
+            # Without the kernel's help all VMs of a process are one.
+            numbers = sorted(n for t in wanted for n in t[3])
+            check(len(got) == 1 and sorted(v["number"] for v in got[0]["vcpus"]) == numbers and
+                  all(v["tid"] is None for v in got[0]["vcpus"]), f"{where}, {kind}: {got}")
+            continue
+        check(sorted(vcpus_of(vm) for vm in got) ==
+              sorted(sorted((n, t or 0) for n, t in w[3].items()) for w in wanted),
+              f"{where}, {kind}: vCPUs of {got}, not {wanted}")
+        if memory:
+            check(sorted(vm["memory_bytes"] or 0 for vm in got) == sorted(w[2] for w in wanted),
+                  f"{where}, {kind}: memory of {got}, not {wanted}")
+        else:
+            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: memory")
+        check(len({vm["name"] for vm in got}) == len(got), f"{where}, {kind}: equal names")
+        check(all(0 <= vm["uptime_seconds"] < 300 for vm in got), f"{where}, {kind}: uptime")
+        if kind == "a,b":
+            check(got[0]["name"] == "a,b" and got[0]["vmm"] == "qemu", f"{where}: QEMU is {got}")
+        elif len(got) == 1:
+            check(got[0]["name"] == f"vm_zoo-{pid}" and got[0]["vmm"] == "vm_zoo",
+                  f"{where}, {kind}: {got}")
+    others = [vm for vm in found["vms"] if vm["pid"] not in {t[1] for t in truth}]
+    if host == "6.1":
+        check(len(others) == 1 and others[0]["name"] == "guest1" and
+              others[0]["vmm"] == "qemu" and [n for n, _ in vcpus_of(others[0])] == [0, 1],
+              f"{where}: guest1 is {others}")
+        check(not memory or others[0]["memory_bytes"] == 448 << 20, f"{where}: its memory")
+    else:
+        check(not others, f"{where}: more than there are: {others}")
+    check(found["threads_from"] == (("bpf" if memory else "debugfs") if threads else None),
+          f"{where}: threads from {found['threads_from']} ({found['reason']})")
+    check((found["reason"] is None) == memory, f"{where}: reason {found['reason']}")
+
+
+for host in "6.1", "sid", "5.10":
+    check_vms(host, "bpf", threads=True, memory=True)
+    # Linux 5.10 has no vcpuN/pid in debugfs.
+    check_vms(host, "debugfs", threads=host != "5.10", memory=False)
+    check_vms(host, "proc", threads=False, memory=False)
+    check_container(host)
+    after = json.load(open(f"{WORK}/{host}/after.json"))
+    check([vm["name"] for vm in after["vms"]] == (["guest1"] if host == "6.1" else []),
+          f"{host}: after the VMs' end: {after}")
+print("lists compared:", "some differ" if failed else "all true")
+sys.exit(failed)

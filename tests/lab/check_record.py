@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what record_host.sh left in a folder against what must be so.
+
+Shares: samples are taken on a timer, not independently, so the bound is 5 standard deviations
+of a binomial share plus 0.01, for N samples that are printed; N must be at least 300.
+"""
+import json
+import re
+import subprocess
+import sys
+
+folder, scope = sys.argv[1:]
+failed = False
+HOST_MODES, GUEST_KERNEL, GUEST_USER = (0, 1, 2, 3), 4, 5
+
+
+def check(good, text):
+    global failed
+    print("ok  " if good else "FAIL", text)
+    failed |= not good
+
+
+def read(name):
+    with open(f"{folder}/{name}", errors="replace") as file:
+        return file.read()
+
+
+def samples(name):
+    """(cpumode, pid, tid, ip) of each, as stock perf reads them."""
+    rows = []
+    for line in read(f"{name}.samples").splitlines():
+        misc, pid, tid, ip = line.split()
+        rows.append((int(misc, 16) & 7, int(pid), int(tid), int(ip, 16)))
+    return rows
+
+
+def said(name):
+    """The summary's numbers: written, guest kernel, guest user, host, lost, not written."""
+    found = re.search(r"wrote \S+: [\d.]+ MB, (\d+) samples \(guest kernel (\d+), guest user (\d+), "
+                      r"host (\d+)\), (\d+) lost; (?:of the host )?(\d+) not written", read(f"{name}.err"))
+    check(found is not None, f"{name}: it ends with a summary")
+    return [int(number) for number in found.groups()] if found else [0] * 6
+
+
+def check_share(name, count, total, share):
+    bound = 5 * (share * (1 - share) / max(total, 1)) ** 0.5 + 0.01
+    got = count / max(total, 1)
+    check(total >= 300 and abs(got - share) <= bound,
+          f"{name}: share {got:.3f} of {total} samples, expected {share} +-{bound:.3f}")
+
+
+def functions(path):
+    """name -> (start, end) of a program's functions."""
+    found = {}
+    for line in subprocess.run(["nm", "-S", path], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            found[words[3]] = (int(words[0], 16), int(words[0], 16) + int(words[1], 16))
+    return found
+
+
+def kernel_symbol(path, wanted):
+    """The range from a symbol to the next one in kallsyms."""
+    rows = sorted((int(line.split()[0], 16), line.split()[2]) for line in open(path))
+    for index, (address, name) in enumerate(rows):
+        if name == wanted:
+            return address, next(other for other, _ in rows[index:] if other > address)
+    return 0, 0
+
+
+def inside(row, bounds):
+    return bounds[0] <= row[3] < bounds[1]
+
+
+def check_common(name, status=0):
+    """Two readers and the recorder agree on how many samples there are, of which modes."""
+    rows = samples(name)
+    written, guest_kernel, guest_user, host, lost, dropped = said(name)
+    check(int(read(f"{name}.status")) == status, f"{name}: exit status {read(f'{name}.status').strip()}")
+    check(len(rows) == written, f"{name}: stock perf reads {len(rows)} samples, {written} were written")
+    modes = [sum(row[0] == GUEST_KERNEL for row in rows), sum(row[0] == GUEST_USER for row in rows),
+             sum(row[0] in HOST_MODES for row in rows)]
+    check(modes == [guest_kernel, guest_user, host], f"{name}: by modes {modes}")
+    ips = [int(ip, 16) for ip in read(f"{name}.ips").split()]
+    check(sorted(ips) == sorted(row[3] for row in rows), f"{name}: perfvisor script reads the same IPs")
+    check(sorted(int(ip, 16) for ip in read(f"{name}.perf_ips").split()) == sorted(ips),
+          f"{name}: so does perf script")
+    totals = re.search(r"Totals: (\d+) samples", read(f"{name}.report"))
+    check(totals and int(totals[1]) == written + lost + dropped,
+          f"{name}: the report's total is all samples: {totals and totals[1]}")
+    return rows
+
+
+def check_perfs_recording():
+    """perfvisor reads what stock perf recorded of the same guest: the same samples."""
+    rows = samples("perf")
+    ips = [int(ip, 16) for ip in read("perf.ips").split()]
+    check(len(rows) >= 300 and len(ips) == len(rows),
+          f"perf: {len(rows)} samples by its own reader, {len(ips)} by perfvisor")
+    check(sorted(ips) == sorted(row[3] for row in rows), "perf: perfvisor reads the same IPs")
+
+
+def chacha_share(rows, pid):
+    """Of a guest's samples at kernel addresses: the part in chacha, and how many they are."""
+    kallsyms = f"{folder}/guest2.kallsyms"
+    parts = [kernel_symbol(kallsyms, name) for name in ("chacha_permute", "chacha_block_generic")]
+    kernel = [row for row in rows if row[1] == pid and row[3] >> 63]
+    return sum(inside(row, part) for row in kernel for part in parts) / max(len(kernel), 1), len(kernel)
+
+
+def check_workloads(name, rows, guest1, guest2):
+    hot = functions(f"{folder}/user7525")
+    in_a = sum(inside(row, hot["hot_a"]) for row in rows if row[1] == guest1)
+    in_b = sum(inside(row, hot["hot_b"]) for row in rows if row[1] == guest1)
+    check_share(f"{name}: hot_a of hot_a and hot_b", in_a, in_a + in_b, 0.75)
+    check(all(row[0] == GUEST_USER for row in rows
+              if inside(row, hot["hot_a"]) and row[1] == guest1),
+          f"{name}: hot_a is user mode, always")
+    of_guest1 = [row for row in rows if row[1] == guest1]
+    check(in_a + in_b >= 0.85 * len(of_guest1), f"{name}: guest1's user loop: {in_a + in_b} of {len(of_guest1)}")
+    ours, theirs = chacha_share(rows, guest2), chacha_share(samples("perf"), guest2)
+    bound = 5 * (0.25 / max(ours[1], 1) + 0.25 / max(theirs[1], 1)) ** 0.5 + 0.01
+    check(ours[1] >= 300 and ours[0] >= 0.5 and abs(ours[0] - theirs[0]) <= bound,
+          f"{name}: chacha has {ours[0]:.3f} of guest2's {ours[1]} kernel samples; "
+          f"stock perf: {theirs[0]:.3f} of {theirs[1]}; bound {bound:.3f}")
+    high_user = sum(row[0] == GUEST_USER and row[3] >> 63 for row in rows)
+    check(high_user == 0, f"{name}: user samples at kernel addresses: {high_user}")
+    report = read(f"{name}.report")
+    check(re.search(r"guest1\s+guest user", report) and re.search(r"guest2\s+guest kernel", report),
+          f"{name}: the report tells the guests apart by name")
+
+
+def check_tracepoints(name):
+    """Samples of a fixed period: due by the kernel's counts, and taken or lost, to the last one."""
+    rows = samples(name)
+    written, _, _, _, lost, dropped = said(name)
+    found = re.search(r"(\d+) samples were due by the kernel's counts", read(f"{name}.err"))
+    due = int(found[1]) if found else -1
+    check(due == written + dropped + lost, f"{name}: due {due}, written {written}, lost {lost}")
+    check(len(rows) == written > 0, f"{name}: stock perf reads {len(rows)}")
+    return lost
+
+
+def vcpu_threads():
+    return {vcpu["tid"]: vm for vm in json.loads(read("list.json"))["vms"] for vcpu in vm["vcpus"]}
+
+
+def check_shares():
+    guest1, guest2 = (int(pid) for pid in read("pids").split())
+    rows = check_common("two")
+    threads = vcpu_threads()
+    check({row[2] for row in rows} == set(threads), f"two: the vCPU threads {sorted(threads)} and no other")
+    check(all(row[0] in (GUEST_KERNEL, GUEST_USER) for row in rows), "two: guest samples only")
+    check_workloads("two", rows, guest1, guest2)
+
+
+def check_host():
+    check(read("perf_report.status").strip() == "0", "two: perf kvm --guest report reads it")
+    rows = check_common("host")
+    check(all(row[0] in HOST_MODES for row in rows) and rows, f"host: {len(rows)} host samples only")
+    rows = check_common("both")
+    check({row[0] for row in rows} & set(HOST_MODES) and {row[0] for row in rows} & {GUEST_USER},
+          "both: host and guest samples")
+    check_common("tracepoint")
+    check(check_tracepoints("tracepoint") == 0, "tracepoint: nothing lost")
+    text = read("tracepoint.text")
+    check(re.search(r"kvm:kvm_exit: vcpu \d+ reason \S+ rip 0x", text), "tracepoint: perf script prints fields")
+    check(check_tracepoints("lost") > 0, "lost: some were")
+    check("limit of locked memory" in read("lost.err"), "lost: small rings are explained")
+
+
+def check_side():
+    guest1, guest2 = (int(pid) for pid in read("pids").split())
+    rows = check_common("side")
+    first, second = int(read("first.pid")), int(read("second.pid"))
+    for name, pid in (("guest1", guest1), ("guest2", guest2), ("a VM that ends", first),
+                      ("a VM that starts later", second)):
+        count = sum(row[1] == pid for row in rows)
+        check(count >= 100, f"side: {name}: {count} samples")
+    last = [row[1] for row in rows[-200:]]
+    check(guest1 in last and first not in last, "side: it goes on when a VM has ended")
+
+
+def check_busy():
+    rows = check_common("many")
+    text = read("many.err")
+    busy = [int(pid) for pid in read("busy.pids").split()]
+    check(re.search(r"recording 302 VMs", text), "many: 300 tinyvms and two guests")
+    check("an event per CPU, filtered by BPF" in text, "many: by an event per CPU")
+    for pid in busy:
+        count = sum(row[1] == pid for row in rows)
+        check(count >= 50, f"many: a busy VM has {count} samples")
+    rows = samples("plain")
+    check(len(rows) == said("plain")[0] > 0 and
+          "an event per CPU, filtered by thread" in read("plain.err"), "plain: without BPF")
+    strangers = {row[1] for row in rows} - {vm["pid"] for vm in json.loads(read("many.json"))["vms"]}
+    check(not strangers, f"plain: samples of VMs only: {strangers}")
+    rows = samples("many")
+    threads = len({row[2] for row in rows})
+    check(threads > 2, f"many: samples of {threads} threads")
+
+
+def check_rights():
+    guest1 = int(read("pids").split()[0])
+    vcpus = {tid for tid, vm in vcpu_threads().items() if vm["pid"] == guest1}
+    for name in ("least", "debugfs", "unknown"):
+        rows = samples(name)
+        check(int(read(f"{name}.status")) == 0 and len(rows) == said(name)[0] and
+              {row[2] for row in rows if row[0] in (GUEST_KERNEL, GUEST_USER)} == vcpus,
+              f"{name}: {len(rows)} samples, guests' of the vCPUs only")
+    check("which threads are vCPUs is not known" in read("unknown.err"), "unknown: it says so")
+    check(int(read("level3.status")) == 1 and "asks for CAP_SYS_ADMIN" in read("level3.err"),
+          "level3: what Debian's kernel asks for is said")
+    check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
+          "cap_perfmon" in read("none.err"), "none: what is missing is said")
+
+
+def check_life():
+    check_side()
+    rows = check_common("named")
+    check(len(rows) > 100, f"named: {len(rows)} samples, and it ended by itself")
+    check(len(samples("killed")) > 100, f"killed: {len(samples('killed'))} samples are readable")
+    ips = [int(ip, 16) for ip in read("killed.ips").split()]
+    check(sorted(ips) == sorted(row[3] for row in samples("killed")), "killed: by both readers")
+    check_common("command", 3)
+    check(int(read("missing.status")) == 1 and "could not run the command" in read("missing.err"),
+          "missing: a command that is not there")
+    check(int(read("unwritable.status")) == 1 and "could not" in read("unwritable.err") and
+          len(read("unwritable.err").splitlines()) <= 4, "unwritable: one reason")
+    check_common("signal", 128 + 15)  # the signal was perfvisor's alone; it ends the command
+    check_busy()
+
+
+check_shares()
+check_perfs_recording()
+if scope != "shares":
+    check_host()
+if scope == "all":
+    check_rights()
+    check_life()
+sys.exit(failed)

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What test_doctor.sh runs in the lab's host: takes things away, one at a time, and asks the
+# doctor each time. Whether a recording works is tried, too: the doctor must have said so.
+set -u
+status=0
+fail() {
+	echo "FAIL: $*"
+	status=1
+}
+
+# examine NAME COMMAND…: doctor, and a recording, both run by COMMAND (env: as it is)
+examine() {
+	local name=$1 told works
+	shift
+	"$@" perfvisor doctor >"/tmp/$name" 2>&1
+	told=$?
+	"$@" perfvisor record --duration 1 -o /tmp/perf.data >"/tmp/record" 2>&1
+	works=$?
+	[ $told = $works ] || fail "$name: doctor $told, record $works: $(cat "/tmp/$name" /tmp/record)"
+	sed "s/^/$name: /" "/tmp/$name" >>"$OUT/doctor"
+}
+# says NAME PATTERN
+says() {
+	grep -qE -e "$2" "/tmp/$1" || fail "$1 does not say '$2': $(cat "/tmp/$1")"
+}
+
+mediated=$(cat /sys/module/kvm_amd/parameters/enable_mediated_pmu 2>/dev/null)
+if [ -d /run/lab/guest1 ]; then
+	examine all env
+	says all '^\[ok\]  KVM +AMD \(kvm_amd\)$'
+	says all '^\[ok\]  VMs +1: guest1$'
+	says all '^\[ok\]  vCPU threads +2 of 2 known by BPF$'
+	says all '^\[ok\]  cpu-clock'
+	says all '^\[ok\]  Sampling +cpu-clock'
+	says all '^\[ok\]  BTF +of the kernel and of the module kvm$'
+	says all '^\[ok\]  BPF'
+	says all '^\[ok\]  Capabilities'
+	says all '^A recording would work'
+	# The emulated CPU has no PMU that counts for a host event.
+	perf stat -e cycles true 2>&1 | grep -q 'not supported' && says all '^\[--\]  PMU'
+	[ "$mediated" = Y ] && says all '^\[--\]  Mediated vPMU'
+
+	# Debian's kernels forbid users all events (3); then, what the doctor says mends it.
+	echo 3 >/proc/sys/kernel/perf_event_paranoid
+	examine rightless vm_zoo without-bpf
+	says rightless '^\[no\]  Sampling .*perf_event_paranoid is 3'
+	says rightless 'sysctl kernel.perf_event_paranoid=-1$'
+	says rightless '^\[--\]  BPF .*no CAP_BPF and CAP_PERFMON'
+	echo -1 >/proc/sys/kernel/perf_event_paranoid
+	examine allowed vm_zoo without-bpf
+	says allowed '^\[ok\]  Sampling'
+	says allowed '^\[ok\]  perf_event_paranoid +-1$'
+	says allowed '^\[ok\]  vCPU threads +2 of 2 known by debugfs$'
+	umount -l /sys/kernel/debug
+	examine blind vm_zoo without-bpf
+	says blind '^\[--\]  vCPU threads +not known .*debugfs is not mounted'
+	mount -t debugfs none /sys/kernel/debug
+	examine mended vm_zoo without-bpf
+	says mended '^\[ok\]  vCPU threads +2 of 2 known by debugfs$'
+else
+	examine empty env
+	says empty '^\[no\]  VMs +none is running$'
+	says empty '^A recording would not work'
+	rmmod kvm_amd kvm && rm -f /dev/kvm
+	examine without-kvm env
+	says without-kvm '^\[no\]  KVM +there is no /dev/kvm'
+	says without-kvm 'modprobe kvm_amd'
+fi
+exit $status

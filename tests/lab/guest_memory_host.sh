@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: what perfvisor reads of guest1, and what guest1 says of itself, into $OUT.
+set -u
+guest=/run/lab/guest1
+for _ in $(seq 300); do
+	grep -q TRUTH-END $guest/console.log && break
+	sleep 0.2
+done
+cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
+perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
+perfvisor symbols --modules >"$OUT/symbols.modules" || exit
+perfvisor ps --json >"$OUT/ps.json" || exit
+# Of kernel threads, which have nothing mapped, one is enough: each question takes seconds here.
+for pid in $(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { print $1 }'); do
+	echo "=== $pid"
+	# A process that ended since then is told by the comparison.
+	perfvisor ps --maps "$pid" 2>/dev/null
+done >"$OUT/maps"
+perfvisor record --duration 2 -F 200 -o "$OUT/named" || exit
+perfvisor record --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
+perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit
+perfvisor report -i "$OUT/unnamed" >"$OUT/unnamed.txt"

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Guest workload: processes of several kinds that hold still; their own view of themselves goes to
+# the console, between two marks.
+mkdir -p /tmp/t /mnt/x
+cp /usr/bin/busybox /tmp/t/busybox
+busybox sleep 100000 &
+/tmp/t/busybox sleep 99999 &
+user7525 &
+kill -STOP $!
+dd if=/dev/urandom of=/dev/null bs=64k &
+mount -t tmpfs none /mnt/x
+cp /tmp/t/busybox /mnt/x/busybox
+/mnt/x/busybox sleep 9999 &
+mkdir /tmp/gone
+cp /tmp/t/busybox /tmp/gone/busybox
+/tmp/gone/busybox sleep 9998 &
+busybox unshare -p -f busybox sleep 9997 &
+sleep 1
+rm /tmp/gone/busybox
+{
+	echo TRUTH-BEGIN
+	for process in /proc/[0-9]*; do
+		pid=${process#/proc/}
+		[ "$pid" = $$ ] && continue
+		echo "=== $pid $(cat "$process/comm")"
+		grep '^NSpid:' "$process/status"
+		cat "$process/maps"
+	done
+	echo TRUTH-END
+} >/dev/console
+exec sleep 100000

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What test_record.sh runs in the lab's host, with two guests: guest1 runs user7525, guest2 the
+# kernel workload. Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status,
+# NAME.samples (stock perf's view: "MISC PID TID IP", in hexadecimal but for the ids), and
+# NAME.ips (perfvisor script's). Scopes: "shares", what guest kernels matter for; "short", also
+# what the host's kernel matters for; "all".
+set -u
+scope=$1
+
+# record NAME OPTION… : to /tmp/NAME
+record() {
+	local name=$1
+	shift
+	perfvisor record -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
+	echo $? >"$OUT/$name.status"
+	look "$name"
+}
+
+# Until the recorder whose stderr is FILE has begun, for at most a minute: how long that takes is
+# the emulation's affair.
+wait_for_beginning() {
+	for _ in $(seq 300); do
+		grep -q '^perfvisor: recording' "$1" && return
+		sleep 0.2
+	done
+}
+
+# What two readers find in /tmp/NAME
+look() {
+	perf script -D -i "/tmp/$1" 2>"$OUT/$1.perf.err" | sed -nE \
+		's/.*PERF_RECORD_SAMPLE\(IP, 0x([0-9a-f]+)\): ([0-9-]+)\/([0-9-]+): 0x([0-9a-f]+) .*/\1 \2 \3 \4/p' \
+		>"$OUT/$1.samples"
+	perf script -F ip -i "/tmp/$1" 2>/dev/null | awk '{ print $1 }' >"$OUT/$1.perf_ips"
+	perfvisor script -F ip -i "/tmp/$1" 2>"$OUT/$1.script.err" | awk '{ print $1 }' >"$OUT/$1.ips"
+	perfvisor report -i "/tmp/$1" --sort vm,mode >"$OUT/$1.report" 2>&1
+}
+
+truth() {
+	cp /usr/share/perfvisor-lab/user7525 "$OUT/"
+	cp /run/lab/guest2/kallsyms "$OUT/guest2.kallsyms"
+	perfvisor list --json >"$OUT/list.json"
+	cat /run/lab/guest[12]/pid >"$OUT/pids"
+}
+
+truth
+record two --duration 4 -c 1000000
+# What stock perf finds in the same guest.
+perf kvm --guest record -q -e cpu-clock -c 1000000 -o /tmp/perf -p "$(cat /run/lab/guest2/pid)" \
+	sleep 3 >/dev/null 2>&1
+look perf
+[ "$scope" = shares ] && exit
+record host --host --duration 2
+record both --guest --host --vm guest1 --vm guest2 --duration 2 \
+	--guestkallsyms /run/lab/guest2/kallsyms
+perf kvm --guest report -i /tmp/two --stdio >"$OUT/perf_report" 2>"$OUT/perf_report.err"
+echo $? >"$OUT/perf_report.status"
+record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
+perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
+
+# A ring of a page or so, and a recorder that sleeps: most of it is lost, and is told so.
+sysctl -q -w kernel.perf_event_mlock_kb=8
+(
+	ulimit -l 0
+	setpriv-full --bounding-set=-ipc_lock perfvisor record -e kvm:kvm_exit -v --vm guest1 --vm guest2 \
+		-o /tmp/lost 2>"$OUT/lost.err" &
+	recorder=$!
+	wait_for_beginning "$OUT/lost.err"
+	sleep 2
+	kill -STOP $recorder
+	sleep 2
+	kill -CONT $recorder
+	sleep 1
+	kill -INT $recorder
+	wait $recorder
+	echo $? >"$OUT/lost.status"
+)
+look lost
+sysctl -q -w kernel.perf_event_mlock_kb=516
+[ "$scope" = short ] && exit
+
+# With the rights that the manual page names, as nobody; with none; without BPF, where the threads
+# of vCPUs come from debugfs or, without that, are not known.
+# Debian's kernels have a level 3, at which only CAP_SYS_ADMIN helps.
+mkdir -m 777 /tmp/nobody
+as_nobody() {
+	setpriv-full --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+few_rights=(as_nobody "--inh-caps=+perfmon,+sys_ptrace,+bpf"
+	"--ambient-caps=+perfmon,+sys_ptrace,+bpf")
+sysctl -q -w kernel.perf_event_paranoid=3
+"${few_rights[@]}" perfvisor record --duration 1 -o /tmp/nobody/level3 2>"$OUT/level3.err"
+echo $? >"$OUT/level3.status"
+sysctl -q -w kernel.perf_event_paranoid=2
+"${few_rights[@]}" perfvisor record --vm guest1 --duration 2 -v -o /tmp/nobody/least \
+	2>"$OUT/least.err"
+echo $? >"$OUT/least.status"
+as_nobody perfvisor record --duration 1 -o /tmp/nobody/none 2>"$OUT/none.err"
+echo $? >"$OUT/none.status"
+without_bpf=(setpriv-full "--bounding-set=-bpf,-sys_admin")
+"${without_bpf[@]}" perfvisor record --vm guest1 --duration 2 -o /tmp/debugfs 2>"$OUT/debugfs.err"
+echo $? >"$OUT/debugfs.status"
+unshare -m sh -c 'umount -l /sys/kernel/debug; exec "$@"' sh "${without_bpf[@]}" \
+	perfvisor record --vm guest1 --duration 2 -o /tmp/unknown 2>"$OUT/unknown.err"
+echo $? >"$OUT/unknown.status"
+cp /tmp/nobody/least /tmp/
+for name in least debugfs unknown; do
+	look $name
+done
+
+# Beside QEMU a VMM of another kind; it ends while the others are recorded, and one starts.
+tinyvm --vcpus 1 --seconds 7 >/dev/null &
+echo $! >"$OUT/first.pid"
+(
+	sleep 8
+	exec tinyvm --vcpus 1 --seconds 4 >/dev/null
+) &
+echo $! >"$OUT/second.pid"
+sleep 1
+record side --duration 11
+wait
+
+# Named VMs that end, end the recording.
+tinyvm --vcpus 1 --seconds 4 >/dev/null &
+sleep 1
+record named -p $!
+
+perfvisor record -o /tmp/killed --vm guest1 2>"$OUT/killed.err" &
+wait_for_beginning "$OUT/killed.err"
+sleep 3
+kill -9 $!
+wait $!
+look killed
+
+record command --vm guest1 -- sh -c 'sleep 1; exit 3'
+record missing --vm guest1 -- /no/such/command
+perfvisor record -o /no/such/folder/file --duration 1 2>"$OUT/unwritable.err"
+echo $? >"$OUT/unwritable.status"
+sh -c 'exec perfvisor record -o /tmp/signal -- sleep 60' 2>"$OUT/signal.err" &
+wait_for_beginning "$OUT/signal.err"
+sleep 3
+kill -INT $!
+wait $!
+echo $? >"$OUT/signal.status"
+look signal
+
+# Two of 300 are busy.
+for _ in $(seq 298); do
+	tinyvm --vcpus 1 --mode idle >/dev/null &
+done
+tinyvm --vcpus 1 >/dev/null &
+echo $! >"$OUT/busy.pids"
+tinyvm --vcpus 1 >/dev/null &
+echo $! >>"$OUT/busy.pids"
+for _ in $(seq 100); do
+	[ "$(perfvisor list | grep -c tinyvm)" = 300 ] && break
+	sleep 0.5
+done
+(
+	ulimit -n 256
+	perfvisor list --json >"$OUT/many.json"
+	record many --duration 4 -v
+	"${without_bpf[@]}" perfvisor record --duration 4 -v -o /tmp/plain 2>"$OUT/plain.err"
+	echo $? >"$OUT/plain.status"
+	look plain
+)
+jobs -p | xargs kill 2>/dev/null
+wait

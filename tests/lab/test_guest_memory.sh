@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What perfvisor reads of a guest's memory equals what the guest says of itself: kallsyms and
+# modules line by line, processes and their mappings. Guests of four kernels with KASLR, four and
+# five levels of page tables, two hosts.
+set -u
+status=0
+# try HOST GUEST OPTION…
+try() {
+	local host=$1 guest=$2 out=build/lab/guest-memory
+	shift 2
+	echo "== host $host, guest $guest $*"
+	rm -rf "$out"
+	OUT=$out lab/run --host-kernel "$host" --guest-kernel "$guest" "$@" \
+		--guest-workload tests/lab/guest_truth_workload.sh \
+		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh || status=1
+	python3 tests/lab/check_guest_memory.py "$out" || status=1
+}
+try 6.1 5.10
+try 6.1 6.1
+try 6.1 6.12 --no-la57
+try sid sid
+exit $status

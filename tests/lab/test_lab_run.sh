@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# lab/run itself: usage, exit status, arguments, output, $OUT, what guests deliver, and that
+# nothing is left of it when it is interrupted. Runs from the project's root.
+# Exit status: 0 passed, 77 skipped (no QEMU), else failed.
+
+set -u
+
+command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: scripts/setup installs it"; exit 77; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+check() {
+	local what=$1
+	shift
+	if "$@"; then
+		echo "ok: $what"
+	else
+		echo "FAILED: $what"
+		failures=$((failures + 1))
+	fi
+}
+
+# STATUS PATTERN ARG…: lab/run with the arguments ends so and says so on stderr
+refuses() {
+	local status=$1 pattern=$2
+	shift 2
+	lab/run "$@" >"$work/stdout" 2>"$work/stderr"
+	[ $? -eq "$status" ] && [ ! -s "$work/stdout" ] && grep -q -e "$pattern" "$work/stderr"
+}
+
+test_usage() {
+	check "no command is a usage error" refuses 2 "no COMMAND" --no-guest
+	check "a command without -- is a usage error" refuses 2 "stands after --" true
+	check "an unknown option is a usage error" refuses 2 "no option --gusts" --gusts 2 -- true
+	check "a number is checked" refuses 2 "wants a number" --guests two -- true
+	check "an unknown series is a usage error" refuses 2 "5.10 6.1" --host-kernel 2.4 -- true
+	check "an unknown workload is a usage error" refuses 2 "mixed" --guest-workload none -- true
+	check "--help says how" grep -q "examples:" <(lab/run --help)
+	check "what is missing is named, with what mends it" missing_is_named
+}
+
+missing_is_named() {
+	mkdir -p "$work/bin"
+	ln -sf "$(command -v readlink)" "$(command -v dirname)" "$work/bin/"
+	PATH=$work/bin /bin/bash lab/run -- true 2>"$work/stderr"
+	[ $? -eq 125 ] && [ "$(wc -l <"$work/stderr")" -eq 1 ] &&
+		grep -q 'missing: .*qemu-system-x86.*scripts/setup' "$work/stderr"
+}
+
+# One run with a guest, looked at from all sides.
+test_run() {
+	# shellcheck disable=SC1003,SC2016 # quoted as meant
+	local args=('a b' '' '"q"' $'new\nline' '$x' '*' "it's" -- -n '\')
+	cat >"$work/command" <<-'EOF'
+		printf '%s\0' "$@" >$OUT/args
+		cp -r /run/lab/guest1 $OUT/guest1
+		cp /usr/share/perfvisor-lab/user7525 $OUT
+		dd if=/dev/urandom of=$OUT/big bs=1M count=100 2>/dev/null
+		sha256sum <$OUT/big
+		echo "to stderr" >/dev/stderr
+		sleep 1000 &
+		exit 7
+	EOF
+	OUT=$work/out lab/run --add "$work/command" --guest-workload user7525 -- \
+		sh /root/command "${args[@]}" >"$work/stdout" 2>"$work/stderr"
+	check "the exit status is the command's" [ $? -eq 7 ]
+	check "arguments arrive as they were given" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
+	check "100 MB come back, and stdout is the command's alone" \
+		cmp -s "$work/stdout" <(sha256sum <"$work/out/big")
+	check "the command's stderr comes to stderr" grep -qx "to stderr" "$work/stderr"
+	check "the guest's kallsyms is whole and true" kallsyms_is_true "$work/out/guest1"
+	check "the guest's modules are there" grep -q '^virtio_blk ' "$work/out/guest1/modules"
+	check "the guest says which kernel it is" grep -q '^Linux version 6.1' "$work/out/guest1/version"
+	check "KASLR is on" test "$(address_of _text "$work/out/guest1/kallsyms")" != ffffffff81000000
+	check "user7525 has its symbols" grep -q ' T hot_a$' <(nm "$work/out/user7525")
+}
+
+address_of() {
+	awk -v name="$1" '$3 == name { print $1; exit }' "$2"
+}
+
+kallsyms_is_true() {
+	[ "$(wc -l <"$1/kallsyms")" -gt 50000 ] &&
+		[ -n "$(address_of _text "$1/kallsyms")" ] && grep -q '\[virtio_blk\]$' "$1/kallsyms"
+}
+
+# SECONDS COMMAND…: wait until the command succeeds
+wait_until() {
+	local tries=$(($1 * 10))
+	shift
+	until "$@" 2>/dev/null; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+find_qemu() {
+	qemu=$(pgrep -P "$lab" qemu-system) && folder=$(readlink "/proc/$qemu/cwd")
+}
+
+is_gone() {
+	[ ! -d "/proc/$1" ]
+}
+
+# SIGNAL STATUS PATTERN WHEN: lab/run gets SIGNAL once PATTERN is in its output
+test_signal() {
+	local signal=$1 status=$2 pattern=$3 when=$4 got
+	# A test that runs in the background has SIGINT ignored, which lab/run would inherit.
+	env --default-signal=INT lab/run --no-guest -- sh -c 'echo begun; sleep 1000' \
+		>"$work/output" 2>&1 &
+	lab=$!
+	check "$when: QEMU runs" wait_until 120 find_qemu
+	check "$when: it gets that far" wait_until 120 grep -q "$pattern" "$work/output"
+	kill "-$signal" "$lab"
+	wait "$lab"
+	got=$?
+	check "$when: SIG$signal ends it with $status" [ "$got" -eq "$status" ]
+	check "$when: QEMU is gone" wait_until 5 is_gone "$qemu"
+	if [ "$signal" = KILL ]; then
+		rm -rf "$folder"
+	else
+		check "$when: its folder is gone" [ ! -e "$folder" ]
+	fi
+}
+
+test_signals() {
+	test_signal INT 130 "" "while the host boots"
+	test_signal INT 130 begun "while the command runs"
+	test_signal TERM 143 begun "while the command runs"
+	test_signal KILL 137 begun "killed hard"
+}
+
+# Guests that do not get ready end the run with a reason.
+test_guest_fails() {
+	echo 'exit 3' >"$work/ends.sh"
+	check "a workload that ends is told" refuses 125 "workload ended with status 3" \
+		--guest-workload "$work/ends.sh" -- true
+	LAB_READY_LIMIT=20 check "a guest that never boots is told, with its console" \
+		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
+}
+
+test_usage
+test_run
+test_signals
+test_guest_fails
+[ "$failures" -eq 0 ]

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfvisor list against the truth: a QEMU that names its vCPU threads, a lab guest, and VMs
+# in every state in which VMMs leave them (vm_zoo.c), by BPF, by debugfs, and by /proc alone;
+# on hosts with memory slots in a hash table and, Linux 5.10, in an array.
+set -u
+zoo=build/release/tests/lab/vm_zoo
+command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
+[ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# in_host KERNEL OPTION… : leaves the host's findings in $work/KERNEL
+in_host() {
+	local kernel=$1
+	shift
+	OUT=$work/$kernel lab/run --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
+		--add tests/lab/list_host.sh -- bash /root/list_host.sh ||
+		{ echo "the lab failed on a host with $kernel"; exit 1; }
+}
+in_host 6.1 --guests 1 --guest-mem 448 --guest-cpus 2
+in_host sid --no-guest
+in_host 5.10 --no-guest
+python3 tests/lab/check_list.py "$work"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfvisor record against known truths, on hosts 6.1 and sid with guests 5.10, 6.1, 6.12 and
+# sid; check_record.py says which.
+set -u
+command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# try HOST_KERNEL GUEST_KERNEL SCOPE
+try() {
+	OUT=$work/$1-$2 lab/run --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
+		--guest-workload user7525,kernel --add tests/lab/record_host.sh \
+		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
+		bash /root/record_host.sh "$3" ||
+		{ echo "the lab failed on a host with $1 and guests with $2"; exit 1; }
+	python3 tests/lab/check_record.py "$work/$1-$2" "$3" || exit 1
+}
+try 6.1 6.1 all
+try sid 6.12 short
+try 6.1 5.10 shares
+try sid sid shares

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every source file says its licence in its first lines: GPL-2.0-only below src/bpf and
+# guest/, GPL-2.0-or-later elsewhere; unsafe string functions are not used.
+set -u
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+list() { git ls-files 2>/dev/null || find . -type f -not -path './build/*' | sed 's|^\./||'; }
+while read -r file; do
+	[ -f "$file" ] || continue
+	case $file in
+	src/bpf/*.[ch] | guest/*.[ch]) want=GPL-2.0-only ;;
+	*.c | *.h | *.S | *.ld | *.sh | *.py | *.html | *meson.build | meson_options.txt | Makefile | tests/run | lab/run | lab/shell | lab/demo | scripts/* | bench/run)
+		want=GPL-2.0-or-later ;;
+	*) continue ;;
+	esac
+	head -n 3 "$file" | grep -q "SPDX-License-Identifier: $want" ||
+		complain "$file: its first three lines do not say SPDX-License-Identifier: $want"
+	case $file in
+	*.[ch]) ;;
+	*) continue ;;
+	esac
+	if grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|alloca)\(' "$file"; then
+		complain "$file: uses an unsafe function (lines above)"
+	fi
+done < <(list)
+exit $status

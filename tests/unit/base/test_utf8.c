@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+static uint32_t decode(const char *text, size_t expected_length)
+{
+	uint32_t character = 0;
+
+	assert_int_equal(utf8_decode(text, strlen(text), &character), expected_length);
+	return character;
+}
+
+/* Values from RFC 3629 and the Unicode tables. */
+static void decodes_every_length_at_its_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(decode("\x7f", 1), 0x7f);
+	assert_int_equal(decode("\xc2\x80", 2), 0x80);
+	assert_int_equal(decode("\xdf\xbf", 2), 0x7ff);
+	assert_int_equal(decode("\xe0\xa0\x80", 3), 0x800);
+	assert_int_equal(decode("\xef\xbf\xbf", 3), 0xffff);
+	assert_int_equal(decode("\xf0\x90\x80\x80", 4), 0x10000);
+	assert_int_equal(decode("\xf4\x8f\xbf\xbf", 4), 0x10ffff);
+}
+
+static void refuses_what_is_no_character(void **state)
+{
+	(void)state;
+	decode("", 0);
+	decode("\x80", 0);
+	decode("\xc1\xbf", 0);
+	decode("\xe0\x9f\xbf", 0);
+	decode("\xf0\x8f\xbf\xbf", 0);
+	decode("\xed\xa0\x80", 0);
+	decode("\xf4\x90\x80\x80", 0);
+	decode("\xe2\x82", 0);
+	decode("\xe2\x82x", 0);
+	decode("\xff", 0);
+}
+
+static void makes_text_harmless(void **state)
+{
+	char clean[64];
+
+	(void)state;
+	/* ESC [ 2 J; C1's CSI (U+009B); right-to-left override (U+202E); an invalid byte. */
+	utf8_printable("a\x1b[2J\xc2\x9b" "b\xe2\x80\xae" "c\xff", 13, clean, sizeof(clean));
+	assert_string_equal(clean, "a?[2J?b?c?");
+	utf8_printable("caf\xc3\xa9", 5, clean, sizeof(clean));
+	assert_string_equal(clean, "caf\xc3\xa9");
+	assert_int_equal(utf8_count(clean), 4);
+}
+
+static void cuts_between_characters(void **state)
+{
+	char clean[6];
+
+	(void)state;
+	utf8_printable("abcd\xc3\xa9", 6, clean, sizeof(clean));
+	assert_string_equal(clean, "abcd");
+	utf8_printable("abc", 3, clean, 1);
+	assert_string_equal(clean, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decodes_every_length_at_its_ends),
+		cmocka_unit_test(refuses_what_is_no_character),
+		cmocka_unit_test(makes_text_harmless),
+		cmocka_unit_test(cuts_between_characters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a recording with the writer, for stock perf to read (tests/cli/test_writer_perf.sh):
+ *
+ *	write_example FILE [finish | kill | kill-late | guest-maps]
+ *
+ * Two events, two guests with two vCPUs each, one of them met while recording, and a host
+ * process. Prints a line per sample, as `perf script -F
+ * pid,tid,cpu,time,period,event,ip,machine_pid,vcpu` should, fields put in order:
+ *
+ *	PID TID CPU TIME PERIOD EVENT MACHINE_PID VCPU IP       ("-" for host samples)
+ *
+ * kill: the process ends after a flush, without finish; kill-late: more samples are appended
+ * behind the flush, which nobody must see. guest-maps: with the records by which stock perf
+ * looks for guest kernel symbols below --guestmount.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perfdata/sample.h"
+#include "perfdata/writer.h"
+
+#define SAMPLE_TYPE                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define ROUNDS 50
+#define START_NS 1000000000000ULL
+#define FIRST_VM 5000
+#define SECOND_VM 6000
+#define HOST_PID 900
+
+struct source {
+	size_t event_index;
+	uint64_t id;
+	uint32_t pid, tid, machine_pid, vcpu;
+	uint16_t misc;
+	uint64_t ip;
+};
+
+static const char *const event_names[] = { "cpu-clock", "cycles:G" };
+
+static void check(struct error *error)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "write_example: %s\n", error_message(error));
+	exit(1);
+}
+
+static struct perfdata_event make_event(uint32_t type, uint64_t config, size_t index)
+{
+	return (struct perfdata_event){
+		.attr = { .type = type,
+			  .size = sizeof(struct perf_event_attr),
+			  .config = config,
+			  .sample_period = 1000,
+			  .sample_type = SAMPLE_TYPE,
+			  .read_format = PERF_FORMAT_ID,
+			  .sample_id_all = 1,
+			  .exclude_host = index },
+		.name = (char *)event_names[index],
+	};
+}
+
+static struct source add_source(struct perfdata_writer *writer, size_t event_index,
+				uint32_t machine_pid, uint32_t vcpu, uint16_t misc, uint64_t ip)
+{
+	struct source source = { .event_index = event_index,
+				 .pid = machine_pid ? machine_pid : HOST_PID,
+				 .tid = machine_pid ? machine_pid + 1 + vcpu : HOST_PID + 1,
+				 .machine_pid = machine_pid,
+				 .vcpu = vcpu,
+				 .misc = misc,
+				 .ip = ip };
+	struct perfdata_id spec = { .machine_pid = machine_pid,
+				    .vcpu = machine_pid ? vcpu : PERFDATA_NO_VCPU,
+				    .tid = source.tid,
+				    .cpu = UINT32_MAX };
+
+	check(perfdata_writer_add_id(writer, event_index, &spec, &source.id));
+	return source;
+}
+
+static void write_sample(struct perfdata_writer *writer, const struct perfdata_event *events,
+			 const struct source *source, uint64_t number, FILE *shown)
+{
+	_cleanup_buffer_ struct buffer record;
+	struct perfdata_sample sample = { .id = source->id,
+					  .ip = source->ip + 16 * (number % 8),
+					  .time_ns = START_NS + number * 1000001,
+					  .pid = source->pid,
+					  .tid = source->tid,
+					  .cpu = number % 2,
+					  .period = 1000 + number,
+					  .misc = source->misc };
+
+	buffer_init(&record, 1 << 16);
+	if (!perfdata_sample_encode(&events[source->event_index].attr, &sample, &record))
+		exit(1);
+	check(perfdata_writer_append(writer, record.data, record.size));
+	if (!shown)
+		return;
+	fprintf(shown, "%u %u %u %" PRIu64 ".%09" PRIu64 " %" PRIu64 " %s ", sample.pid, sample.tid,
+		sample.cpu, sample.time_ns / 1000000000, sample.time_ns % 1000000000, sample.period,
+		event_names[source->event_index]);
+	if (source->machine_pid)
+		fprintf(shown, "%u %u", source->machine_pid, source->vcpu);
+	else
+		fprintf(shown, "- -");
+	fprintf(shown, " %" PRIx64 "\n", sample.ip);
+}
+
+static void write_threads(struct perfdata_writer *writer, uint32_t pid, uint32_t vcpu_count)
+{
+	char comm[32];
+
+	check(perfdata_writer_comm(writer, pid, pid, "vmm", START_NS));
+	for (uint32_t vcpu = 0; vcpu < vcpu_count; vcpu++) {
+		snprintf(comm, sizeof(comm), "CPU %u/KVM", vcpu);
+		check(perfdata_writer_comm(writer, pid, pid + 1 + vcpu, comm, START_NS));
+		check(perfdata_writer_guest_comm(writer, pid, pid + 1 + vcpu, comm, START_NS));
+	}
+}
+
+static void write_host(struct perfdata_writer *writer)
+{
+	struct perfdata_mapping mapping = { .pid = HOST_PID,
+					    .tid = HOST_PID,
+					    .start = 0x400000,
+					    .length = 0x10000,
+					    .device_major = 8,
+					    .inode = 12,
+					    .prot = 5,
+					    .flags = 2,
+					    .misc = PERF_RECORD_MISC_USER,
+					    .path = "/usr/bin/example-host" };
+
+	check(perfdata_writer_comm(writer, HOST_PID, HOST_PID, "hostproc", START_NS));
+	check(perfdata_writer_comm(writer, HOST_PID, HOST_PID + 1, "hostthread", START_NS));
+	check(perfdata_writer_mmap2(writer, &mapping, START_NS));
+	mapping = (struct perfdata_mapping){ .pid = UINT32_MAX,
+					     .start = 0xffffffff81000000,
+					     .length = 0x1000000,
+					     .file_offset = 0xffffffff81000000,
+					     .misc = PERF_RECORD_MISC_KERNEL,
+					     .path = "[kernel.kallsyms]_text" };
+	check(perfdata_writer_mmap2(writer, &mapping, START_NS));
+}
+
+static void write_guest_map(struct perfdata_writer *writer, uint32_t machine_pid)
+{
+	char path[64];
+	struct perfdata_mapping mapping = { .pid = machine_pid,
+					    .tid = machine_pid,
+					    .misc = PERF_RECORD_MISC_GUEST_KERNEL,
+					    .path = path };
+
+	snprintf(path, sizeof(path), "[guest.kernel.kallsyms.%u]", machine_pid);
+	check(perfdata_writer_mmap2(writer, &mapping, START_NS));
+}
+
+static void finish(struct perfdata_writer *writer)
+{
+	static const uint8_t build_id[20] = { 0xab, 0xcd, 1,  2,  3,  4,  5,  6,  7,  8,
+					      9,    10,   11, 12, 13, 14, 15, 16, 17, 18 };
+	struct perfdata_writer_build_id build_ids[] = {
+		{ "/usr/bin/example-host", build_id, 20, PERF_RECORD_MISC_USER, UINT32_MAX },
+	};
+	struct perfdata_writer_symbols symbols[] = { { FIRST_VM, "symbols", 7 },
+						     { 0, "for all guests", 14 } };
+	char *argv[] = { "perfvisor", "record", "-e", "cpu-clock" };
+	struct perfdata_inventory inventory;
+
+	perfdata_inventory_init(&inventory);
+	inventory.guest = inventory.guest_sampled = true;
+	perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu")->counts.guest_kernel = ROUNDS;
+	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
+	check(perfdata_writer_finish(writer,
+				     &(struct perfdata_writer_features){ .argc = 4,
+									 .argv = argv,
+									 .build_ids = build_ids,
+									 .build_id_count = 1,
+									 .inventory = &inventory,
+									 .symbols = symbols,
+									 .symbols_count = 2 }));
+	perfdata_inventory_deinit(&inventory);
+}
+
+int main(int argc, char **argv)
+{
+	struct perfdata_event events[] = {
+		make_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0),
+		make_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1),
+	};
+	_cleanup_perfdata_writer_ struct perfdata_writer *writer = NULL;
+	const char *mode = argc > 2 ? argv[2] : "finish";
+	struct source sources[6];
+	uint64_t number = 0;
+
+	if (argc < 2)
+		return 2;
+	check(perfdata_writer_create(argv[1], events, 2, 16, &writer));
+	write_host(writer);
+	sources[0] = add_source(writer, 0, 0, 0, PERF_RECORD_MISC_USER, 0x401000);
+	sources[1] = add_source(writer, 0, FIRST_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
+				0xffffffff81001000);
+	sources[2] =
+		add_source(writer, 0, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x7f0000001000);
+	write_threads(writer, FIRST_VM, 2);
+	if (strcmp(mode, "guest-maps") == 0) {
+		write_guest_map(writer, FIRST_VM);
+		write_guest_map(writer, SECOND_VM);
+	}
+	check(perfdata_writer_flush(writer));
+	for (; number < 3 * ROUNDS; number++)
+		write_sample(writer, events, &sources[number % 3], number, stdout);
+	check(perfdata_writer_round(writer));
+	sources[3] = add_source(writer, 0, SECOND_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
+				0xffffffff81001000);
+	sources[4] = add_source(writer, 1, SECOND_VM, 1, PERF_RECORD_MISC_GUEST_KERNEL,
+				0xffffffff81002000);
+	sources[5] = add_source(writer, 1, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x402000);
+	write_threads(writer, SECOND_VM, 2);
+	for (; number < 9 * ROUNDS; number++)
+		write_sample(writer, events, &sources[number % 6], number, stdout);
+	check(perfdata_writer_lost(writer, sources[1].id, 7, START_NS + number * 1000001));
+	check(perfdata_writer_round(writer));
+	fflush(stdout);
+	if (strncmp(mode, "kill", 4) != 0) {
+		finish(writer);
+		return 0;
+	}
+	check(perfdata_writer_flush(writer));
+	if (strcmp(mode, "kill-late") == 0)
+		for (uint64_t late = 0; late < 100000; late++)
+			write_sample(writer, events, &sources[late % 6], number + late, NULL);
+	_exit(0);
+}
