@@ -2,10 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 #
 # Kernels by the name of their series. A series is a suite of Debian's archive; the real
-# package is what the metapackage there depends on. Packages are fetched with apt through a
-# private configuration (its own lists, an empty status file), so that nothing on the
-# machine changes and apt verifies signatures and hashes as usual; then they are unpacked,
-# never installed.
+# package is what the metapackage there depends on.
 #
 # A kernel in the cache is a folder $LAB_CACHE/kernels/ARCH/SERIES with
 #   vmlinuz  config  release (the version's text)  tree/lib/modules/RELEASE/ (after depmod)
@@ -25,67 +22,11 @@ kernel_suite() {
 
 KERNEL_SERIES="5.10 6.1 6.12 sid"
 
-# Where to look for a suite: the mirror that this machine's apt uses already, then Debian's.
-kernel_mirrors() {
-	{
-		# shellcheck disable=SC2016 # a format of apt's
-		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-			grep -E '/debian/?$'
-		echo http://deb.debian.org/debian/
-	} | awk '!seen[$0]++'
-}
-
-# DIR SUITE MIRROR: write an apt configuration that lives in DIR. It is given to apt by -c,
-# which is read after the machine's own (proxies and the like stay in force).
-kernel_write_apt_conf() {
-	local dir=$1 suite=$2 mirror=$3
-	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
-	: >"$dir/status"
-	: >"$dir/empty"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" \
-		>"$dir/sources.list"
-	cat >"$dir/apt.conf" <<-EOF
-		Dir::State "$dir";
-		Dir::State::status "$dir/status";
-		Dir::State::Lists "$dir/lists";
-		Dir::Cache "$dir/cache";
-		Dir::Etc::SourceList "$dir/sources.list";
-		Dir::Etc::SourceParts "/dev/null";
-		Dir::Etc::preferences "$dir/empty";
-		Dir::Etc::preferencesparts "/dev/null";
-		APT::Architecture "$ARCH_DEBIAN";
-		APT::Architectures { "$ARCH_DEBIAN"; };
-		APT::Sandbox::User "root";
-		Acquire::Languages "none";
-		Acquire::Retries "2";
-		APT::Update::Error-Mode "any";
-		#clear APT::Update::Post-Invoke;
-		#clear APT::Update::Post-Invoke-Success;
-	EOF
-}
-
 # DIR: the packages behind the metapackage, one per line
 kernel_packages() {
 	apt-cache -c "$1/apt.conf" depends --recurse --important "$ARCH_KERNEL_METAPACKAGE" |
 		grep -Ex ' *(Pre)?Depends: linux-(image|base|binary|modules)-[0-9][^ ]*' |
 		sed 's/.*: //' | sort -u
-}
-
-# DIR: download and unpack into DIR/tree
-kernel_download() {
-	local dir=$1 packages
-	apt-get -c "$dir/apt.conf" -qq update || return
-	mapfile -t packages < <(kernel_packages "$dir")
-	if [ "${#packages[@]}" -eq 0 ]; then
-		echo "no package behind $ARCH_KERNEL_METAPACKAGE"
-		return 1
-	fi
-	mkdir -p "$dir/debs" "$dir/unpacked"
-	(cd "$dir/debs" && apt-get -c "$dir/apt.conf" -qq download "${packages[@]}") || return
-	local deb
-	for deb in "$dir"/debs/*.deb; do
-		dpkg-deb -x "$deb" "$dir/unpacked" || return
-	done
 }
 
 # DIR: bring what was unpacked into the cache's form, in DIR/kernel
@@ -106,17 +47,9 @@ kernel_arrange() {
 	depmod -b "$to/tree" "$release"
 }
 
-# SUITE WORK: from the first mirror that has it
+# SUITE WORK
 kernel_fetch() {
-	local suite=$1 work=$2 mirror
-	while read -r mirror; do
-		rm -rf "$work"
-		kernel_write_apt_conf "$work" "$suite" "$mirror"
-		if kernel_download "$work" && kernel_arrange "$work"; then
-			return 0
-		fi
-	done < <(kernel_mirrors)
-	return 1
+	archive_fetch "$1" "$2" kernel_packages && kernel_arrange "$2"
 }
 
 # SERIES: set KERNEL_DIR to the kernel's folder in the cache; fetch it if it is not there.

@@ -10,7 +10,7 @@ LAB_OUT=${OUT:-$LAB_ROOT/build/lab/out}
 LAB_READY_LIMIT=${LAB_READY_LIMIT:-300}
 PATH=$PATH:/usr/sbin:/sbin
 
-for part in msg options need kernel image workload guest host session; do
+for part in msg options need archive emulator kernel image workload guest host session; do
 	# shellcheck source=/dev/null
 	. "$LAB_ROOT/lab/lib/$part.sh"
 done
@@ -20,6 +20,7 @@ main_prepare() {
 	mkdir -p "$LAB_CACHE" || die "cannot make $LAB_CACHE"
 	exec 9>"$LAB_CACHE/lock"
 	flock -n 9 || { msg "waiting for another run that prepares"; flock 9; }
+	emulator_prepare
 	workload_prepare
 	host_prepare
 	if [ "$OPT_GUESTS" -gt 0 ]; then

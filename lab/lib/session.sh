@@ -61,7 +61,7 @@ session_host_args() {
 	local console=socket,id=console,path=console.sock,server=on,wait=off
 	[ "$LAB_MODE" = run ] || console=stdio,id=console,signal=off
 	arch_host_args
-	QEMU_ARGS=("$ARCH_QEMU" -name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
+	QEMU_ARGS=("${EMULATOR[@]}" -name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
 		-nodefaults -no-user-config -display none -no-reboot -serial file:console.log
 		-device virtio-serial-pci -chardev "$console" -device "virtconsole,chardev=console"
 		-drive "file=out.img,format=raw,if=virtio" -kernel "$HOST_KERNEL_FILE" -initrd initrd
@@ -161,10 +161,9 @@ session_heed() {
 	esac
 }
 
-# Boot the host until COMMAND has ended. QEMU's multi-threaded emulation now and then runs an
-# old copy of kernel code that is being patched, and the host dies of it; mostly while a guest
-# boots, when KVM switches its static keys. Before COMMAND has begun that is mended by another
-# boot.
+# Boot the host until COMMAND has ended. An older QEMU's emulation may kill it (emulator.sh),
+# mostly while a guest boots, when KVM switches its static keys. Before COMMAND has begun that
+# is mended by another boot.
 session_run() {
 	local tries=3
 	session_start_host
