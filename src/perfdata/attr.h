@@ -24,6 +24,14 @@ struct perfdata_id {
 
 #define PERFDATA_NO_VCPU UINT32_MAX
 
+#define PERFDATA_BUILD_ID_BYTES 20 /* that records have room for */
+
+/* What a table of guest symbols is of. */
+enum perfdata_symbols_kind {
+	PERFDATA_SYMBOLS_KERNEL = 0, /* a guest's kernel with its modules; by address */
+	PERFDATA_SYMBOLS_FILE = 1,   /* a file that guest processes map; by file offset */
+};
+
 struct perfdata_event {
 	struct perf_event_attr attr; /* in this machine's byte order; newer fields cut off */
 	char *name;		     /* "cpu-clock", "cycles:G"; owned; never NULL */

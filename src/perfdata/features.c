@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
+#include "perfdata/section.h"
 
 #define MAX_BUILD_IDS (1 << 20)
 #define MAX_ARGUMENTS 4096
@@ -148,23 +149,45 @@ static void take_build_ids(struct perfdata_reader *reader, struct cursor *cursor
 	}
 }
 
-/* format.h says what an entry looks like. */
+/* What stands before a table: its part, then zero bytes up to a multiple of 8. */
+static bool take_symbols_head(struct perfdata_reader *reader, struct cursor *cursor,
+			      struct perfdata_symbols *ret)
+{
+	struct cursor part = section_part(cursor);
+	_cleanup_free_ char *path = NULL;
+	uint32_t build_id_bytes;
+
+	ret->machine_pid = cursor_u32(&part);
+	ret->kind = cursor_u32(&part);
+	ret->from_ns = cursor_u64(&part);
+	ret->until_ns = cursor_u64(&part);
+	if (!ret->until_ns)
+		ret->until_ns = UINT64_MAX;
+	path = section_string(&part);
+	ret->path = arena_strndup(reader->arena, path, strlen(path));
+	build_id_bytes = cursor_u32(&part);
+	ret->build_id = cursor_bytes(&part, build_id_bytes);
+	ret->build_id_bytes = build_id_bytes;
+	cursor_skip(cursor, -cursor->offset % SECTION_ALIGNMENT);
+	return !part.failed && !cursor->failed && build_id_bytes <= PERFDATA_BUILD_ID_BYTES;
+}
+
 static void take_symbols(struct perfdata_reader *reader, struct cursor *cursor)
 {
 	while (cursor_left(cursor) && reader->symbols.count < MAX_SYMBOL_TABLES) {
-		struct perfdata_symbols table = { .machine_pid = cursor_u32(cursor) };
-		uint64_t size;
+		struct perfdata_symbols table;
 
-		cursor_skip(cursor, sizeof(uint32_t));
-		size = cursor_u64(cursor);
-		if (cursor->failed || size > cursor_left(cursor))
+		if (!take_symbols_head(reader, cursor, &table))
 			return;
-		table.size = size;
-		table.data = cursor_bytes(cursor, size);
-		vector_append(&reader->symbols, table);
-		if (cursor_left(cursor) < -size % 8)
+		table.size = cursor_u64(cursor);
+		table.data = cursor_bytes(cursor, table.size);
+		if (cursor->failed)
 			return;
-		cursor_skip(cursor, -size % 8);
+		if (table.kind <= PERFDATA_SYMBOLS_FILE)
+			vector_append(&reader->symbols, table);
+		if (cursor_left(cursor) < -cursor->offset % SECTION_ALIGNMENT)
+			return;
+		cursor_skip(cursor, -cursor->offset % SECTION_ALIGNMENT);
 	}
 }
 

@@ -67,9 +67,7 @@ enum format_feature {
 	 * stops at that bit, so sections behind it cost it nothing, and being the last in
 	 * the order of bits they do not move the ones that it knows
 	 * (perf_header__process_sections()).
-	 *
-	 * FEATURE_SYMBOLS, all in the byte order of the file: for each table u32 machine_pid,
-	 * u32 0, u64 size, then size bytes, then zero bytes up to a multiple of 8.
+	 * docs/perfvisor-sections.md says what is in them.
 	 */
 	FEATURE_INVENTORY = 240,
 	FEATURE_SYMBOLS = 241,

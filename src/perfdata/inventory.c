@@ -6,8 +6,8 @@
  * VM, the last two led by their size so that a later writer can append fields that this
  * reader passes over. Integers have the byte order of the file.
  *
- * Limits: those of inventory.h, and strings of at most 65,535 bytes. The encoder leaves out
- * what is past them, so that it never writes what the decoder refuses.
+ * Limits: those of inventory.h and section.h. The encoder leaves out what is past them, so
+ * that it never writes what the decoder refuses.
  */
 #include "perfdata/inventory.h"
 
@@ -15,6 +15,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "perfdata/section.h"
 
 #define INVENTORY_MAGIC "pvvmlist"
 #define INVENTORY_MAGIC_BYTES 8
@@ -22,13 +23,16 @@
 
 #define MAX_VMS 65536
 #define MAX_VCPUS 4096
-#define MAX_STRING_BYTES 65535
+#define MAX_SPECIAL_IDS (1 << 22)
 
 enum inventory_flag {
 	FLAG_GUEST = 1,
 	FLAG_HOST = 2,
 	FLAG_HOST_SAMPLED = 4,
 	FLAG_GUEST_SAMPLED = 8,
+	FLAG_GUEST_PROCESSES = 16,
+	FLAG_NO_MEMORY = 32,
+	FLAG_KERNEL_ONLY = 64,
 };
 
 void perfdata_inventory_init(struct perfdata_inventory *inventory)
@@ -41,9 +45,12 @@ void perfdata_inventory_deinit(struct perfdata_inventory *inventory)
 	for (size_t i = 0; i < inventory->vms.count; i++) {
 		free(inventory->vms.items[i].name);
 		free(inventory->vms.items[i].vmm);
+		free(inventory->vms.items[i].kernel_release);
+		free(inventory->vms.items[i].host_name);
 		vector_deinit(&inventory->vms.items[i].vcpus);
 	}
 	vector_deinit(&inventory->vms);
+	vector_deinit(&inventory->special_ids);
 	free(inventory->event_choice);
 	*inventory = (struct perfdata_inventory){ 0 };
 }
@@ -55,6 +62,8 @@ struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory,
 					       .pid = pid,
 					       .name = memory_strdup(name),
 					       .vmm = memory_strdup(vmm),
+					       .kernel_release = memory_strdup(""),
+					       .host_name = memory_strdup(""),
 				       });
 	return &inventory->vms.items[inventory->vms.count - 1];
 }
@@ -69,17 +78,49 @@ struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inv
 	return NULL;
 }
 
+/* The place of ID, or where it belongs: the first that is not below it. */
+static size_t special_place(const struct perfdata_inventory *inventory, uint64_t id)
+{
+	size_t low = 0, high = inventory->special_ids.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (inventory->special_ids.items[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64_t id,
+				    uint32_t flags)
+{
+	struct perfdata_special_id special = { .id = id, .flags = flags };
+	size_t place = special_place(inventory, id);
+	struct perfdata_special_id *at;
+
+	vector_append(&inventory->special_ids, special);
+	at = &inventory->special_ids.items[place];
+	/* The writer's ids rise: there is seldom anything to move. */
+	memmove(at + 1, at, (inventory->special_ids.count - 1 - place) * sizeof(*at));
+	*at = special;
+}
+
+uint32_t perfdata_inventory_special(const struct perfdata_inventory *inventory, uint64_t id)
+{
+	size_t place = special_place(inventory, id);
+
+	return place < inventory->special_ids.count &&
+			       inventory->special_ids.items[place].id == id
+		       ? inventory->special_ids.items[place].flags
+		       : 0;
+}
+
 static size_t limit(size_t count, size_t maximum)
 {
 	return count < maximum ? count : maximum;
-}
-
-static void encode_string(struct buffer *out, const char *text)
-{
-	size_t length = limit(strlen(text), MAX_STRING_BYTES);
-
-	buffer_append_u32(out, length);
-	buffer_append(out, text, length);
 }
 
 static void encode_counts(struct buffer *out, const struct perfdata_vm_counts *counts)
@@ -90,40 +131,40 @@ static void encode_counts(struct buffer *out, const struct perfdata_vm_counts *c
 	buffer_append_u64(out, counts->host_dropped);
 	buffer_append_u64(out, counts->guest_dropped);
 	buffer_append_u64(out, counts->lost);
-}
-
-/* A u32 that end_part() sets to the number of bytes behind it. */
-static size_t begin_part(struct buffer *out)
-{
-	buffer_append_u32(out, 0);
-	return out->size;
-}
-
-static void end_part(struct buffer *out, size_t start)
-{
-	uint32_t size = out->size - start;
-
-	if (!out->overflow)
-		memcpy(out->data + start - sizeof(size), &size, sizeof(size));
+	buffer_append_u64(out, counts->nested);
+	buffer_append_u64(out, counts->at_exit);
 }
 
 static void encode_vm(struct buffer *out, const struct perfdata_vm *vm)
 {
-	size_t part = begin_part(out);
+	size_t part = section_begin_part(out);
 	size_t vcpu_count = limit(vm->vcpus.count, MAX_VCPUS);
 
 	buffer_append_u32(out, vm->pid);
 	buffer_append_u64(out, vm->memory_bytes);
 	buffer_append_u64(out, vm->start_time_ns);
 	encode_counts(out, &vm->counts);
-	encode_string(out, vm->name);
-	encode_string(out, vm->vmm);
+	section_put_string(out, vm->name);
+	section_put_string(out, vm->vmm);
+	section_put_string(out, vm->kernel_release);
+	section_put_string(out, vm->host_name);
 	buffer_append_u32(out, vcpu_count);
 	for (size_t i = 0; i < vcpu_count; i++) {
 		buffer_append_u32(out, vm->vcpus.items[i].number);
 		buffer_append_u32(out, vm->vcpus.items[i].tid);
 	}
-	end_part(out, part);
+	section_end_part(out, part);
+}
+
+static void encode_special_ids(struct buffer *out, const struct perfdata_inventory *inventory)
+{
+	size_t count = limit(inventory->special_ids.count, MAX_SPECIAL_IDS);
+
+	buffer_append_u32(out, count);
+	for (size_t i = 0; i < count; i++) {
+		buffer_append_u64(out, inventory->special_ids.items[i].id);
+		buffer_append_u32(out, inventory->special_ids.items[i].flags);
+	}
 }
 
 void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out)
@@ -133,17 +174,21 @@ void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struc
 
 	buffer_append(out, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES);
 	buffer_append_u32(out, INVENTORY_VERSION);
-	part = begin_part(out);
+	part = section_begin_part(out);
 	buffer_append_u32(out, (inventory->guest ? FLAG_GUEST : 0) |
 				       (inventory->host ? FLAG_HOST : 0) |
 				       (inventory->host_sampled ? FLAG_HOST_SAMPLED : 0) |
-				       (inventory->guest_sampled ? FLAG_GUEST_SAMPLED : 0));
+				       (inventory->guest_sampled ? FLAG_GUEST_SAMPLED : 0) |
+				       (inventory->guest_processes ? FLAG_GUEST_PROCESSES : 0) |
+				       (inventory->no_memory ? FLAG_NO_MEMORY : 0) |
+				       (inventory->kernel_only ? FLAG_KERNEL_ONLY : 0));
 	encode_counts(out, &inventory->other);
-	encode_string(out, inventory->event_choice);
-	end_part(out, part);
+	section_put_string(out, inventory->event_choice);
+	section_end_part(out, part);
 	buffer_append_u32(out, vm_count);
 	for (size_t i = 0; i < vm_count; i++)
 		encode_vm(out, &inventory->vms.items[i]);
+	encode_special_ids(out, inventory);
 }
 
 static void decode_counts(struct cursor *cursor, struct perfdata_vm_counts *ret)
@@ -154,45 +199,23 @@ static void decode_counts(struct cursor *cursor, struct perfdata_vm_counts *ret)
 	ret->host_dropped = cursor_u64(cursor);
 	ret->guest_dropped = cursor_u64(cursor);
 	ret->lost = cursor_u64(cursor);
-}
-
-/* A copy of the string at the cursor, "" with `failed` set where there is none. */
-static char *decode_string(struct cursor *cursor)
-{
-	uint32_t length = cursor_u32(cursor);
-	const char *text = NULL;
-
-	if (length <= MAX_STRING_BYTES)
-		text = cursor_bytes(cursor, length);
-	if (!text || memchr(text, 0, length)) {
-		cursor->failed = true;
-		return memory_strdup("");
-	}
-	return memory_strndup(text, length);
-}
-
-/* The part at the cursor as a cursor of its own; CURSOR moves behind it. */
-static struct cursor decode_part(struct cursor *cursor)
-{
-	uint32_t size = cursor_u32(cursor);
-	const void *bytes = cursor_bytes(cursor, size);
-	struct cursor part = cursor_make(bytes, bytes ? size : 0, cursor->swap);
-
-	part.failed = cursor->failed;
-	return part;
+	ret->nested = cursor_u64(cursor);
+	ret->at_exit = cursor_u64(cursor);
 }
 
 static bool decode_vm(struct cursor *cursor, struct perfdata_vm *ret)
 {
-	struct cursor part = decode_part(cursor);
+	struct cursor part = section_part(cursor);
 	uint32_t vcpu_count;
 
 	ret->pid = cursor_u32(&part);
 	ret->memory_bytes = cursor_u64(&part);
 	ret->start_time_ns = cursor_u64(&part);
 	decode_counts(&part, &ret->counts);
-	ret->name = decode_string(&part);
-	ret->vmm = decode_string(&part);
+	ret->name = section_string(&part);
+	ret->vmm = section_string(&part);
+	ret->kernel_release = section_string(&part);
+	ret->host_name = section_string(&part);
 	vcpu_count = cursor_u32(&part);
 	if (vcpu_count > MAX_VCPUS)
 		return false;
@@ -225,18 +248,42 @@ static struct error *decode_vms(struct cursor *cursor, struct perfdata_inventory
 	return NULL;
 }
 
+static struct error *decode_special_ids(struct cursor *cursor,
+					struct perfdata_inventory *inventory)
+{
+	uint32_t count = cursor_u32(cursor);
+	uint64_t last = 0;
+
+	cursor->failed |= count > MAX_SPECIAL_IDS;
+	for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+		struct perfdata_special_id special = { .id = cursor_u64(cursor) };
+
+		special.flags = cursor_u32(cursor);
+		cursor->failed |= special.id <= last;
+		last = special.id;
+		vector_append(&inventory->special_ids, special);
+	}
+	if (cursor->failed)
+		return error_create(ERROR_BAD_DATA,
+				    "the VM inventory's list of special ids is malformed");
+	return NULL;
+}
+
 static struct error *decode_head(struct cursor *cursor, struct perfdata_inventory *inventory)
 {
-	struct cursor part = decode_part(cursor);
+	struct cursor part = section_part(cursor);
 	uint32_t flags = cursor_u32(&part);
 
 	inventory->guest = flags & FLAG_GUEST;
 	inventory->host = flags & FLAG_HOST;
 	inventory->host_sampled = flags & FLAG_HOST_SAMPLED;
 	inventory->guest_sampled = flags & FLAG_GUEST_SAMPLED;
+	inventory->guest_processes = flags & FLAG_GUEST_PROCESSES;
+	inventory->no_memory = flags & FLAG_NO_MEMORY;
+	inventory->kernel_only = flags & FLAG_KERNEL_ONLY;
 	decode_counts(&part, &inventory->other);
 	free(inventory->event_choice);
-	inventory->event_choice = decode_string(&part);
+	inventory->event_choice = section_string(&part);
 	if (part.failed)
 		return error_create(ERROR_BAD_DATA, "the head of the VM inventory is malformed");
 	return NULL;
@@ -254,7 +301,9 @@ static struct error *decode_all(struct cursor *cursor, struct perfdata_inventory
 		return error_create(ERROR_UNSUPPORTED, "the VM inventory has unknown version %u",
 				    version);
 	error = decode_head(cursor, inventory);
-	return error ? error : decode_vms(cursor, inventory);
+	if (!error)
+		error = decode_vms(cursor, inventory);
+	return error ? error : decode_special_ids(cursor, inventory);
 }
 
 struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,

@@ -26,16 +26,33 @@ struct perfdata_vm_counts {
 	uint64_t host_dropped; /* counted, not written (--guest with an event that sees the host) */
 	uint64_t guest_dropped; /* likewise with --host */
 	uint64_t lost;
+	/*
+	 * Of guest_kernel and guest_user together: taken while a guest of the guest ran; and
+	 * while the vCPU left the guest, which is no time of the instruction that they stand at.
+	 */
+	uint64_t nested, at_exit;
 };
 
 struct perfdata_vm {
 	uint32_t pid; /* host pid of the VMM */
 	char *name;   /* never NULL */
 	char *vmm;    /* "qemu", "firecracker", …, else the program's file name */
+	char *kernel_release, *host_name; /* of the guest; "" where not known, never NULL */
 	uint64_t memory_bytes;
 	uint64_t start_time_ns; /* wall clock since 1970, 0 if not known */
 	VECTOR(struct perfdata_vcpu) vcpus;
 	struct perfdata_vm_counts counts;
+};
+
+/* What is special of all samples that carry an id. */
+enum perfdata_special {
+	PERFDATA_NESTED = 1,  /* a guest of the guest ran: its address is not the guest's */
+	PERFDATA_AT_EXIT = 2, /* see at_exit above */
+};
+
+struct perfdata_special_id {
+	uint64_t id;
+	uint32_t flags; /* enum perfdata_special */
 };
 
 /* How a recording was made, for reports to state. */
@@ -43,9 +60,17 @@ struct perfdata_inventory {
 	bool guest, host;    /* what was asked for: --guest, --host */
 	bool host_sampled;   /* false: the event cannot see the host; its count is "not sampled" */
 	bool guest_sampled;  /* false: it cannot see guests */
+	/*
+	 * Guest samples carry the guest's own pid and tid (UINT32_MAX: not known) instead of the
+	 * vCPU thread's.
+	 */
+	bool guest_processes;
+	bool no_memory;	     /* --no-memory: guest memory was not read */
+	bool kernel_only;    /* --kernel-only: nothing of guest processes was */
 	char *event_choice;  /* why this event: one line; "" where the user named it */
 	VECTOR(struct perfdata_vm) vms;
 	struct perfdata_vm_counts other; /* of samples that belong to no VM (-a --host …) */
+	VECTOR(struct perfdata_special_id) special_ids; /* in rising order, each id once */
 };
 
 void perfdata_inventory_init(struct perfdata_inventory *inventory);
@@ -56,8 +81,14 @@ struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory,
 struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inventory,
 					    uint32_t pid); /* the newest of that pid, or NULL */
 
+/* ID, which is not in the list yet, is special. */
+void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64_t id,
+				    uint32_t flags);
+/* The flags of ID; 0: there is nothing special about it. */
+uint32_t perfdata_inventory_special(const struct perfdata_inventory *inventory, uint64_t id);
+
 void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out);
-/* RET is initialised here. Bounds: 65,536 VMs, 4,096 vCPUs each. */
+/* RET is initialised here. Bounds: 65,536 VMs, 4,096 vCPUs each, 4 Mi special ids. */
 struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,
 					struct perfdata_inventory *ret) MUST_CHECK;
 

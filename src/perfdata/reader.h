@@ -99,7 +99,7 @@ bool perfdata_reader_decode_id(struct perfdata_reader *reader,
 
 /* What the header's features say; strings are "" where the file has none. */
 struct perfdata_build_id {
-	uint8_t bytes[20];
+	uint8_t bytes[PERFDATA_BUILD_ID_BYTES];
 	uint8_t size; /* 0 to 20 */
 	uint16_t misc; /* cpumode of the dso: host kernel, user, guest kernel, guest user */
 	uint32_t pid;  /* machine pid, UINT32_MAX for the host */
@@ -123,11 +123,17 @@ const struct perfdata_inventory *
 perfdata_reader_inventory(const struct perfdata_reader *reader);
 
 /*
- * Guest symbol tables, as the writer was given them: opaque here (src/symbol reads them).
- * Entry INDEX for 0 <= INDEX < count; data borrowed.
+ * Guest symbol tables, as the writer was given them (writer.h): opaque here (src/symbol reads
+ * them). Entry INDEX for 0 <= INDEX < count; what it points to is borrowed. Tables of kinds that
+ * are not known are left out.
  */
 struct perfdata_symbols {
 	uint32_t machine_pid; /* the guest they hold for; 0: every guest */
+	enum perfdata_symbols_kind kind;
+	uint64_t from_ns, until_ns; /* until is exclusive, UINT64_MAX where there is no end */
+	const char *path;	    /* "" for a kernel */
+	const uint8_t *build_id;
+	uint8_t build_id_bytes; /* 0: not known; at most PERFDATA_BUILD_ID_BYTES */
 	const void *data;
 	size_t size;
 };

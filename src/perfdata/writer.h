@@ -99,12 +99,29 @@ struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
 				    const struct perfdata_mapping *mapping,
 				    uint64_t time_ns) MUST_CHECK;
 /*
- * The comm of a thread as stock perf looks for it for guest samples: it keeps the threads of
- * each guest (machine_pid = PID) apart from the host's and shows ":TID" where it has not met
- * this. Needs an id with that machine_pid first. For vCPU threads, beside perfdata_writer_comm().
+ * The same of a thread or process inside the guest of MACHINE_PID: pid and tid are the guest's,
+ * paths too. Samples of that guest with this pid and tid are this thread's, for stock perf and
+ * for perfvisor. The guest needs an id of its own (perfdata_writer_add_id) before; the record
+ * carries the first of them, which is what ties it to the guest.
+ *
+ * Where samples carry the vCPU thread's pid and tid, stock perf wants the comm of that thread
+ * here, too, beside perfdata_writer_comm(): it keeps each guest's threads apart from the
+ * host's, and shows ":TID" where it has not met this.
  */
-struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
-					 const char *comm, uint64_t time_ns) MUST_CHECK;
+struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_t machine_pid,
+					 uint32_t pid, uint32_t tid, const char *comm,
+					 uint64_t time_ns) MUST_CHECK;
+/* MAPPING's misc is GUEST_USER; a path without a file as the guest's /proc/PID/maps has it. */
+struct error *perfdata_writer_guest_mmap2(struct perfdata_writer *writer, uint32_t machine_pid,
+					  const struct perfdata_mapping *mapping,
+					  uint64_t time_ns) MUST_CHECK;
+/*
+ * PERF_RECORD_FORK: from now on the guest's PID is another process, of which nothing is mapped
+ * yet (its comm and mappings follow): a pid that is used again, a program that another replaced.
+ */
+struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint32_t machine_pid,
+					    uint32_t pid, uint32_t parent_pid,
+					    uint64_t time_ns) MUST_CHECK;
 /* PERF_RECORD_LOST: COUNT samples of ID did not make it. */
 struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, uint64_t count,
 				   uint64_t time_ns) MUST_CHECK;
@@ -119,10 +136,20 @@ struct perfdata_writer_build_id {
 	uint16_t misc;
 	uint32_t pid; /* machine pid; UINT32_MAX for the host */
 };
+/*
+ * A table of guest symbols. A kernel's holds for samples of [from_ns, until_ns), until_ns 0: to
+ * the end: a guest that reboots or loads a module has several, of which the last that holds
+ * counts. A file's is found by machine_pid, path and build-id; its addresses are file offsets.
+ */
 struct perfdata_writer_symbols {
 	uint32_t machine_pid; /* 0: every guest */
 	const void *data;
 	size_t size;
+	enum perfdata_symbols_kind kind;
+	uint64_t from_ns, until_ns; /* of a kernel; 0, 0: always */
+	const char *path;	    /* of a file in the guest */
+	const uint8_t *build_id;
+	uint8_t build_id_bytes; /* 0: not known; at most PERFDATA_BUILD_ID_BYTES */
 };
 /* Hostname, osrelease, arch, CPUs, memory, sample time and event desc are found by the writer. */
 struct perfdata_writer_features {

@@ -16,11 +16,11 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "perfdata/section.h"
 #include "perfdata/writer_state.h"
 
 #define MAX_SECTION_BYTES (1UL << 30)
 #define MAX_CPUINFO_BYTES (64 << 20)
-#define SECTION_ALIGNMENT 8
 #define BUILD_ID_PATH_BYTES 4096
 
 /* The section that is being made; PUT functions append to OUT, false: there is nothing. */
@@ -292,6 +292,23 @@ static struct error *write_section(struct section *section, enum format_feature 
 	return NULL;
 }
 
+/* What stands before a table, up to where its bytes begin. */
+static void put_symbols_head(struct buffer *out, const struct perfdata_writer_symbols *symbols)
+{
+	size_t part = section_begin_part(out);
+
+	buffer_append_u32(out, symbols->machine_pid);
+	buffer_append_u32(out, symbols->kind);
+	buffer_append_u64(out, symbols->from_ns);
+	buffer_append_u64(out, symbols->until_ns);
+	section_put_string(out, symbols->path ? symbols->path : "");
+	buffer_append_u32(out, symbols->build_id_bytes);
+	buffer_append(out, symbols->build_id, symbols->build_id_bytes);
+	section_end_part(out, part);
+	buffer_pad(out, SECTION_ALIGNMENT);
+	buffer_append_u64(out, symbols->size);
+}
+
 /*
  * FEATURE_SYMBOLS, straight from the caller's memory: the tables of many guests are too much
  * to be copied.
@@ -305,13 +322,15 @@ static struct error *write_symbols(struct perfdata_writer *writer,
 
 	for (size_t i = 0; i < features->symbols_count; i++) {
 		const struct perfdata_writer_symbols *symbols = &features->symbols[i];
-		struct {
-			uint32_t machine_pid, zero;
-			uint64_t size;
-		} head = { symbols->machine_pid, 0, symbols->size };
-		struct error *error = writer_write_at(writer, offset, &head, sizeof(head));
+		struct error *error;
 
-		offset += sizeof(head);
+		if (symbols->build_id_bytes > PERFDATA_BUILD_ID_BYTES)
+			return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
+					    symbols->path, symbols->build_id_bytes);
+		buffer_clear(&writer->scratch);
+		put_symbols_head(&writer->scratch, symbols);
+		error = writer_write_at(writer, offset, writer->scratch.data, writer->scratch.size);
+		offset += writer->scratch.size;
 		if (!error)
 			error = writer_write_at(writer, offset, symbols->data, symbols->size);
 		offset += symbols->size;

@@ -17,7 +17,6 @@
 #define COMM_BYTES 16
 #define PATH_BYTES 4096
 #define EVENT_NAME_BYTES 4096
-#define BUILD_ID_BYTES 20
 
 static void begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
 {
@@ -109,33 +108,83 @@ struct error *perfdata_writer_round(struct perfdata_writer *writer)
 	return end_record(writer);
 }
 
-static struct error *write_comm(struct perfdata_writer *writer, uint16_t misc, uint32_t pid,
-				uint32_t tid, const char *comm, uint64_t time_ns)
+/* The event and the id that a record carries; 0, 0: those of the host. */
+struct owner {
+	size_t event_index;
+	uint64_t id;
+};
+
+static struct error *find_owner(const struct perfdata_writer *writer, uint32_t machine_pid,
+				struct owner *ret)
+{
+	for (size_t i = 0; i < writer->event_count; i++) {
+		const struct perfdata_event *event = &writer->events[i];
+
+		for (size_t j = 0; j < event->id_count; j++) {
+			if (event->ids[j].machine_pid != machine_pid)
+				continue;
+			*ret = (struct owner){ i, event->ids[j].id };
+			return NULL;
+		}
+	}
+	return error_create(ERROR_BAD_DATA, "'%s' has no id of VM %u yet", writer->path,
+			    machine_pid);
+}
+
+static struct error *write_comm(struct perfdata_writer *writer, const struct owner *owner,
+				uint16_t misc, uint32_t pid, uint32_t tid, const char *comm,
+				uint64_t time_ns)
 {
 	begin_record(writer, PERF_RECORD_COMM, misc);
 	buffer_append_u32(&writer->scratch, pid);
 	buffer_append_u32(&writer->scratch, tid);
 	put_text(&writer->scratch, comm, COMM_BYTES);
-	put_trailer(writer, 0, 0, pid, tid, time_ns);
+	put_trailer(writer, owner->event_index, owner->id, pid, tid, time_ns);
 	return end_record(writer);
 }
 
 struct error *perfdata_writer_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
 				   const char *comm, uint64_t time_ns)
 {
-	return write_comm(writer, 0, pid, tid, comm, time_ns);
+	return write_comm(writer, &(struct owner){ 0 }, 0, pid, tid, comm, time_ns);
 }
 
-struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
-					 const char *comm, uint64_t time_ns)
+struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_t machine_pid,
+					 uint32_t pid, uint32_t tid, const char *comm,
+					 uint64_t time_ns)
 {
-	return write_comm(writer, PERF_RECORD_MISC_GUEST_KERNEL, pid, tid, comm, time_ns);
+	struct owner owner;
+	struct error *error = find_owner(writer, machine_pid, &owner);
+
+	return error ? error
+		     : write_comm(writer, &owner, PERF_RECORD_MISC_GUEST_KERNEL, pid, tid, comm,
+				  time_ns);
+}
+
+struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint32_t machine_pid,
+					    uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
+{
+	struct owner owner;
+	struct error *error = find_owner(writer, machine_pid, &owner);
+
+	if (error)
+		return error;
+	/* With this flag the parent's mappings are not the child's. */
+	begin_record(writer, PERF_RECORD_FORK,
+		     PERF_RECORD_MISC_GUEST_KERNEL | PERF_RECORD_MISC_FORK_EXEC);
+	buffer_append_u32(&writer->scratch, pid);
+	buffer_append_u32(&writer->scratch, parent_pid);
+	buffer_append_u32(&writer->scratch, pid);
+	buffer_append_u32(&writer->scratch, parent_pid);
+	buffer_append_u64(&writer->scratch, time_ns);
+	put_trailer(writer, owner.event_index, owner.id, pid, pid, time_ns);
+	return end_record(writer);
 }
 
 /* 24 bytes that say which file it is: by its build-id or by its inode. */
 static void put_file_identity(struct buffer *out, const struct perfdata_mapping *mapping)
 {
-	uint8_t build_id[BUILD_ID_BYTES] = { 0 };
+	uint8_t build_id[PERFDATA_BUILD_ID_BYTES] = { 0 };
 
 	if (!mapping->build_id) {
 		buffer_append_u32(out, mapping->device_major);
@@ -151,13 +200,13 @@ static void put_file_identity(struct buffer *out, const struct perfdata_mapping 
 	buffer_append(out, build_id, sizeof(build_id));
 }
 
-struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
-				    const struct perfdata_mapping *mapping, uint64_t time_ns)
+static struct error *write_mmap2(struct perfdata_writer *writer, const struct owner *owner,
+				 const struct perfdata_mapping *mapping, uint64_t time_ns)
 {
 	struct buffer *out = &writer->scratch;
 	uint16_t misc = mapping->misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID;
 
-	if (mapping->build_id && mapping->build_id_bytes > BUILD_ID_BYTES)
+	if (mapping->build_id && mapping->build_id_bytes > PERFDATA_BUILD_ID_BYTES)
 		return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
 				    mapping->path, mapping->build_id_bytes);
 	begin_record(writer, PERF_RECORD_MMAP2,
@@ -171,8 +220,23 @@ struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
 	buffer_append_u32(out, mapping->prot);
 	buffer_append_u32(out, mapping->flags);
 	put_text(out, mapping->path, PATH_BYTES);
-	put_trailer(writer, 0, 0, mapping->pid, mapping->tid, time_ns);
+	put_trailer(writer, owner->event_index, owner->id, mapping->pid, mapping->tid, time_ns);
 	return end_record(writer);
+}
+
+struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
+				    const struct perfdata_mapping *mapping, uint64_t time_ns)
+{
+	return write_mmap2(writer, &(struct owner){ 0 }, mapping, time_ns);
+}
+
+struct error *perfdata_writer_guest_mmap2(struct perfdata_writer *writer, uint32_t machine_pid,
+					  const struct perfdata_mapping *mapping, uint64_t time_ns)
+{
+	struct owner owner;
+	struct error *error = find_owner(writer, machine_pid, &owner);
+
+	return error ? error : write_mmap2(writer, &owner, mapping, time_ns);
 }
 
 struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, uint64_t count,

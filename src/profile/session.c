@@ -297,6 +297,8 @@ static bool load_from_recording(struct session *session, struct machine *machine
 	for (size_t i = 0; i < count; i++) {
 		struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, i);
 
+		if (symbols.kind != PERFDATA_SYMBOLS_KERNEL)
+			continue;
 		if (symbols.machine_pid == machine->pid ||
 		    (!symbols.machine_pid && (!best.data || !best.machine_pid)))
 			best = symbols;

@@ -104,6 +104,24 @@ want=$(awk '$9 ~ /^f/ { print ($9 ~ /1002...$/ ? "second" : "first") "_of_" $7 }
 	sort | uniq -c | awk '{ print $1, $2 }' | sort)
 [ "$symbols" = "$want" ] || complain "guest symbols: $symbols; wanted: $want"
 
+# Guest samples with the pid and tid of guest processes: perf shows the guest's comm and the file
+# that is mapped in the guest, also where two guests have the same pid, or one process follows
+# another under its pid.
+write processes guest-processes
+same_samples_of_processes() {
+	perf script -i "$folder/processes.data" -F comm,pid,tid,ip,dso,machine_pid 2>"$folder/warnings" |
+		sed -E 's/^ *VM: *([0-9]+) /\1 /; t; s/^/- /' |
+		sed -E 's,^(\S+) +(\S+) +([0-9]+)/([0-9]+) +([0-9a-f]+) \((.*)\)$,\3 \4 \1 \5 \2 \6,' \
+			>"$folder/processes.perf"
+	awk '{ print $1, $2, $7, $9, $10, $11 == "-" ? "[unknown]" : $11 }' "$folder/processes.truth" |
+		diff -u - "$folder/processes.perf" || complain 'perf names other guest processes'
+}
+same_samples_of_processes
+[ "$(awk '{ print $10 }' "$folder/processes.truth" | sort -u | wc -l)" = 7 ] ||
+	complain 'write_example wrote other than 7 comms'
+perf report -i "$folder/processes.data" --stdio -F sample,comm,dso,pid 2>&1 |
+	wants 'perf report of a guest process' ' 25 +editor +editor +321:editor'
+
 # A recorder that was killed: what was flushed is there, what came later is not.
 for mode in kill kill-late; do
 	write $mode $mode

@@ -13,15 +13,25 @@
 /* Where the parts of example() lie, by docs/perfvisor-sections.md. */
 #define VERSION_AT 8
 #define HEAD_SIZE_AT 12
-#define CHOICE_LENGTH_AT (16 + 4 + 48)
+#define COUNTS_BYTES 64
+#define CHOICE_LENGTH_AT (16 + 4 + COUNTS_BYTES)
 #define VM_COUNT_AT (CHOICE_LENGTH_AT + 4 + 9)
 #define FIRST_VM_AT (VM_COUNT_AT + 4)
-#define NAME_LENGTH_AT (FIRST_VM_AT + 4 + 4 + 8 + 8 + 48)
-#define VCPU_COUNT_AT (NAME_LENGTH_AT + 4 + 3 + 4 + 4)
+#define NAME_LENGTH_AT (FIRST_VM_AT + 4 + 4 + 8 + 8 + COUNTS_BYTES)
+#define RELEASE_LENGTH_AT (NAME_LENGTH_AT + 4 + 3 + 4 + 4)
+#define VCPU_COUNT_AT (RELEASE_LENGTH_AT + 4 + 3 + 4 + 5)
+/* Their count, and 12 bytes for each of three, end the bytes. */
+#define SPECIAL_COUNT_AT(bytes) ((bytes)->size - 4 - 3 * 12)
 
 static void add_vcpu(struct perfdata_vm *vm, uint32_t number, uint32_t tid)
 {
 	vector_append(&vm->vcpus, (struct perfdata_vcpu){ .number = number, .tid = tid });
+}
+
+static void set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = memory_strdup(text);
 }
 
 static void example(struct perfdata_inventory *ret)
@@ -31,18 +41,24 @@ static void example(struct perfdata_inventory *ret)
 	perfdata_inventory_init(ret);
 	ret->guest = true;
 	ret->host_sampled = true;
-	free(ret->event_choice);
-	ret->event_choice = memory_strdup("no PMU: c");
-	ret->other = (struct perfdata_vm_counts){ 1, 2, 3, 4, 5, 6 };
+	ret->guest_processes = true;
+	ret->kernel_only = true;
+	set_text(&ret->event_choice, "no PMU: c");
+	ret->other = (struct perfdata_vm_counts){ 1, 2, 3, 4, 5, 6, 7, 8 };
 	vm = perfdata_inventory_add(ret, 4711, "web", "qemu");
 	vm->memory_bytes = 1ULL << 40;
 	vm->start_time_ns = 1753000000123456789;
-	vm->counts = (struct perfdata_vm_counts){ UINT64_MAX, 8, 9, 10, 11, 12 };
+	vm->counts = (struct perfdata_vm_counts){ UINT64_MAX, 8, 9, 10, 11, 12, 13, 14 };
+	set_text(&vm->kernel_release, "6.1");
+	set_text(&vm->host_name, "guest");
 	add_vcpu(vm, 0, 4720);
 	add_vcpu(vm, 1, 0);
 	vm = perfdata_inventory_add(ret, 99, "", "firecracker");
 	add_vcpu(vm, 7, 100);
 	perfdata_inventory_add(ret, 4711, "web again", "qemu");
+	perfdata_inventory_add_special(ret, 9, PERFDATA_AT_EXIT);
+	perfdata_inventory_add_special(ret, 1ULL << 40, PERFDATA_NESTED);
+	perfdata_inventory_add_special(ret, 3, PERFDATA_NESTED | PERFDATA_AT_EXIT);
 }
 
 static void encode_example(struct buffer *ret)
@@ -65,6 +81,9 @@ static void check_example(const struct perfdata_inventory *inventory)
 	assert_int_equal(inventory->host, want.host);
 	assert_int_equal(inventory->host_sampled, want.host_sampled);
 	assert_int_equal(inventory->guest_sampled, want.guest_sampled);
+	assert_int_equal(inventory->guest_processes, want.guest_processes);
+	assert_int_equal(inventory->no_memory, want.no_memory);
+	assert_int_equal(inventory->kernel_only, want.kernel_only);
 	assert_string_equal(inventory->event_choice, want.event_choice);
 	assert_memory_equal(&inventory->other, &want.other, sizeof(want.other));
 	assert_int_equal(inventory->vms.count, want.vms.count);
@@ -75,6 +94,8 @@ static void check_example(const struct perfdata_inventory *inventory)
 		assert_int_equal(got_vm->pid, vm->pid);
 		assert_string_equal(got_vm->name, vm->name);
 		assert_string_equal(got_vm->vmm, vm->vmm);
+		assert_string_equal(got_vm->kernel_release, vm->kernel_release);
+		assert_string_equal(got_vm->host_name, vm->host_name);
 		assert_true(got_vm->memory_bytes == vm->memory_bytes);
 		assert_true(got_vm->start_time_ns == vm->start_time_ns);
 		assert_memory_equal(&got_vm->counts, &vm->counts, sizeof(vm->counts));
@@ -82,6 +103,12 @@ static void check_example(const struct perfdata_inventory *inventory)
 		if (vm->vcpus.count)
 			assert_memory_equal(got_vm->vcpus.items, vm->vcpus.items,
 					    vm->vcpus.count * sizeof(*vm->vcpus.items));
+	}
+	assert_int_equal(inventory->special_ids.count, want.special_ids.count);
+	for (size_t i = 0; i < want.special_ids.count; i++) {
+		assert_true(inventory->special_ids.items[i].id == want.special_ids.items[i].id);
+		assert_int_equal(inventory->special_ids.items[i].flags,
+				 want.special_ids.items[i].flags);
 	}
 	perfdata_inventory_deinit(&want);
 }
@@ -123,18 +150,28 @@ static void test_layout_is_as_documented(void **state)
 	encode_example(&bytes);
 	assert_memory_equal(bytes.data, "pvvmlist", 8);
 	assert_int_equal(get_u32(&bytes, VERSION_AT), 1);
-	assert_int_equal(get_u32(&bytes, HEAD_SIZE_AT), 4 + 48 + 4 + 9);
-	assert_int_equal(get_u32(&bytes, 16), 1 | 4);
+	assert_int_equal(get_u32(&bytes, HEAD_SIZE_AT), 4 + COUNTS_BYTES + 4 + 9);
+	assert_int_equal(get_u32(&bytes, 16), 1 | 4 | 16 | 64);
 	assert_int_equal(get_u32(&bytes, 20), 1);
+	assert_int_equal(get_u32(&bytes, 20 + 48), 7);
+	assert_int_equal(get_u32(&bytes, 20 + 56), 8);
 	assert_int_equal(get_u32(&bytes, CHOICE_LENGTH_AT), 9);
 	assert_memory_equal(bytes.data + CHOICE_LENGTH_AT + 4, "no PMU: c", 9);
 	assert_int_equal(get_u32(&bytes, VM_COUNT_AT), 3);
 	assert_int_equal(get_u32(&bytes, FIRST_VM_AT + 4), 4711);
 	assert_int_equal(get_u32(&bytes, NAME_LENGTH_AT), 3);
 	assert_memory_equal(bytes.data + NAME_LENGTH_AT + 4, "web", 3);
+	assert_int_equal(get_u32(&bytes, RELEASE_LENGTH_AT), 3);
+	assert_memory_equal(bytes.data + RELEASE_LENGTH_AT + 4, "6.1", 3);
+	assert_memory_equal(bytes.data + RELEASE_LENGTH_AT + 7 + 4, "guest", 5);
 	assert_int_equal(get_u32(&bytes, VCPU_COUNT_AT), 2);
 	assert_int_equal(get_u32(&bytes, VCPU_COUNT_AT + 8), 4720);
 	assert_int_equal(get_u32(&bytes, FIRST_VM_AT), VCPU_COUNT_AT + 4 + 16 - FIRST_VM_AT - 4);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes)), 3);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4), 3);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 8), 1 | 2);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 12), 9);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 12 + 8), 2);
 }
 
 static void test_round_trip(void **state)
@@ -192,21 +229,24 @@ static void test_other_byte_order(void **state)
 	inventory.other.lost = 77;
 	perfdata_inventory_add(&inventory, 4711, "web", "qemu")->memory_bytes = 1ULL << 33;
 	add_vcpu(&inventory.vms.items[0], 3, 4712);
+	perfdata_inventory_add_special(&inventory, 7, PERFDATA_NESTED);
 	perfdata_inventory_encode(&inventory, &bytes);
 	perfdata_inventory_deinit(&inventory);
 	for (size_t at = 8; at < 20; at += 4)
 		swap_u32(&bytes, at);
-	for (size_t at = 20; at < 68; at += 8)
+	for (size_t at = 20; at < 84; at += 8)
 		swap_u64(&bytes, at);
-	for (size_t at = 68; at < 84; at += 4)
+	for (size_t at = 84; at < 100; at += 4)
 		swap_u32(&bytes, at);
-	for (size_t at = 84; at < 148; at += 8)
+	for (size_t at = 100; at < 180; at += 8)
 		swap_u64(&bytes, at);
-	swap_u32(&bytes, 148);
-	swap_u32(&bytes, 155);
-	for (size_t at = 163; at < bytes.size; at += 4)
+	swap_u32(&bytes, 180); /* "web" */
+	swap_u32(&bytes, 187); /* "qemu" */
+	for (size_t at = 195; at < 219; at += 4)
 		swap_u32(&bytes, at);
-	assert_int_equal(bytes.size, 175);
+	swap_u64(&bytes, 219);
+	swap_u32(&bytes, 227);
+	assert_int_equal(bytes.size, 231);
 	assert_no_error(decode_exactly(bytes.data, bytes.size, true, &one_vm));
 	assert_true(one_vm.host && !one_vm.guest);
 	assert_int_equal(one_vm.other.lost, 77);
@@ -215,6 +255,7 @@ static void test_other_byte_order(void **state)
 	assert_string_equal(one_vm.vms.items[0].vmm, "qemu");
 	assert_true(one_vm.vms.items[0].memory_bytes == 1ULL << 33);
 	assert_int_equal(one_vm.vms.items[0].vcpus.items[0].tid, 4712);
+	assert_int_equal(perfdata_inventory_special(&one_vm, 7), PERFDATA_NESTED);
 	perfdata_inventory_deinit(&one_vm);
 }
 
@@ -247,7 +288,8 @@ static void test_truncated_at_each_byte(void **state)
 static void test_counts_too_large(void **state)
 {
 	static const size_t fields[] = { HEAD_SIZE_AT, CHOICE_LENGTH_AT, VM_COUNT_AT,
-					 FIRST_VM_AT,  NAME_LENGTH_AT,   VCPU_COUNT_AT };
+					 FIRST_VM_AT,  NAME_LENGTH_AT,   RELEASE_LENGTH_AT,
+					 VCPU_COUNT_AT };
 	static const uint32_t values[] = { 65537, 0x7fffffff, 0x80000000, UINT32_MAX };
 
 	(void)state;
@@ -260,6 +302,34 @@ static void test_counts_too_large(void **state)
 			assert_malformed(&bytes);
 		}
 	}
+}
+
+static void test_special_ids(void **state)
+{
+	_cleanup_buffer_ struct buffer bytes;
+	struct perfdata_inventory inventory;
+	uint32_t count_at;
+
+	(void)state;
+	encode_example(&bytes);
+	count_at = SPECIAL_COUNT_AT(&bytes);
+	assert_no_error(decode_exactly(bytes.data, bytes.size, false, &inventory));
+	assert_int_equal(perfdata_inventory_special(&inventory, 3), 1 | 2);
+	assert_int_equal(perfdata_inventory_special(&inventory, 9), PERFDATA_AT_EXIT);
+	assert_int_equal(perfdata_inventory_special(&inventory, 1ULL << 40), PERFDATA_NESTED);
+	assert_int_equal(perfdata_inventory_special(&inventory, 4), 0);
+	assert_int_equal(perfdata_inventory_special(&inventory, 0), 0);
+	assert_int_equal(perfdata_inventory_special(&inventory, UINT64_MAX), 0);
+	perfdata_inventory_deinit(&inventory);
+	set_u32(&bytes, count_at, 4);
+	assert_malformed(&bytes);
+	set_u32(&bytes, count_at, UINT32_MAX);
+	assert_malformed(&bytes);
+	set_u32(&bytes, count_at, 3);
+	set_u32(&bytes, count_at + 4, 9); /* 9 twice */
+	assert_malformed(&bytes);
+	set_u32(&bytes, count_at + 4, 10); /* 10 before 9 */
+	assert_malformed(&bytes);
 }
 
 /* One VM more than there is, one vCPU more than its entry holds. */
@@ -377,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_find_gives_the_newest),
 		cmocka_unit_test(test_truncated_at_each_byte),
 		cmocka_unit_test(test_counts_too_large),
+		cmocka_unit_test(test_special_ids),
 		cmocka_unit_test(test_counts_off_by_one),
 		cmocka_unit_test(test_zero_inside_a_string),
 		cmocka_unit_test(test_unknown_version),

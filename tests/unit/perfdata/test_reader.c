@@ -199,6 +199,25 @@ static void put_string(struct buffer *out, const char *text)
 }
 
 /* A finished recording of no records: hostname, CPUs, and symbols of two machines. */
+/* A table of five bytes; kind 2 is not known to the reader. */
+static void put_symbols(struct buffer *out, uint32_t pid, uint32_t kind)
+{
+	buffer_append_u32(out, 3 * 8 + 4 + 4 + 4 + 3 + 2); /* the part, with 2 more bytes */
+	buffer_append_u32(out, pid);
+	buffer_append_u32(out, kind);
+	buffer_append_u64(out, 100);
+	buffer_append_u64(out, kind ? 0 : 200);
+	buffer_append_u32(out, 4);
+	buffer_append_string(out, "/bin");
+	buffer_append_u32(out, 3);
+	buffer_append(out, "\x01\x02\x03??", 5);
+	buffer_pad(out, 8);
+	buffer_append_u64(out, 5);
+	for (int i = 0; i < 5; i++)
+		buffer_append_u8(out, 'A' + pid);
+	buffer_pad(out, 8);
+}
+
 static void put_finished(struct buffer *out)
 {
 	_cleanup_buffer_ struct buffer hostname, symbols;
@@ -210,12 +229,8 @@ static void put_finished(struct buffer *out)
 	buffer_init(&hostname, 4096);
 	buffer_init(&symbols, 4096);
 	put_string(&hostname, "vmhost");
-	for (uint32_t pid = 0; pid < 2; pid++) {
-		buffer_append_u32(&symbols, pid);
-		buffer_append_u32(&symbols, 0);
-		buffer_append_u64(&symbols, 5);
-		buffer_append(&symbols, pid ? "BBBBB\0\0\0" : "AAAAA\0\0\0", 8);
-	}
+	for (uint32_t pid = 0; pid < 3; pid++)
+		put_symbols(&symbols, pid, pid == 1 ? 2 : pid / 2);
 	put_file_header(out, &one_event, 1, 0);
 	header = (struct format_header *)out->data;
 	header->features[0] = 1ULL << FEATURE_HOSTNAME | 1ULL << FEATURE_NRCPUS;
@@ -247,10 +262,19 @@ static void tells_finished_from_killed(void **state)
 	assert_int_equal(perfdata_reader_features(reader)->cpus_available, 8);
 	assert_int_equal(perfdata_reader_features(reader)->cpus_online, 6);
 	assert_int_equal(perfdata_reader_symbols_count(reader), 2);
+	table = perfdata_reader_symbols(reader, 0);
+	assert_int_equal(table.kind, PERFDATA_SYMBOLS_KERNEL);
+	assert_int_equal(table.from_ns, 100);
+	assert_int_equal(table.until_ns, 200);
 	table = perfdata_reader_symbols(reader, 1);
-	assert_int_equal(table.machine_pid, 1);
+	assert_int_equal(table.machine_pid, 2);
+	assert_int_equal(table.kind, PERFDATA_SYMBOLS_FILE);
+	assert_true(table.until_ns == UINT64_MAX);
+	assert_string_equal(table.path, "/bin");
+	assert_int_equal(table.build_id_bytes, 3);
+	assert_memory_equal(table.build_id, "\x01\x02\x03", 3);
 	assert_int_equal(table.size, 5);
-	assert_memory_equal(table.data, "BBBBB", 5);
+	assert_memory_equal(table.data, "CCCCC", 5);
 	assert_null(perfdata_reader_inventory(reader));
 }
 

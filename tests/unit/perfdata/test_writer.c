@@ -300,7 +300,12 @@ static void finish(struct fixture *fixture)
 		  5000 },
 		{ "/bin/x", build_id, 16, PERF_RECORD_MISC_USER, UINT32_MAX },
 	};
-	struct perfdata_writer_symbols symbols[] = { { 5000, "abcde", 5 }, { 0, "12345678", 8 } };
+	struct perfdata_writer_symbols symbols[] = {
+		{ 5000, "abcde", 5, .from_ns = 10, .until_ns = 20 },
+		{ 0, "12345678", 8 },
+		{ 5000, "xyz", 3, .kind = PERFDATA_SYMBOLS_FILE, .path = "/usr/bin/x",
+		  .build_id = build_id, .build_id_bytes = 20 },
+	};
 	char *argv[] = { "perfvisor", "record", "a b" };
 	struct perfdata_inventory inventory;
 
@@ -316,7 +321,7 @@ static void finish(struct fixture *fixture)
 								     .tracing_data_bytes = 7,
 								     .inventory = &inventory,
 								     .symbols = symbols,
-								     .symbols_count = 2 }));
+								     .symbols_count = 3 }));
 	perfdata_inventory_deinit(&inventory);
 }
 
@@ -355,10 +360,22 @@ static void test_features_come_back(void **state)
 	assert_non_null(inventory);
 	assert_string_equal(inventory->vms.items[0].name, "web");
 	assert_int_equal(inventory->vms.items[0].counts.lost, 12);
-	assert_int_equal(perfdata_reader_symbols_count(reader), 2);
+	assert_int_equal(perfdata_reader_symbols_count(reader), 3);
 	assert_int_equal(perfdata_reader_symbols(reader, 0).machine_pid, 5000);
 	assert_int_equal(perfdata_reader_symbols(reader, 0).size, 5);
+	assert_int_equal(perfdata_reader_symbols(reader, 0).from_ns, 10);
+	assert_int_equal(perfdata_reader_symbols(reader, 0).until_ns, 20);
 	assert_memory_equal(perfdata_reader_symbols(reader, 1).data, "12345678", 8);
+	assert_true(perfdata_reader_symbols(reader, 1).until_ns == UINT64_MAX);
+	assert_int_equal(perfdata_reader_symbols(reader, 1).kind, PERFDATA_SYMBOLS_KERNEL);
+	assert_string_equal(perfdata_reader_symbols(reader, 1).path, "");
+	assert_int_equal(perfdata_reader_symbols(reader, 2).kind, PERFDATA_SYMBOLS_FILE);
+	assert_string_equal(perfdata_reader_symbols(reader, 2).path, "/usr/bin/x");
+	assert_int_equal(perfdata_reader_symbols(reader, 2).build_id_bytes, 20);
+	assert_memory_equal(perfdata_reader_symbols(reader, 2).build_id, "\x01\x02\x03\0", 4);
+	assert_memory_equal(perfdata_reader_symbols(reader, 2).data, "xyz", 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal((uintptr_t)perfdata_reader_symbols(reader, i).data % 8, 0);
 }
 
 /* Reads on to the next record of TYPE, and decodes its trailer. */
@@ -410,13 +427,19 @@ static void test_records_of_its_own(void **state)
 	id = add_id(fixture, 1, 5000, 0);
 	assert_no_error(
 		perfdata_writer_comm(fixture->writer, 10, 11, "a name too long for it", 99));
-	assert_no_error(perfdata_writer_guest_comm(fixture->writer, 5000, 5001, "CPU 0/KVM", 99));
+	assert_no_error(perfdata_writer_guest_comm(fixture->writer, 5000, 17, 18, "CPU 0/KVM", 99));
 	assert_no_error(perfdata_writer_mmap2(fixture->writer, &mapping, 99));
 	mapping.build_id = build_id;
 	mapping.build_id_bytes = 20;
 	assert_no_error(perfdata_writer_mmap2(fixture->writer, &mapping, 99));
 	mapping.build_id_bytes = 21;
 	assert_error(perfdata_writer_mmap2(fixture->writer, &mapping, 99), ERROR_BAD_DATA);
+	mapping.build_id = NULL;
+	mapping.misc = PERF_RECORD_MISC_GUEST_USER;
+	assert_no_error(perfdata_writer_guest_process(fixture->writer, 5000, 10, 1, 99));
+	assert_no_error(perfdata_writer_guest_mmap2(fixture->writer, 5000, &mapping, 99));
+	assert_error(perfdata_writer_guest_mmap2(fixture->writer, 5001, &mapping, 99),
+		     ERROR_BAD_DATA);
 	assert_no_error(perfdata_writer_lost(fixture->writer, id, 17, 99));
 	assert_error(perfdata_writer_lost(fixture->writer, 12345, 17, 99), ERROR_BAD_DATA);
 	assert_no_error(perfdata_writer_flush(fixture->writer));
@@ -428,7 +451,9 @@ static void test_records_of_its_own(void **state)
 	record = next_of_type(reader, PERF_RECORD_COMM, &trailer);
 	assert_string_equal((const char *)record.body + 8, "CPU 0/KVM");
 	assert_int_equal(record.misc, PERF_RECORD_MISC_GUEST_KERNEL);
-	assert_int_equal(trailer.sample.pid, 5000);
+	assert_int_equal(trailer.sample.pid, 17);
+	assert_true(trailer.id && trailer.id->machine_pid == 5000);
+	assert_int_equal(trailer.event_index, 1);
 	record = next_of_type(reader, PERF_RECORD_MMAP2, &trailer);
 	assert_int_equal(record.misc, PERF_RECORD_MISC_USER);
 	assert_int_equal(body_u64(&record, 8), 0x1000);
@@ -442,6 +467,16 @@ static void test_records_of_its_own(void **state)
 	assert_int_equal(record.misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
 	assert_int_equal(record.body[32], 20);
 	assert_memory_equal(record.body + 36, build_id, 20);
+	record = next_of_type(reader, PERF_RECORD_FORK, &trailer);
+	assert_int_equal(record.misc, PERF_RECORD_MISC_GUEST_KERNEL | PERF_RECORD_MISC_FORK_EXEC);
+	assert_int_equal(body_u64(&record, 0), 10 | 1ULL << 32);
+	assert_int_equal(body_u64(&record, 8), 10 | 1ULL << 32);
+	assert_int_equal(body_u64(&record, 16), 99);
+	assert_true(trailer.id && trailer.id->machine_pid == 5000);
+	record = next_of_type(reader, PERF_RECORD_MMAP2, &trailer);
+	assert_int_equal(record.misc, PERF_RECORD_MISC_GUEST_USER);
+	assert_string_equal((const char *)record.body + 64, "/bin/12345");
+	assert_true(trailer.id && trailer.id->machine_pid == 5000);
 	record = next_of_type(reader, PERF_RECORD_LOST, &trailer);
 	assert_int_equal(body_u64(&record, 0), id);
 	assert_int_equal(body_u64(&record, 8), 17);

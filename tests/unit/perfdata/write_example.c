@@ -2,7 +2,7 @@
 /*
  * Writes a recording with the writer, for stock perf to read (tests/cli/test_writer_perf.sh):
  *
- *	write_example FILE [finish | kill | kill-late | guest-maps]
+ *	write_example FILE [finish | kill | kill-late | guest-maps | guest-processes]
  *
  * Two events, two guests with two vCPUs each, one of them met while recording, and a host
  * process. Prints a line per sample, as `perf script -F
@@ -12,7 +12,9 @@
  *
  * kill: the process ends after a flush, without finish; kill-late: more samples are appended
  * behind the flush, which nobody must see. guest-maps: with the records by which stock perf
- * looks for guest kernel symbols below --guestmount.
+ * looks for guest kernel symbols below --guestmount. guest-processes: guest samples carry the
+ * pid and tid of guest processes, whose comms and mappings are in the file; the line then ends
+ * with the guest's comm and, of user samples, the file that is mapped there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@
 #define FIRST_VM 5000
 #define SECOND_VM 6000
 #define HOST_PID 900
+#define EXEC_AT 300 /* the sample before which a guest process becomes another program */
 
 struct source {
 	size_t event_index;
@@ -38,6 +41,7 @@ struct source {
 	uint32_t pid, tid, machine_pid, vcpu;
 	uint16_t misc;
 	uint64_t ip;
+	const char *comm, *path; /* NULL: not shown */
 };
 
 static const char *const event_names[] = { "cpu-clock", "cycles:G" };
@@ -110,7 +114,10 @@ static void write_sample(struct perfdata_writer *writer, const struct perfdata_e
 		fprintf(shown, "%u %u", source->machine_pid, source->vcpu);
 	else
 		fprintf(shown, "- -");
-	fprintf(shown, " %" PRIx64 "\n", sample.ip);
+	fprintf(shown, " %" PRIx64, sample.ip);
+	if (source->comm)
+		fprintf(shown, " %s %s", source->comm, source->path ? source->path : "-");
+	fprintf(shown, "\n");
 }
 
 static void write_threads(struct perfdata_writer *writer, uint32_t pid, uint32_t vcpu_count)
@@ -121,7 +128,8 @@ static void write_threads(struct perfdata_writer *writer, uint32_t pid, uint32_t
 	for (uint32_t vcpu = 0; vcpu < vcpu_count; vcpu++) {
 		snprintf(comm, sizeof(comm), "CPU %u/KVM", vcpu);
 		check(perfdata_writer_comm(writer, pid, pid + 1 + vcpu, comm, START_NS));
-		check(perfdata_writer_guest_comm(writer, pid, pid + 1 + vcpu, comm, START_NS));
+		check(perfdata_writer_guest_comm(writer, pid, pid, pid + 1 + vcpu, comm,
+						 START_NS));
 	}
 }
 
@@ -162,7 +170,74 @@ static void write_guest_map(struct perfdata_writer *writer, uint32_t machine_pid
 	check(perfdata_writer_mmap2(writer, &mapping, START_NS));
 }
 
-static void finish(struct perfdata_writer *writer)
+static void map_in_guest(struct perfdata_writer *writer, uint32_t machine_pid, uint32_t pid,
+			 uint64_t start, const char *path, const uint8_t *build_id,
+			 uint64_t time_ns)
+{
+	struct perfdata_mapping mapping = { .pid = pid,
+					    .tid = pid,
+					    .start = start,
+					    .length = 0x10000,
+					    .file_offset = 0x1000,
+					    .device_major = 254,
+					    .inode = 77,
+					    .prot = 5,
+					    .flags = 2,
+					    .misc = PERF_RECORD_MISC_GUEST_USER,
+					    .path = path,
+					    .build_id = build_id,
+					    .build_id_bytes = build_id ? 20 : 0 };
+
+	check(perfdata_writer_guest_mmap2(writer, machine_pid, &mapping, time_ns));
+}
+
+static void set_process(struct source *source, uint32_t pid, uint32_t tid, const char *comm,
+			const char *path)
+{
+	source->pid = pid;
+	source->tid = tid;
+	source->comm = comm;
+	source->path = path;
+}
+
+/* Two programs and a kernel thread; pid 321 is in both guests, and not the same. */
+static void write_first_processes(struct perfdata_writer *writer, struct source *sources)
+{
+	static const uint8_t build_id[20] = { 0x11, 0x22, 0x33 };
+
+	check(perfdata_writer_guest_comm(writer, FIRST_VM, 321, 321, "server", START_NS));
+	check(perfdata_writer_guest_comm(writer, FIRST_VM, 321, 322, "worker", START_NS));
+	check(perfdata_writer_guest_comm(writer, FIRST_VM, 9, 9, "kthread", START_NS));
+	map_in_guest(writer, FIRST_VM, 321, 0x7f0000000000, "/usr/lib/libserver.so", build_id,
+		     START_NS);
+	map_in_guest(writer, FIRST_VM, 321, 0x400000, "/usr/bin/server", NULL, START_NS);
+	set_process(&sources[0], HOST_PID, HOST_PID + 1, "hostthread", "/usr/bin/example-host");
+	set_process(&sources[1], 9, 9, "kthread", NULL);
+	set_process(&sources[2], 321, 322, "worker", "/usr/lib/libserver.so");
+}
+
+static void write_second_processes(struct perfdata_writer *writer, struct source *sources)
+{
+	check(perfdata_writer_guest_comm(writer, SECOND_VM, 321, 321, "database", START_NS));
+	check(perfdata_writer_guest_comm(writer, SECOND_VM, 0, 0, "swapper/1", START_NS));
+	set_process(&sources[3], 321, 321, "database", NULL);
+	set_process(&sources[4], 0, 0, "swapper/1", NULL);
+	set_process(&sources[5], 321, 321, "server", "/usr/bin/server");
+}
+
+/* Pid 321 of the first guest ends, another process gets its pid. */
+static void replace_process(struct perfdata_writer *writer, struct source *sources)
+{
+	uint64_t time_ns = START_NS + EXEC_AT * 1000001 - 1;
+
+	check(perfdata_writer_guest_process(writer, FIRST_VM, 321, 1, time_ns));
+	check(perfdata_writer_guest_comm(writer, FIRST_VM, 321, 321, "editor", time_ns));
+	map_in_guest(writer, FIRST_VM, 321, 0x400000, "/usr/bin/editor", NULL, time_ns);
+	set_process(&sources[5], 321, 321, "editor", "/usr/bin/editor");
+	set_process(&sources[2], 321, 321, "editor", "[unknown]");
+}
+
+static void finish(struct perfdata_writer *writer, bool guest_processes)
 {
 	static const uint8_t build_id[20] = { 0xab, 0xcd, 1,  2,  3,  4,  5,  6,  7,  8,
 					      9,    10,   11, 12, 13, 14, 15, 16, 17, 18 };
@@ -176,6 +251,7 @@ static void finish(struct perfdata_writer *writer)
 
 	perfdata_inventory_init(&inventory);
 	inventory.guest = inventory.guest_sampled = true;
+	inventory.guest_processes = guest_processes;
 	perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu")->counts.guest_kernel = ROUNDS;
 	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
 	check(perfdata_writer_finish(writer,
@@ -199,6 +275,7 @@ int main(int argc, char **argv)
 	const char *mode = argc > 2 ? argv[2] : "finish";
 	struct source sources[6];
 	uint64_t number = 0;
+	bool guest_processes = strcmp(mode, "guest-processes") == 0;
 
 	if (argc < 2)
 		return 2;
@@ -214,6 +291,8 @@ int main(int argc, char **argv)
 		write_guest_map(writer, FIRST_VM);
 		write_guest_map(writer, SECOND_VM);
 	}
+	if (guest_processes)
+		write_first_processes(writer, sources);
 	check(perfdata_writer_flush(writer));
 	for (; number < 3 * ROUNDS; number++)
 		write_sample(writer, events, &sources[number % 3], number, stdout);
@@ -224,13 +303,18 @@ int main(int argc, char **argv)
 				0xffffffff81002000);
 	sources[5] = add_source(writer, 1, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x402000);
 	write_threads(writer, SECOND_VM, 2);
-	for (; number < 9 * ROUNDS; number++)
+	if (guest_processes)
+		write_second_processes(writer, sources);
+	for (; number < 9 * ROUNDS; number++) {
+		if (guest_processes && number == EXEC_AT)
+			replace_process(writer, sources);
 		write_sample(writer, events, &sources[number % 6], number, stdout);
+	}
 	check(perfdata_writer_lost(writer, sources[1].id, 7, START_NS + number * 1000001));
 	check(perfdata_writer_round(writer));
 	fflush(stdout);
 	if (strncmp(mode, "kill", 4) != 0) {
-		finish(writer);
+		finish(writer, guest_processes);
 		return 0;
 	}
 	check(perfdata_writer_flush(writer));
