@@ -53,6 +53,8 @@ static const struct option_spec record_option_table[] = {
 	       "or, by the VM's pid, DIR/PID/proc/kallsyms", .completion = COMPLETE_DIRECTORY),
 	OPTION(OPTION_FLAG, 0, "no-memory", no_memory, NULL,
 	       "never read guest memory: guest kernels have no names without the options above"),
+	OPTION(OPTION_FLAG, 0, "kernel-only", kernel_only, NULL,
+	       "read nothing of guests' user space, and store no guest process"),
 	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "say more"),
 	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "say only what went wrong"),
 	{ 0 }
@@ -158,8 +160,8 @@ static struct error *sample(struct recorder *recorder, const struct record_optio
 			    struct record_command *command)
 {
 	struct progress progress = { 0 };
-	uint64_t begin_ns = clock_monotonic_ns();
 	struct error *error = recorder_enable(recorder);
+	uint64_t begin_ns = clock_monotonic_ns();
 	int wait_ms;
 
 	if (!error)
@@ -253,6 +255,8 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	_cleanup_free_ char **command_line = memory_calloc(argc + 1, sizeof(*command_line));
 	_cleanup_buffer_ struct buffer tracing_data;
 	struct perfdata_writer_features features = { .argc = argc + 1, .argv = command_line };
+	const struct guest_reader_kernel *kernels;
+	size_t kernel_count;
 	struct error *error;
 
 	buffer_init(&tracing_data, TRACING_DATA_MAX_BYTES);
@@ -261,7 +265,8 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	error = record_events_tracing_data(events, &tracing_data);
 	if (!error) /* of VMs that came later */
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
-	record_symbols_finish(symbols);
+	kernels = recorder_kernels(recorder, &kernel_count);
+	record_symbols_add(symbols, kernels, kernel_count);
 	if (error) {
 		/* The samples are worth more than their names. */
 		log_warning("%s", error_message(error));
@@ -291,6 +296,8 @@ static struct error *record(const struct record_options *options, struct record_
 		.vms = options->vms.items,
 		.vm_count = options->vms.count,
 		.may_begin_empty = command->pid != 0,
+		.no_memory = options->no_memory,
+		.kernel_only = options->kernel_only,
 		.path = options->output,
 	};
 	_cleanup_recorder_ struct recorder *recorder = NULL;
@@ -302,8 +309,6 @@ static struct error *record(const struct record_options *options, struct record_
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
 	if (error)
 		return error;
-	if (symbols->memory)
-		record_memory_start(symbols->memory);
 	note_beginning(recorder, events);
 	error = sample(recorder, options, command);
 	if (error)

@@ -12,13 +12,14 @@
 #include "base/vector.h"
 #include "base/buffer.h"
 #include "host/event.h"
+#include "host/guest_reader.h"
 #include "perfdata/inventory.h"
 #include "perfdata/writer.h"
 #include "symbol/kernel_source.h"
 
 struct record_options {
 	struct string_list vms, pids, events;
-	bool all, guest, host, no_memory, verbose, quiet;
+	bool all, guest, host, no_memory, kernel_only, verbose, quiet;
 	uint64_t frequency, count; /* 0: not given */
 	const char *output;
 	double duration_s; /* 0: not given */
@@ -52,42 +53,22 @@ bool record_command_ended(struct record_command *command);
 /* Ends it, if it has not ended, and waits for it. Its exit status as a shell gives it. */
 int record_command_finish(struct record_command *command);
 
-/*
- * Guest kernel symbols from the guests' memory (record_memory.c), read by a thread of its own while
- * the recording runs: that takes a moment for each VM, and samples do not wait.
- */
-struct record_memory;
-struct record_memory *record_memory_create(void);
-void record_memory_destroy(struct record_memory *memory); /* takes NULL; ends the thread */
-/* Puts VM PID on the list of those to be read. */
-void record_memory_add(struct record_memory *memory, uint32_t pid);
-/* Has the thread begin with those on the list; without a thread all is left for the end. */
-void record_memory_start(struct record_memory *memory);
-/*
- * Waits for the VM that the thread reads just now, then reads what is left on the list, for SECONDS
- * at most. Each table that there is goes to STORE, encoded.
- */
-void record_memory_finish(struct record_memory *memory, double seconds,
-			  void (*store)(void *context, uint32_t pid, const struct buffer *table),
-			  void *context);
-
 /* Guest kernel symbols to be stored in the recording (record_symbols.c). */
 struct record_symbols {
 	struct kernel_source_options options;
 	VECTOR(struct perfdata_writer_symbols) tables; /* data owned */
 	VECTOR(uint32_t) loaded;                       /* pids that were looked for */
 	bool everyone;                                 /* one of them holds for every guest */
-	struct record_memory *memory;		       /* NULL: guest memory is not to be read */
 };
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
 void record_symbols_deinit(struct record_symbols *symbols);
 /*
  * Loads what the options offer for every guest and for the VMs of INVENTORY (NULL: none), once.
- * VMs for which they offer nothing are left to guest memory.
  */
 struct error *record_symbols_load(struct record_symbols *symbols,
 				  const struct perfdata_inventory *inventory) MUST_CHECK;
-/* Adds what guest memory gave, at the end of the recording. */
-void record_symbols_finish(struct record_symbols *symbols);
+/* Adds what guest memory gave, of VMs for which the options had nothing. */
+void record_symbols_add(struct record_symbols *symbols, const struct guest_reader_kernel *kernels,
+			size_t count);
 
 #endif

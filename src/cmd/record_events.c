@@ -7,6 +7,7 @@
  * tracepoint without a rate is sampled each time, as perf does.
  */
 #include <stdio.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "base/log.h"
@@ -84,6 +85,9 @@ static struct error *prepare_event(struct host_event *event, const struct record
 	host_event_set_modes(event, options->guest, options->host, ret_modes);
 	set_rate(event, options, frequency);
 	event->attr.disabled = 1;
+	/* The clock that a BPF program has, too; not local_clock(), which it has not. */
+	event->attr.use_clockid = 1;
+	event->attr.clockid = CLOCK_MONOTONIC;
 	event->attr.sample_type = SAMPLE_TYPE | (event->tracepoint ? PERF_SAMPLE_RAW : 0);
 	event->attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	warn_of_mediated_pmu(event);

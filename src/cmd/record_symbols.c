@@ -10,8 +10,6 @@
 #include "cmd/record.h"
 
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
-/* How long guest memory may be read after sampling, of VMs that were not reached before. */
-#define MEMORY_LAST_SECONDS 10.0
 
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret)
 {
@@ -22,7 +20,6 @@ void record_symbols_init(const struct record_options *options, struct record_sym
 			.guestvmlinux = options->guestvmlinux,
 			.guestmount = options->guestmount,
 		},
-		.memory = options->guest && !options->no_memory ? record_memory_create() : NULL,
 	};
 }
 
@@ -32,10 +29,10 @@ void record_symbols_deinit(struct record_symbols *symbols)
 		free((void *)symbols->tables.items[i].data);
 	vector_deinit(&symbols->tables);
 	vector_deinit(&symbols->loaded);
-	record_memory_destroy(symbols->memory);
 }
 
-static bool is_stored_for_all(const struct record_symbols *symbols, const struct buffer *table)
+static bool is_stored_for_all(const struct record_symbols *symbols,
+			      const struct perfdata_writer_symbols *table)
 {
 	for (size_t i = 0; i < symbols->tables.count; i++) {
 		const struct perfdata_writer_symbols *stored = &symbols->tables.items[i];
@@ -47,17 +44,15 @@ static bool is_stored_for_all(const struct record_symbols *symbols, const struct
 	return false;
 }
 
-static void store(void *context, uint32_t pid, const struct buffer *table)
+static void store(struct record_symbols *symbols, const struct perfdata_writer_symbols *table)
 {
-	struct record_symbols *symbols = context;
+	struct perfdata_writer_symbols stored = *table;
 
 	if (is_stored_for_all(symbols, table))
 		return;
-	vector_append(&symbols->tables,
-		      (struct perfdata_writer_symbols){ .machine_pid = pid,
-							.data = memory_dup(table->data, table->size),
-							.size = table->size });
-	symbols->everyone |= !pid;
+	stored.data = memory_dup(table->data, table->size);
+	vector_append(&symbols->tables, stored);
+	symbols->everyone |= !table->machine_pid;
 }
 
 static struct error *load_for(struct record_symbols *symbols, uint32_t pid)
@@ -72,17 +67,15 @@ static struct error *load_for(struct record_symbols *symbols, uint32_t pid)
 	error = kernel_source_load(&symbols->options, pid, &table, &source);
 	if (error)
 		return error;
-	if (!table) {
-		if (pid && symbols->memory)
-			record_memory_add(symbols->memory, pid);
+	if (!table)
 		return NULL;
-	}
 	symbol_table_encode(table, &bytes);
 	if (bytes.overflow)
 		return error_create(ERROR_BAD_DATA,
 				    "the symbols of %s are larger than a recording holds", source);
 	log_detail("%zu guest kernel symbols from %s", symbol_table_count(table), source);
-	store(symbols, pid, &bytes);
+	store(symbols, &(struct perfdata_writer_symbols){
+			       .machine_pid = pid, .data = bytes.data, .size = bytes.size });
 	return NULL;
 }
 
@@ -110,8 +103,25 @@ struct error *record_symbols_load(struct record_symbols *symbols,
 	return error;
 }
 
-void record_symbols_finish(struct record_symbols *symbols)
+static bool has_table(const struct record_symbols *symbols, size_t count, uint32_t pid)
 {
-	if (symbols->memory)
-		record_memory_finish(symbols->memory, MEMORY_LAST_SECONDS, store, symbols);
+	for (size_t i = 0; i < count; i++)
+		if (symbols->tables.items[i].machine_pid == pid)
+			return true;
+	return false;
+}
+
+void record_symbols_add(struct record_symbols *symbols, const struct guest_reader_kernel *kernels,
+			size_t count)
+{
+	size_t given = symbols->tables.count; /* by the options */
+
+	for (size_t i = 0; i < count && !symbols->everyone; i++)
+		if (!has_table(symbols, given, kernels[i].pid))
+			store(symbols, &(struct perfdata_writer_symbols){
+					       .machine_pid = kernels[i].pid,
+					       .from_ns = kernels[i].from_ns,
+					       .until_ns = kernels[i].until_ns,
+					       .data = kernels[i].table.data,
+					       .size = kernels[i].table.size });
 }

@@ -13,12 +13,14 @@
 #include "guest/kernel.h"
 #include "guest/mapping.h"
 #include "guest/module.h"
+#include "guest/running.h"
 #include "guest/task.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
 
 #define MAX_SLOTS 32768
 #define REGISTER_COUNT 4
+#define HOST_NAME_BYTES 65 /* __NEW_UTS_LEN + 1 */
 
 struct service {
 	int fd;
@@ -98,6 +100,7 @@ static void answer_opened(struct service *service)
 	const char *release = guest_kernel_release(service->kernel);
 	const uint8_t *build_id;
 	size_t build_id_bytes = guest_kernel_build_id(service->kernel, &build_id);
+	char host_name[HOST_NAME_BYTES];
 	struct gva init_task;
 
 	buffer_append_u64(&service->answer, image->start.value);
@@ -109,6 +112,9 @@ static void answer_opened(struct service *service)
 	buffer_append(&service->answer, build_id, build_id_bytes);
 	buffer_append_u32(&service->answer, strlen(release));
 	buffer_append_string(&service->answer, release);
+	guest_host_name(service->kernel, host_name, sizeof(host_name));
+	buffer_append_u32(&service->answer, strlen(host_name));
+	buffer_append_string(&service->answer, host_name);
 }
 
 static struct error *open_guest(struct service *service, struct cursor *request)
@@ -138,8 +144,10 @@ static struct error *open_guest(struct service *service, struct cursor *request)
 	service->memory = guest_memory_create(&source, slots, slot_count, limit);
 	guest_space_init(&service->space, service->memory, &mmu);
 	error = guest_kernel_open(&service->space, &service->kernel);
-	if (!error)
+	if (!error) {
+		guest_kernel_use_own_page_tables(service->kernel);
 		answer_opened(service);
+	}
 	return error;
 }
 
@@ -306,6 +314,40 @@ static struct error *answer_mappings(struct service *service, struct cursor *req
 	return NULL;
 }
 
+static struct error *answer_current(struct service *service)
+{
+	struct guest_current current;
+	struct error *error = guest_current_find(service->kernel, &current);
+
+	if (error)
+		return error;
+	buffer_append_u64(&service->answer, current.page_tables.value);
+	buffer_append_u64(&service->answer, current.offset);
+	buffer_append_u32(&service->answer, current.levels);
+	buffer_append_u32(&service->answer, current.pid);
+	buffer_append_u32(&service->answer, current.tgid);
+	buffer_append_u32(&service->answer, current.comm);
+	buffer_append_u32(&service->answer, current.mm);
+	return NULL;
+}
+
+static void refresh(struct service *service)
+{
+	guest_memory_forget(service->memory);
+	guest_space_init(&service->space, service->memory, &service->space.mmu);
+}
+
+static struct error *answer_state(struct service *service)
+{
+	struct guest_state state;
+
+	refresh(service);
+	state = guest_state_read(service->kernel);
+	buffer_append_u64(&service->answer, state.kernel);
+	buffer_append_u64(&service->answer, state.modules);
+	return NULL;
+}
+
 static struct error *answer(struct service *service, uint32_t type)
 {
 	struct cursor request = cursor_make(service->request.data, service->request.size, false);
@@ -325,9 +367,12 @@ static struct error *answer(struct service *service, uint32_t type)
 		return answer_tasks(service, &request);
 	case GUEST_ASK_MAPPINGS:
 		return answer_mappings(service, &request);
+	case GUEST_ASK_CURRENT:
+		return answer_current(service);
+	case GUEST_ASK_STATE:
+		return answer_state(service);
 	case GUEST_ASK_REFRESH:
-		guest_memory_forget(service->memory);
-		guest_space_init(&service->space, service->memory, &service->space.mmu);
+		refresh(service);
 		return NULL;
 	}
 	return error_create(ERROR_BAD_DATA, "there is no question %u", type);

@@ -24,6 +24,8 @@ enum guest_message {
 	GUEST_ASK_MODULES,	/* -> text of /proc/modules */
 	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
+	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
+	GUEST_ASK_STATE,	/* memory is read anew, then -> u64 kernel, u64 modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */

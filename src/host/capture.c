@@ -66,6 +66,16 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 	return bytes;
 }
 
+/* Of a sampler, for each CPU: its records are larger than perf's. */
+static size_t sampler_ring_bytes(const struct capture_config *config)
+{
+	size_t cpus = sysconf(_SC_NPROCESSORS_CONF), bytes = 2 * ring_bytes_wanted(config);
+
+	while (bytes > RING_MIN_BYTES && bytes * cpus > RINGS_MAX_BYTES)
+		bytes /= 2;
+	return bytes;
+}
+
 static long long read_number(const char *path, long long otherwise)
 {
 	_cleanup_fclose_ FILE *file = fopen(path, "re");
@@ -157,6 +167,8 @@ struct error *capture_create(const struct capture_config *config, struct capture
 	buffer_init(&capture->callchain, RING_RECORD_MAX);
 	map_init(&capture->by_tid);
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->epoll_fd >= 0)
+		capture_samplers_create(capture, sampler_ring_bytes(config));
 	if (capture->epoll_fd < 0) {
 		error = error_system(errno, "could not create an epoll descriptor");
 	} else if (config->engine) {
@@ -180,6 +192,7 @@ void capture_destroy(struct capture *capture)
 		return;
 	if (capture->engine)
 		capture->engine->destroy(capture);
+	capture_samplers_destroy(capture);
 	cleanup_close(&capture->epoll_fd);
 	vector_deinit(&capture->threads);
 	vector_deinit(&capture->received);
@@ -230,9 +243,9 @@ void capture_wait(struct capture *capture, int timeout_ms)
 	int count = epoll_wait(capture->epoll_fd, events, 64, timeout_ms);
 
 	for (int i = 0; i < count; i++) {
-		struct capture_slot *slot = events[i].data.ptr;
+		struct capture_slot *slot = events[i].data.ptr; /* NULL: of a sampler */
 
-		if (events[i].events & (EPOLLHUP | EPOLLERR))
+		if (slot && events[i].events & (EPOLLHUP | EPOLLERR))
 			slot->hung_up = true;
 	}
 }
@@ -240,12 +253,13 @@ void capture_wait(struct capture *capture, int timeout_ms)
 void capture_drain(struct capture *capture)
 {
 	capture->engine->drain(capture);
+	capture_samplers_drain(capture);
 }
 
 void capture_finish(struct capture *capture)
 {
 	capture->engine->disable(capture);
-	capture->engine->drain(capture);
+	capture_drain(capture);
 	capture->engine->finish(capture);
 }
 
@@ -260,10 +274,10 @@ const char *capture_description(const struct capture *capture)
 }
 
 void capture_deliver(struct capture *capture, size_t event, size_t thread,
-		     const struct perfdata_sample *sample)
+		     const struct perfdata_sample *sample, const struct capture_guest *guest)
 {
 	capture->received.items[thread * capture->config.event_count + event]++;
-	capture->config.sink.sample(capture->config.sink.context, event, thread, sample);
+	capture->config.sink.sample(capture->config.sink.context, event, thread, sample, guest);
 }
 
 void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,

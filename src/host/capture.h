@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/error.h"
 #include "host/event.h"
 #include "perfdata/sample.h"
@@ -28,6 +29,18 @@ struct capture_thread {
 	uint32_t pid; /* of the VMM */
 	uint32_t tid;
 	uint32_t vcpu; /* PERFDATA_NO_VCPU: not known */
+	uint32_t vm;	      /* the owner's number for capture_set_guest() */
+	uint64_t vcpu_object; /* struct host_vcpu's; 0: not known */
+};
+
+/* What an engine that looks into vCPUs tells of a guest sample. */
+struct capture_guest {
+	bool at_exit; /* the time is that of a VM exit which the instruction at the IP made */
+	bool nested;  /* of a guest in the guest: its kernel and processes are others */
+	bool has_task;
+	struct gva task, mm; /* of the thread that ran: its task_struct and mm_struct */
+	uint32_t pid, tgid;  /* as the guest numbers threads and processes */
+	char comm[16];	     /* as it is there: perhaps not terminated, anything in it */
 };
 
 /* Threads are numbered from 0 in the order they were added; a number is never used again. */
@@ -35,9 +48,12 @@ struct capture_thread {
 
 struct capture_sink {
 	void *context;
-	/* SAMPLE is valid during the call; its id is the kernel's. */
+	/*
+	 * SAMPLE is valid during the call; its id is the kernel's. GUEST: what is known besides, of a
+	 * guest sample; NULL: nothing, or it is none.
+	 */
 	void (*sample)(void *context, size_t event, size_t thread,
-		       const struct perfdata_sample *sample);
+		       const struct perfdata_sample *sample, const struct capture_guest *guest);
 	/*
 	 * COUNT more samples were taken and lost, up to about TIME_NS (0: not known). Not known of
 	 * which thread: CAPTURE_NO_THREAD. Each lost sample is told once, some only by
@@ -56,7 +72,7 @@ struct capture_config {
 	size_t expected_threads;
 	struct capture_sink sink;
 	const struct capture_engine *engine; /* NULL: by cost */
-	bool no_bpf;                         /* filter without BPF, though it may be there */
+	bool no_bpf;                         /* do without BPF, though it may be there */
 };
 
 struct capture;
@@ -69,6 +85,14 @@ struct error *capture_add_thread(struct capture *capture, const struct capture_t
 				 size_t *ret) MUST_CHECK;
 /* The thread is gone: its losses are told, its resources given back. */
 void capture_remove_thread(struct capture *capture, size_t thread);
+
+/*
+ * Whether guest samples say their process, once capture_set_guest() has told how it is found.
+ * The latter holds for the threads of VM number VM; any thread may call it.
+ */
+bool capture_sees_guests(const struct capture *capture);
+struct sampler_vm;
+void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest);
 
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
 /* Until a ring is half full, a thread ends, a signal comes, or TIMEOUT_MS pass. */

@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "host/capture_engine.h"
-#include "host/sample_filter.h"
 
 /* Against an event on a thread: interrupts in everything that runs, with a filter or without. */
 #define CPU_COST_FILTERED 4
@@ -22,9 +21,6 @@
 
 struct cpus_state {
 	VECTOR(struct capture_slot *) slots;
-	struct sample_filter **filters; /* by event; NULL: filtered here */
-	bool filtered;                  /* at least one event by BPF */
-	bool incomplete;                /* not on every CPU: its counts are none of all samples */
 };
 
 /* CPUs of /sys/devices/system/cpu/online: "0-3,8,10-11". */
@@ -62,39 +58,6 @@ static size_t cpus_cost(const struct capture *capture, size_t threads)
 	return files * (capture->config.no_bpf ? CPU_COST_UNFILTERED : CPU_COST_FILTERED);
 }
 
-static void create_filters(struct capture *capture, struct cpus_state *state)
-{
-	size_t count = capture->config.event_count;
-
-	state->filters = memory_calloc(count, sizeof(*state->filters));
-	for (size_t i = 0; i < count && !capture->config.no_bpf; i++) {
-		if (capture->config.events[i].tracepoint)
-			continue;
-		/* Without rights or BPF the tids are looked at here: dearer, not worse. */
-		error_destroy(sample_filter_create(&state->filters[i]));
-		state->filtered |= state->filters[i] != NULL;
-	}
-}
-
-static bool all_filtered(const struct capture *capture, const struct cpus_state *state)
-{
-	if (state->incomplete)
-		return false;
-	for (size_t i = 0; i < capture->config.event_count; i++)
-		if (!state->filters[i])
-			return false;
-	return true;
-}
-
-static void attach_filters(struct capture *capture, struct cpus_state *state,
-			   struct capture_slot *slot)
-{
-	for (size_t i = 0; i < capture->config.event_count; i++)
-		if (state->filters[i] &&
-		    !sample_filter_attach(state->filters[i], slot->counters[i].fd))
-			state->incomplete = true;
-}
-
 static void cpus_destroy(struct capture *capture)
 {
 	struct cpus_state *state = capture->state;
@@ -102,9 +65,6 @@ static void cpus_destroy(struct capture *capture)
 	for (size_t i = 0; i < state->slots.count; i++)
 		capture_slot_destroy(capture, state->slots.items[i]);
 	vector_deinit(&state->slots);
-	for (size_t i = 0; i < capture->config.event_count; i++)
-		sample_filter_destroy(state->filters[i]);
-	free(state->filters);
 	free(state);
 }
 
@@ -117,7 +77,6 @@ static struct error *cpus_create(struct capture *capture)
 
 	capture->state = state;
 	capture_size_rings(capture, count);
-	create_filters(capture, state);
 	for (size_t i = 0; i < count && !error; i++) {
 		struct capture_slot *slot = NULL;
 
@@ -125,10 +84,10 @@ static struct error *cpus_create(struct capture *capture)
 		if (!slot)
 			continue;
 		vector_append(&state->slots, slot);
-		attach_filters(capture, state, slot);
+		capture_samplers_attach(capture, slot);
 	}
 	for (size_t i = 0; i < state->slots.count; i++)
-		state->slots.items[i]->losses_elsewhere = all_filtered(capture, state);
+		state->slots.items[i]->losses_elsewhere = capture_samplers_count_all(capture);
 	if (error)
 		cpus_destroy(capture);
 	return error;
@@ -136,34 +95,8 @@ static struct error *cpus_create(struct capture *capture)
 
 static struct error *cpus_add(struct capture *capture, size_t thread, bool *ret_gone)
 {
-	struct cpus_state *state = capture->state;
-	const struct capture_thread *added = &capture->threads.items[thread];
-
 	*ret_gone = false;
-	for (size_t i = 0; i < capture->config.event_count; i++)
-		if (state->filters[i] &&
-		    !sample_filter_add(state->filters[i], added->pid, added->tid))
-			return error_system(errno, "could not add thread %u to the BPF filter",
-					    added->tid);
-	return NULL;
-}
-
-/* What passed the filter and was not received; only right after a drain with nothing running. */
-static void tell_thread_lost(struct capture *capture, size_t thread)
-{
-	struct cpus_state *state = capture->state;
-	const struct capture_thread *of = &capture->threads.items[thread];
-	size_t count = capture->config.event_count;
-
-	if (!all_filtered(capture, state))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t passed = sample_filter_passed(state->filters[i], of->pid, of->tid);
-		uint64_t received = capture->received.items[thread * count + i];
-
-		if (passed > received)
-			capture_report_lost(capture, i, thread, passed - received, 0);
-	}
+	return capture_samplers_add(capture, thread);
 }
 
 static void cpus_drain(struct capture *capture)
@@ -176,14 +109,9 @@ static void cpus_drain(struct capture *capture)
 
 static void cpus_remove(struct capture *capture, size_t thread)
 {
-	struct cpus_state *state = capture->state;
-	const struct capture_thread *of = &capture->threads.items[thread];
-
-	cpus_drain(capture); /* it has ended: what it left is in the rings */
-	tell_thread_lost(capture, thread);
-	for (size_t i = 0; i < capture->config.event_count; i++)
-		if (state->filters[i])
-			sample_filter_remove(state->filters[i], of->pid, of->tid);
+	capture_drain(capture); /* it has ended: what it left is in the rings */
+	capture_samplers_tell_lost(capture, thread);
+	capture_samplers_remove(capture, thread);
 }
 
 static void enable_all(struct capture *capture, bool enable)
@@ -212,7 +140,7 @@ static void cpus_finish(struct capture *capture)
 		const uint64_t *entry = map_find(&capture->by_tid, capture->threads.items[i].tid);
 
 		if (entry && *entry == i + 1) /* the others' were told when they went */
-			tell_thread_lost(capture, i);
+			capture_samplers_tell_lost(capture, i);
 	}
 	for (size_t i = 0; i < state->slots.count; i++)
 		capture_slot_tell_lost(capture, state->slots.items[i], 0);
@@ -220,9 +148,11 @@ static void cpus_finish(struct capture *capture)
 
 static const char *cpus_description(const struct capture *capture)
 {
-	const struct cpus_state *state = capture->state;
+	bool filtered = false;
 
-	return state->filtered ? "an event per CPU, filtered by BPF"
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		filtered |= capture->samplers[i] != NULL;
+	return filtered ? "an event per CPU, filtered by BPF"
 			       : "an event per CPU, filtered by thread";
 }
 

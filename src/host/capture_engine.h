@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "host/capture.h"
+#include "host/guest_sampler.h"
 #include "host/ring.h"
 
 struct capture_engine {
@@ -33,6 +34,8 @@ struct capture_engine {
 	const char *(*description)(const struct capture *capture);
 };
 
+struct capture_slot;
+
 struct capture {
 	struct capture_config config;
 	const struct capture_engine *engine;
@@ -41,6 +44,8 @@ struct capture {
 	VECTOR(uint64_t) received; /* samples delivered: thread * event_count + event */
 	struct map by_tid;         /* tid -> thread + 1; 0: removed */
 	struct capture_stats stats;
+	struct guest_sampler **samplers; /* by event; NULL: no BPF for it */
+	bool sampler_missing; /* on a thread or CPU: their counts are none of all samples */
 	size_t open_files_max;
 	int epoll_fd;
 	bool enabled;
@@ -51,10 +56,27 @@ struct capture {
 /* For an engine with perf rings, before its first slot: how many there are going to be. */
 void capture_size_rings(struct capture *capture, size_t rings);
 
+/* GUEST as in struct capture_sink. */
 void capture_deliver(struct capture *capture, size_t event, size_t thread,
-		     const struct perfdata_sample *sample);
+		     const struct perfdata_sample *sample, const struct capture_guest *guest);
 void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,
 			 uint64_t time_ns);
+
+/*
+ * Samplers of events (capture_samplers.c). A thread is to be added before a slot of its own is
+ * opened, its samples are told apart by capture's thread number.
+ */
+void capture_samplers_create(struct capture *capture, size_t ring_bytes);
+void capture_samplers_destroy(struct capture *capture);
+/* To all counters of SLOT that have one. */
+void capture_samplers_attach(struct capture *capture, struct capture_slot *slot);
+struct error *capture_samplers_add(struct capture *capture, size_t thread) MUST_CHECK;
+void capture_samplers_remove(struct capture *capture, size_t thread);
+void capture_samplers_drain(struct capture *capture);
+/* Whether all samples are counted by samplers, so that what is missing is known per thread. */
+bool capture_samplers_count_all(const struct capture *capture);
+/* What passed and was not received; only right after a drain while the thread does not run. */
+void capture_samplers_tell_lost(struct capture *capture, size_t thread);
 
 /*
  * A slot: all events on one thread or one CPU, in one ring (or, where the kernel does not let

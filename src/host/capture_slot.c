@@ -214,7 +214,7 @@ static void take_sample(struct capture *capture, const struct capture_slot *slot
 	if (thread == CAPTURE_NO_THREAD)
 		thread = find_thread(capture, &sample);
 	if (thread != CAPTURE_NO_THREAD)
-		capture_deliver(capture, event, thread, &sample);
+		capture_deliver(capture, event, thread, &sample, NULL);
 }
 
 /* PERF_RECORD_LOST (id, count) and, without an id in front, PERF_RECORD_LOST_SAMPLES (count). */

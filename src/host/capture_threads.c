@@ -41,14 +41,26 @@ static struct error *threads_add(struct capture *capture, size_t thread, bool *r
 {
 	struct threads_state *state = capture->state;
 	struct capture_slot *slot = NULL;
-	struct error *error =
-		capture_slot_open(capture, capture->threads.items[thread].tid, -1, thread, &slot);
+	struct error *error = capture_samplers_add(capture, thread);
 
+	if (!error)
+		error = capture_slot_open(capture, capture->threads.items[thread].tid, -1, thread,
+					  &slot);
+	if (slot) {
+		capture_samplers_attach(capture, slot);
+		slot->losses_elsewhere = capture_samplers_count_all(capture);
+	}
 	vector_append(&state->slots, slot);
 	*ret_gone = !slot;
 	if (slot && capture->enabled)
 		capture_slot_enable(capture, slot, true);
 	return error;
+}
+
+static void finish_slot(struct capture *capture, size_t thread, struct capture_slot *slot)
+{
+	capture_samplers_tell_lost(capture, thread);
+	capture_slot_finish(capture, slot);
 }
 
 static void threads_remove(struct capture *capture, size_t thread)
@@ -58,8 +70,10 @@ static void threads_remove(struct capture *capture, size_t thread)
 
 	if (!slot)
 		return;
-	capture_slot_drain(capture, slot);
-	capture_slot_finish(capture, slot);
+	capture_slot_drain(capture, slot); /* it has ended: what it left is in the rings */
+	capture_samplers_drain(capture);
+	finish_slot(capture, thread, slot);
+	capture_samplers_remove(capture, thread);
 	capture_slot_destroy(capture, slot);
 	state->slots.items[thread] = NULL;
 }
@@ -103,7 +117,7 @@ static void threads_finish(struct capture *capture)
 
 	for (size_t i = 0; i < state->slots.count; i++)
 		if (state->slots.items[i])
-			capture_slot_finish(capture, state->slots.items[i]);
+			finish_slot(capture, i, state->slots.items[i]);
 }
 
 static const char *threads_description(const struct capture *capture)

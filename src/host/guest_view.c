@@ -5,6 +5,7 @@
  */
 #include "host/guest_view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -19,7 +20,7 @@
 
 /* A kernel with all its modules and 10,000 processes takes about 20 MB. */
 static const struct guest_client_limits limits = { .bytes_per_call = 64 << 20,
-						   .seconds_per_call = 20 };
+						   .seconds_per_call = 60 };
 
 struct guest_view {
 	struct host_vm_memory memory;
@@ -28,12 +29,23 @@ struct guest_view {
 	struct guest_view_kernel kernel;
 };
 
+static bool decode_text(struct cursor *cursor, char *text, size_t size)
+{
+	uint32_t length = cursor_u32(cursor);
+	const void *bytes = cursor_bytes(cursor, length);
+
+	if (!bytes || length >= size)
+		return false;
+	memcpy(text, bytes, length);
+	text[length] = 0;
+	return true;
+}
+
 static bool decode_opened(const struct buffer *answer, struct guest_view_kernel *ret)
 {
 	struct cursor cursor = cursor_make(answer->data, answer->size, false);
 	struct guest_view_kernel kernel = { 0 };
 	const void *bytes;
-	uint32_t length;
 
 	kernel.start = cursor_u64(&cursor);
 	kernel.end = cursor_u64(&cursor);
@@ -44,11 +56,9 @@ static bool decode_opened(const struct buffer *answer, struct guest_view_kernel 
 	if (!bytes || kernel.build_id_bytes > sizeof(kernel.build_id))
 		return false;
 	memcpy(kernel.build_id, bytes, kernel.build_id_bytes);
-	length = cursor_u32(&cursor);
-	bytes = cursor_bytes(&cursor, length);
-	if (!bytes || length >= sizeof(kernel.release))
+	if (!decode_text(&cursor, kernel.release, sizeof(kernel.release)) ||
+	    !decode_text(&cursor, kernel.host_name, sizeof(kernel.host_name)))
 		return false;
-	memcpy(kernel.release, bytes, length);
 	*ret = kernel;
 	return true;
 }
@@ -265,6 +275,91 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
 	}
 	*ret = mappings;
+	return NULL;
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+	const struct sampler_slot *a = left, *b = right;
+
+	return (a->bytes < b->bytes) - (a->bytes > b->bytes);
+}
+
+/* The largest slots: what a sampler has no room for it does not read. */
+static void describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret)
+{
+	VECTOR(struct sampler_slot) slots = { 0 };
+
+	for (size_t i = 0; i < memory->slots.count; i++) {
+		const struct host_vm_slot *slot = &memory->slots.items[i];
+
+		vector_append(&slots,
+			      (struct sampler_slot){ slot->start.value, slot->bytes, slot->hva });
+	}
+	if (slots.count)
+		qsort(slots.items, slots.count, sizeof(*slots.items), compare_sizes);
+	ret->slot_count = slots.count < SAMPLER_MAX_SLOTS ? slots.count : SAMPLER_MAX_SLOTS;
+	for (size_t i = 0; i < ret->slot_count; i++)
+		ret->slots[i] = slots.items[i];
+	vector_deinit(&slots);
+}
+
+struct error *guest_view_describe(struct guest_view *view, uint64_t version,
+				  struct sampler_vm *ret)
+{
+	struct sampler_vm vm = { .version = version, .version_again = version };
+	struct cursor cursor;
+	struct error *error;
+
+	error = guest_client_ask(view->client, GUEST_ASK_CURRENT, NULL, 0, &view->answer);
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	vm.page_tables = cursor_u64(&cursor);
+	vm.current_offset = cursor_u64(&cursor);
+	vm.levels = cursor_u32(&cursor);
+	vm.task_pid = cursor_u32(&cursor);
+	vm.task_tgid = cursor_u32(&cursor);
+	vm.task_comm = cursor_u32(&cursor);
+	vm.task_mm = cursor_u32(&cursor);
+	if (cursor.failed || cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	describe_slots(&view->memory, &vm);
+	*ret = vm;
+	return NULL;
+}
+
+struct error *guest_view_state(struct guest_view *view, struct guest_state *ret)
+{
+	struct guest_state state;
+	struct cursor cursor;
+	struct error *error;
+
+	error = guest_client_ask(view->client, GUEST_ASK_STATE, NULL, 0, &view->answer);
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	state.kernel = cursor_u64(&cursor);
+	state.modules = cursor_u64(&cursor);
+	if (cursor.failed || cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	*ret = state;
+	return NULL;
+}
+
+struct error *guest_view_check_slots(struct guest_view *view, struct vm_memory_finder *finder,
+				     const struct host_vm *vm, bool *ret_changed)
+{
+	struct host_vm_memory now = { 0 };
+	struct error *error = vm_memory_find(finder, vm, &now);
+
+	if (error)
+		return error;
+	*ret_changed = now.slots.count != view->memory.slots.count ||
+		       (now.slots.count &&
+			memcmp(now.slots.items, view->memory.slots.items,
+			       now.slots.count * sizeof(*now.slots.items)));
+	host_vm_memory_deinit(&now);
 	return NULL;
 }
 

@@ -9,7 +9,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "bpf/guest_sampler.h"
 #include "guest/mapping.h"
+#include "guest/running.h"
 #include "guest/task.h"
 #include "host/vm.h"
 #include "host/vm_memory.h"
@@ -18,6 +20,7 @@ struct guest_view;
 
 struct guest_view_kernel {
 	char release[65]; /* "" where it is not known */
+	char host_name[65]; /* likewise */
 	uint8_t build_id[20];
 	size_t build_id_bytes; /* 0: not known */
 	uint64_t start, end;   /* of its image, end exclusive */
@@ -48,6 +51,21 @@ struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope sc
 /* Of the process whose mm_struct is MM; paths go to STRINGS. */
 struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
 				  struct guest_mappings *ret) MUST_CHECK;
+
+/*
+ * What a sampler needs to find the current task of a vCPU; VERSION is the caller's, not 0.
+ * ERROR_UNSUPPORTED: the guest's kernel does not tell (no BTF, no data symbols).
+ */
+struct error *guest_view_describe(struct guest_view *view, uint64_t version,
+				  struct sampler_vm *ret) MUST_CHECK;
+/* As it is now. An error: the parser is gone, and with it the view. */
+struct error *guest_view_state(struct guest_view *view, struct guest_state *ret) MUST_CHECK;
+/*
+ * Looks at the VM's memory slots again; *RET_CHANGED: they are others than before, and the view is
+ * good for nothing any more.
+ */
+struct error *guest_view_check_slots(struct guest_view *view, struct vm_memory_finder *finder,
+				     const struct host_vm *vm, bool *ret_changed) MUST_CHECK;
 
 uint64_t guest_view_bytes_read(const struct guest_view *view);
 

@@ -17,6 +17,12 @@
 #define FLUSH_NS 500000000u
 #define RECORDS_BYTES (256u << 10)
 #define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
+/* How long guests are looked at before sampling begins (a tenth of a second each, unless the host is
+ * very slow), and after it, those not reached before. */
+#define FEW_GUESTS 4
+#define FEW_GUESTS_SECONDS 10.0
+#define MANY_GUESTS_SECONDS 2.0
+#define LAST_LOOK_SECONDS 10.0
 #define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
 
 static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
@@ -24,7 +30,8 @@ static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
 	return &recorder->inventory.vms.items[recorder->threads.items[thread].vm];
 }
 
-static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool written)
+static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool written,
+			 enum recorder_kind kind)
 {
 	bool guest = HOST_MODES_GUEST >> mode & 1;
 
@@ -36,10 +43,13 @@ static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool 
 		counts->guest_user++;
 	else
 		counts->host_written++;
+	if (written && kind == RECORDER_NESTED)
+		counts->nested++;
+	else if (written && kind == RECORDER_AT_EXIT)
+		counts->at_exit++;
 }
 
-/* Hands the encoded records to the writer; its error waits for the next step. */
-static void write_records(struct recorder *recorder)
+void recorder_write_records(struct recorder *recorder)
 {
 	if (recorder->records.size && !recorder->error)
 		recorder->error = perfdata_writer_append(recorder->writer, recorder->records.data,
@@ -47,34 +57,80 @@ static void write_records(struct recorder *recorder)
 	buffer_clear(&recorder->records);
 }
 
+static enum recorder_kind kind_of(const struct capture_guest *guest)
+{
+	if (!guest)
+		return RECORDER_PLAIN;
+	if (guest->nested)
+		return RECORDER_NESTED;
+	return guest->at_exit ? RECORDER_AT_EXIT : RECORDER_PLAIN;
+}
+
+/* The id of the thread's samples of that event and kind; 0: the file has no room for it. */
+static uint64_t id_of(struct recorder *recorder, struct recorder_thread *thread, size_t event,
+		      enum recorder_kind kind)
+{
+	static const uint32_t flags[RECORDER_KINDS] = { [RECORDER_AT_EXIT] = PERFDATA_AT_EXIT,
+							[RECORDER_NESTED] = PERFDATA_NESTED };
+	struct perfdata_id spec = { .machine_pid = thread->pid,
+				    .vcpu = thread->vcpu,
+				    .tid = thread->tid,
+				    .cpu = UINT32_MAX };
+	uint64_t *id = &thread->ids[event * RECORDER_KINDS + kind];
+	struct error *error;
+
+	if (*id)
+		return *id;
+	recorder_write_records(recorder);
+	error = perfdata_writer_add_id(recorder->writer, event, &spec, id);
+	if (!error && flags[kind])
+		perfdata_inventory_add_special(&recorder->inventory, *id, flags[kind]);
+	error_destroy(error);
+	return *id;
+}
+
+/* Puts the guest's pid and tid into the sample, in a recording whose guest samples have those. */
+static void set_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			struct perfdata_sample *sample)
+{
+	if (!recorder->inventory.guest_processes)
+		return;
+	sample->pid = sample->tid = UINT32_MAX;
+	if (!guest || !guest->has_task || guest->nested)
+		return;
+	sample->pid = guest->tgid;
+	sample->tid = guest->pid;
+	recorder_note_task(recorder, vm, guest, sample);
+}
+
 static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest)
 {
 	struct recorder *recorder = context;
 	struct recorder_thread *its = &recorder->threads.items[thread];
+	enum recorder_kind kind = kind_of(guest);
 	struct perfdata_sample own = *sample;
 	unsigned mode;
 	bool written;
 
-	own.misc = guest_mode_correct(&recorder->guest_mode,
-				      &recorder->vms.items[its->vm].guest_mode, sample);
+	if (!guest) /* what looks into the vCPU knows the mode */
+		own.misc = guest_mode_correct(&recorder->guest_mode,
+					      &recorder->vms.items[its->vm].guest_mode, sample);
 	mode = own.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	written = recorder->config.modes[event] >> mode & 1;
 	if (sample->time_ns > recorder->newest_ns)
 		recorder->newest_ns = sample->time_ns;
-	if (!its->ids) { /* the file had no room for it */
-		vm_of(recorder, thread)->counts.lost++;
+	if (written && HOST_MODES_GUEST >> mode & 1)
+		set_process(recorder, its->vm, guest, &own);
+	own.id = its->ids ? id_of(recorder, its, event, kind) : 0;
+	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
+							   &own, &recorder->records))) {
+		vm_of(recorder, thread)->counts.lost++; /* the file had no room for it */
 		return;
 	}
-	own.id = its->ids[event];
-	if (written && !perfdata_sample_encode(&recorder->config.events[event].attr, &own,
-					       &recorder->records)) {
-		vm_of(recorder, thread)->counts.lost++;
-		return;
-	}
-	count_sample(&vm_of(recorder, thread)->counts, mode, written);
+	count_sample(&vm_of(recorder, thread)->counts, mode, written, kind);
 	if (recorder->records.size >= RECORDS_BYTES)
-		write_records(recorder);
+		recorder_write_records(recorder);
 }
 
 /* The id of EVENT for what is known of no thread. */
@@ -104,9 +160,9 @@ static void on_lost(void *context, size_t event, size_t thread, uint64_t count, 
 		vm_of(recorder, thread)->counts.lost += count;
 		if (!recorder->threads.items[thread].ids)
 			return;
-		id = recorder->threads.items[thread].ids[event];
+		id = recorder->threads.items[thread].ids[event * RECORDER_KINDS];
 	}
-	write_records(recorder); /* what came before stays before */
+	recorder_write_records(recorder); /* what came before stays before */
 	if (!error)
 		error = perfdata_writer_lost(recorder->writer, id, count,
 					     time_ns ? time_ns : recorder->newest_ns);
@@ -137,14 +193,12 @@ struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread)
 {
 	struct recorder_thread *its = &recorder->threads.items[thread];
-	struct perfdata_id spec = {
-		.machine_pid = its->pid, .vcpu = its->vcpu, .tid = its->tid, .cpu = UINT32_MAX
-	};
 	struct error *error = NULL;
 
-	its->ids = memory_calloc(recorder->config.event_count, sizeof(*its->ids));
-	for (size_t i = 0; i < recorder->config.event_count && !error; i++)
-		error = perfdata_writer_add_id(recorder->writer, i, &spec, &its->ids[i]);
+	its->ids = memory_calloc(recorder->config.event_count * RECORDER_KINDS, sizeof(*its->ids));
+	for (size_t i = 0; i < recorder->config.event_count; i++)
+		if (!id_of(recorder, its, i, RECORDER_PLAIN))
+			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
 	if (!error && its->tid != its->pid)
 		error = host_maps_write_comm(recorder->writer, its->pid, its->tid);
 	return error;
@@ -162,7 +216,7 @@ static struct error *open_writer(struct recorder *recorder)
 		events[i].name = recorder->config.events[i].name;
 	}
 	return perfdata_writer_create(recorder->config.path, events, count,
-				      2 * recorder->threads.count + IDS_BESIDES, &recorder->writer);
+				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES, &recorder->writer);
 }
 
 static struct error *introduce_all(struct recorder *recorder)
@@ -175,6 +229,13 @@ static struct error *introduce_all(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->threads.count && !error; i++)
 		error = recorder_introduce_thread(recorder, i);
 	return error ? error : perfdata_writer_flush(recorder->writer);
+}
+
+static void start_reader(struct recorder *recorder)
+{
+	recorder->reader = guest_reader_create(recorder->capture, recorder->config.kernel_only);
+	for (size_t i = 0; i < recorder->vms.count; i++)
+		guest_reader_add(recorder->reader, i, recorder->inventory.vms.items[i].pid, false);
 }
 
 static struct error *open_everything(struct recorder *recorder)
@@ -190,6 +251,8 @@ static struct error *open_everything(struct recorder *recorder)
 		return error;
 	capture.expected_threads = recorder_count_threads(recorder, &found);
 	error = capture_create(&capture, &recorder->capture);
+	if (!error && config->guest && !config->no_memory)
+		start_reader(recorder);
 	if (!error)
 		error = recorder_add_vms(recorder, &found);
 	if (!error)
@@ -208,10 +271,14 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);
 	recorder->finder = host_vm_finder_create();
 	map_init(&recorder->thread_of_tid);
+	map_init(&recorder->task_of);
+	map_init(&recorder->process_of);
 	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
 	perfdata_inventory_init(&recorder->inventory);
 	recorder->inventory.guest = config->guest;
 	recorder->inventory.host = config->host;
+	recorder->inventory.no_memory = config->no_memory;
+	recorder->inventory.kernel_only = config->kernel_only;
 	free(recorder->inventory.event_choice);
 	recorder->inventory.event_choice = memory_strdup(config->event_choice);
 	for (size_t i = 0; i < config->event_count; i++) {
@@ -223,6 +290,8 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 		recorder_destroy(recorder);
 		return error;
 	}
+	recorder->inventory.guest_processes = recorder->reader && !config->kernel_only &&
+					      capture_sees_guests(recorder->capture);
 	*ret = recorder;
 	return NULL;
 }
@@ -231,6 +300,7 @@ void recorder_destroy(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	guest_reader_destroy(recorder->reader);
 	capture_destroy(recorder->capture);
 	perfdata_writer_destroy(recorder->writer);
 	host_maps_destroy(recorder->maps);
@@ -241,6 +311,7 @@ void recorder_destroy(struct recorder *recorder)
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);
 	map_deinit(&recorder->thread_of_tid);
+	recorder_forget_processes(recorder);
 	buffer_deinit(&recorder->records);
 	error_destroy(recorder->error);
 	free(recorder->host_ids);
@@ -249,6 +320,10 @@ void recorder_destroy(struct recorder *recorder)
 
 struct error *recorder_enable(struct recorder *recorder)
 {
+	if (recorder->reader)
+		guest_reader_wait(recorder->reader, recorder->vms.count <= FEW_GUESTS
+							    ? FEW_GUESTS_SECONDS
+							    : MANY_GUESTS_SECONDS);
 	return capture_enable(recorder->capture);
 }
 
@@ -257,7 +332,10 @@ static struct error *end_round(struct recorder *recorder)
 {
 	struct error *error;
 
-	write_records(recorder);
+	recorder_take_mappings(recorder);
+	recorder_write_records(recorder);
+	recorder->round_ns[0] = recorder->round_ns[1];
+	recorder->round_ns[1] = recorder->newest_ns;
 	error = take_pointer(recorder->error);
 	return error ? error : perfdata_writer_round(recorder->writer);
 }
@@ -276,10 +354,36 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	return error ? error : recorder_rescan(recorder);
 }
 
+/* What the guests call themselves, as of the last look. */
+static void name_guests(struct recorder *recorder)
+{
+	size_t count;
+	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct perfdata_vm *vm = &recorder->inventory.vms.items[kernels[i].vm];
+
+		free(vm->kernel_release);
+		free(vm->host_name);
+		vm->kernel_release = memory_strdup(kernels[i].release);
+		vm->host_name = memory_strdup(kernels[i].host_name);
+	}
+}
+
 struct error *recorder_stop(struct recorder *recorder)
 {
 	capture_finish(recorder->capture);
+	if (recorder->reader)
+		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);
+	name_guests(recorder);
 	return end_round(recorder);
+}
+
+const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
+						   size_t *ret_count)
+{
+	*ret_count = 0;
+	return recorder->reader ? guest_reader_kernels(recorder->reader, ret_count) : NULL;
 }
 
 struct error *recorder_finish(struct recorder *recorder,

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "host/capture.h"
 #include "host/event.h"
+#include "host/guest_reader.h"
 #include "perfdata/inventory.h"
 #include "perfdata/writer.h"
 
@@ -34,6 +35,8 @@ struct recorder_config {
 	const char *const *vms;   /* names or pids; none: every VM, also those that come later */
 	size_t vm_count;
 	bool may_begin_empty; /* no VM yet is no error */
+	bool no_memory;	      /* guest memory is not read */
+	bool kernel_only;     /* nothing of guests' user space is read, no process told */
 	const char *path;
 };
 
@@ -44,6 +47,7 @@ struct error *recorder_create(const struct recorder_config *config,
 			      struct recorder **ret) MUST_CHECK;
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
+/* Guests are looked at first, for a moment: samples of a kernel that is known say their process. */
 struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
 /* Waits up to TIMEOUT_MS, takes what came, looks for new VMs and vCPUs when it is time. */
 struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;
@@ -55,6 +59,13 @@ struct error *recorder_finish(struct recorder *recorder,
 			      const struct perfdata_writer_features *features) MUST_CHECK;
 
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
+
+/*
+ * The guest kernels that were read, of VMs by their number in the inventory; complete after
+ * recorder_stop().
+ */
+const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
+						   size_t *ret_count);
 
 struct recorder_totals {
 	size_t vms, vms_alive, threads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What recorder.c and recorder_vms.c share. */
+/* What recorder.c, recorder_vms.c and recorder_processes.c share. */
 #ifndef HOST_RECORDER_STATE_H
 #define HOST_RECORDER_STATE_H
 
@@ -7,15 +7,19 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "host/guest_mode.h"
+#include "host/guest_reader.h"
 #include "host/host_maps.h"
 #include "host/recorder.h"
 #include "host/vm.h"
+
+/* Samples of each kind have an id of their own, made when there is one. */
+enum recorder_kind { RECORDER_PLAIN, RECORDER_AT_EXIT, RECORDER_NESTED, RECORDER_KINDS };
 
 struct recorder_thread {
 	size_t vm; /* in inventory.vms */
 	uint32_t pid, tid, vcpu;
 	bool alive;
-	uint64_t *ids; /* of the file, per event; NULL before the file is open */
+	uint64_t *ids; /* of the file, per event and kind; 0: none yet; NULL: no file yet */
 };
 
 struct recorder_vm {
@@ -23,6 +27,24 @@ struct recorder_vm {
 	bool named;
 	bool all_threads; /* its vCPUs' threads are not known */
 	struct guest_mode_vm guest_mode;
+};
+
+/* A thread of a guest, as its last sample had it. */
+struct recorder_task {
+	struct gva at;
+	uint32_t tgid;
+	char comm[16];
+};
+
+struct recorder_code {
+	struct gva start, end;
+};
+
+struct recorder_process {
+	struct gva mm;	   /* 0: none was seen */
+	bool replaced;	   /* another program had this pid before */
+	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
+	VECTOR(struct recorder_code) code; /* what of it is in the file */
 };
 
 struct recorder {
@@ -41,8 +63,23 @@ struct recorder {
 	struct error *error;   /* of the sink; told by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
 	uint64_t forks; /* of the host, at the last scan */
+	uint64_t round_ns[2]; /* newest_ns at the ends of the last two rounds, the older first */
 	struct host_vm_finder *finder;
+	struct guest_reader *reader; /* NULL: guest memory is not read */
+	struct map task_of, process_of; /* VM << 32 | tid, tgid -> number */
+	VECTOR(struct recorder_task) tasks;
+	VECTOR(struct recorder_process) processes;
 };
+
+/* Hands the encoded records to the writer; its error waits for the next step. */
+void recorder_write_records(struct recorder *recorder);
+
+/* A sample of VM number VM was taken while this task ran. */
+void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			const struct perfdata_sample *sample);
+/* Writes the mappings that have been read meanwhile. */
+void recorder_take_mappings(struct recorder *recorder);
+void recorder_forget_processes(struct recorder *recorder);
 
 /* Ids in the file for a thread's events, and the records that introduce it. */
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;

@@ -75,6 +75,9 @@ static struct error *add_vm(struct recorder *recorder, const struct host_vm *vm,
 	added->memory_bytes = vm->memory_bytes;
 	added->start_time_ns = vm->start_time_ns;
 	vector_append(&recorder->vms, (struct recorder_vm){ .alive = true, .named = named });
+	if (recorder->reader)
+		guest_reader_add(recorder->reader, recorder->vms.count - 1, vm->pid,
+				 recorder->writer != NULL);
 	return recorder->writer ? recorder_introduce_vm(recorder, recorder->vms.count - 1) : NULL;
 }
 
@@ -139,16 +142,26 @@ static struct error *leave_out(struct recorder *recorder, size_t number, struct 
 	return NULL;
 }
 
-static struct error *add_thread(struct recorder *recorder, size_t vm, uint32_t vcpu, uint32_t tid)
+static struct error *add_thread(struct recorder *recorder, size_t vm,
+				const struct host_vcpu *vcpu)
 {
 	uint32_t pid = recorder->inventory.vms.items[vm].pid;
-	struct capture_thread spec = { .pid = pid, .tid = tid, .vcpu = vcpu };
+	uint32_t tid = vcpu->tid;
+	struct capture_thread spec = { .pid = pid,
+				       .tid = tid,
+				       .vcpu = vcpu->number,
+				       .vm = vm,
+				       .vcpu_object = vcpu->object };
 	size_t number = recorder->threads.count, captured;
 	struct error *error;
 
 	vector_append(&recorder->threads,
 		      (struct recorder_thread){
-			      .vm = vm, .pid = pid, .tid = tid, .vcpu = vcpu, .alive = true });
+			      .vm = vm,
+			      .pid = pid,
+			      .tid = tid,
+			      .vcpu = vcpu->number,
+			      .alive = true });
 	*map_insert(&recorder->thread_of_tid, tid, NULL) = number + 1;
 	error = capture_add_thread(recorder->capture, &spec, &captured);
 	if (!error && captured == CAPTURE_NO_THREAD) {
@@ -161,7 +174,7 @@ static struct error *add_thread(struct recorder *recorder, size_t vm, uint32_t v
 	if (error)
 		return recorder->writer ? leave_out(recorder, number, error) : error;
 	vector_append(&recorder->inventory.vms.items[vm].vcpus,
-		      (struct perfdata_vcpu){ .number = vcpu, .tid = tid });
+		      (struct perfdata_vcpu){ .number = vcpu->number, .tid = tid });
 	return NULL;
 }
 
@@ -189,9 +202,12 @@ static struct error *add_all_threads(struct recorder *recorder, size_t vm)
 	struct error *error = NULL;
 
 	recorder->vms.items[vm].all_threads = true;
-	for (size_t i = 0; i < count && !error; i++)
+	for (size_t i = 0; i < count && !error; i++) {
+		struct host_vcpu unknown = { .number = PERFDATA_NO_VCPU, .tid = tids[i] };
+
 		if (find_thread(recorder, pid, tids[i]) == SIZE_MAX)
-			error = add_thread(recorder, vm, PERFDATA_NO_VCPU, tids[i]);
+			error = add_thread(recorder, vm, &unknown);
+	}
 	return error;
 }
 
@@ -203,7 +219,7 @@ static struct error *add_vcpus(struct recorder *recorder, size_t vm, const struc
 		const struct host_vcpu *vcpu = &found->vcpus.items[i];
 
 		if (vcpu->tid && find_thread(recorder, found->pid, vcpu->tid) == SIZE_MAX)
-			error = add_thread(recorder, vm, vcpu->number, vcpu->tid);
+			error = add_thread(recorder, vm, vcpu);
 	}
 	return error;
 }

@@ -98,7 +98,9 @@ static uint32_t find_descriptor(const struct vm_file *files, size_t count, uint3
 static void add_vcpus(const struct vm_file *files, size_t count, struct host_vm *vm)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct host_vcpu vcpu = { .number = files[i].number, .tid = files[i].tid };
+		struct host_vcpu vcpu = { .number = files[i].number,
+					  .tid = files[i].tid,
+					  .object = files[i].vcpu_object };
 
 		if (!files[i].is_vcpu || (i && files[i - 1].is_vcpu &&
 					  files[i].object == files[i - 1].object))

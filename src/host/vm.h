@@ -16,6 +16,7 @@
 struct host_vcpu {
 	uint32_t number;
 	uint32_t tid; /* the thread that runs it; 0: not known (or it has not run yet) */
+	uint64_t object; /* the kernel's struct kvm_vcpu, for BPF; 0: not known */
 };
 
 struct host_vm {

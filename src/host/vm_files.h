@@ -21,6 +21,7 @@ struct vm_file {
 	uint32_t fd;
 	uint32_t number; /* of a vCPU */
 	uint32_t tid;	 /* of a vCPU: its thread, 0: not known */
+	uint64_t vcpu_object; /* struct host_vcpu's */
 	bool is_vcpu;
 	bool owner; /* the process has the address space in which the VM lives */
 };

@@ -97,6 +97,7 @@ static void append_record(const struct vm_file_record *record, uint64_t page_byt
 		.fd = record->fd,
 		.number = record->vcpu_id,
 		.tid = record->tid,
+		.vcpu_object = record->flags & VM_FILE_VCPU ? record->object : 0,
 		.is_vcpu = record->flags & VM_FILE_VCPU,
 		.owner = record->flags & VM_FILE_OWNER,
 	};

@@ -226,6 +226,65 @@ static struct error *find_vmcb(const struct btf *btf, struct vm_memory_layout *r
 	return error;
 }
 
+static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layout *ret)
+{
+	__u32 info, ptr, save, control, exit_code, gs, segment_base;
+	__u32 rip, cr3, cpl, kernel_gs_base;
+	const struct wanted fields[] = {
+		{ "vcpu_svm", "vmcb", &ret->svm_vmcb },
+		{ "vcpu_svm", "vmcb01", &info },
+		{ "kvm_vmcb_info", "ptr", &ptr },
+		{ "vmcb", "save", &save },
+		{ "vmcb", "control", &control },
+		{ "vmcb_control_area", "exit_code", &exit_code },
+		{ "vmcb_save_area", "rip", &rip },
+		{ "vmcb_save_area", "cr3", &cr3 },
+		{ "vmcb_save_area", "cpl", &cpl },
+		{ "vmcb_save_area", "gs", &gs },
+		{ "vmcb_seg", "base", &segment_base },
+		{ "vmcb_save_area", "kernel_gs_base", &kernel_gs_base },
+	};
+	struct error *error = find_fields(btf, fields, sizeof(fields) / sizeof(*fields));
+
+	if (error)
+		return error;
+	ret->svm_vmcb01 = info + ptr;
+	ret->vmcb_exit_code = control + exit_code;
+	ret->vmcb_rip = save + rip;
+	ret->vmcb_cr3 = save + cr3;
+	ret->vmcb_cpl = save + cpl;
+	ret->vmcb_gs_base = save + gs + segment_base;
+	ret->vmcb_kernel_gs_base = save + kernel_gs_base;
+	return NULL;
+}
+
+struct error *vm_sampler_layout_find(struct sampler_layout *ret)
+{
+	struct sampler_layout layout = { 0 };
+	const struct wanted fields[] = {
+		{ "kvm_vcpu", "arch", &layout.vcpu_arch },
+		{ "kvm_vcpu_arch", "handling_intr_from_guest", &layout.arch_handling_intr },
+		{ "kvm_vcpu_arch", "hflags", &layout.arch_hflags },
+	};
+	struct kernel_btf loaded;
+	struct error *error;
+
+	if (host_kvm_vendor() != HOST_KVM_AMD)
+		return error_create(ERROR_UNSUPPORTED,
+				    "only on AMD is a guest's state where BPF can read it");
+	/* A vendor's module has all of KVM's structures in its BTF: struct vcpu_svm holds them. */
+	error = load_btf("kvm_amd", &loaded);
+	if (error)
+		return error;
+	error = find_fields(newest(&loaded), fields, sizeof(fields) / sizeof(*fields));
+	if (!error)
+		error = find_vmcb_fields(newest(&loaded), &layout);
+	unload_btf(&loaded);
+	if (!error)
+		*ret = layout;
+	return error;
+}
+
 struct error *vm_memory_layout_find(struct vm_memory_layout *ret)
 {
 	struct vm_memory_layout layout = { .is_svm = host_kvm_vendor() == HOST_KVM_AMD };

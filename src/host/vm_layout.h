@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "base/error.h"
+#include "bpf/guest_sampler.h"
 #include "bpf/vm_files.h"
 #include "bpf/vm_memory.h"
 
@@ -15,6 +16,11 @@ struct btf;
 struct error *vm_layout_find(struct vm_files_layout *ret) MUST_CHECK;
 /* Likewise, and of the vendor's module; ERROR_UNSUPPORTED on other machines than x86. */
 struct error *vm_memory_layout_find(struct vm_memory_layout *ret) MUST_CHECK;
+/*
+ * Likewise; ERROR_UNSUPPORTED other than on AMD, and before Linux 5.17, where nothing in struct
+ * kvm_vcpu says whether an interrupt came from the guest.
+ */
+struct error *vm_sampler_layout_find(struct sampler_layout *ret) MUST_CHECK;
 struct error *vm_layout_from_btf(const struct btf *btf, struct vm_files_layout *ret) MUST_CHECK;
 
 #endif

@@ -15,7 +15,7 @@ perfvisor ps --json >"$OUT/ps.json" || exit
 for pid in $(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { print $1 }'); do
 	echo "=== $pid"
 	# A process that ended since then is told by the comparison.
-	perfvisor ps --maps "$pid" 2>/dev/null
+	perfvisor ps --maps "$pid"
 done >"$OUT/maps"
 perfvisor record --duration 2 -F 200 -o "$OUT/named" || exit
 perfvisor record --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit

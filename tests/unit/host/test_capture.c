@@ -59,11 +59,11 @@ struct received {
 };
 
 static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest)
 {
 	struct received *received = context;
 
-	(void)event;
+	(void)event, (void)guest;
 	received->samples[thread]++;
 	if (sample->tid != received->threads[thread].tid || sample->pid != (uint32_t)getpid() ||
 	    !sample->ip || !sample->time_ns || sample->period != PERIOD_NS)
@@ -71,11 +71,11 @@ static void on_sample(void *context, size_t event, size_t thread,
 }
 
 static void on_switch(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest)
 {
 	struct received *received = context;
 
-	(void)event;
+	(void)event, (void)guest;
 	received->samples[thread]++;
 	received->wrong += sample->tid != received->threads[thread].tid;
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What guest_sampler.bpf.c and its loader in src/host share. */
+#ifndef BPF_GUEST_SAMPLER_H
+#define BPF_GUEST_SAMPLER_H
+
+#include <linux/types.h>
+
+#define SAMPLER_MAX_THREADS 65536
+#define SAMPLER_MAX_VMS 1024 /* whose guests' processes are told; a power of two */
+#define SAMPLER_MAX_SLOTS 32 /* of a VM, the largest; a power of two */
+#define SAMPLER_COMM_BYTES 16
+
+/*
+ * Where a running vCPU keeps what a sample of its guest is made of, in bytes; see vm_files.h for
+ * how found.
+ */
+struct sampler_layout {
+	__u32 vcpu_arch;		  /* of struct kvm_vcpu */
+	__u32 arch_handling_intr;	  /* u8: set while an interrupt from the guest is handled */
+	__u32 arch_hflags;
+	__u32 svm_vmcb, svm_vmcb01;	  /* of struct vcpu_svm: struct vmcb *, the second struct's ptr */
+	__u32 vmcb_exit_code;		  /* of struct vmcb */
+	__u32 vmcb_rip, vmcb_cr3, vmcb_cpl, vmcb_gs_base, vmcb_kernel_gs_base;
+};
+
+/* A sampled thread, by process << 32 | thread. */
+struct sampler_thread {
+	__u64 passed; /* samples that were let through to a ring, in all */
+	__u64 vcpu;   /* struct kvm_vcpu; 0: not known, its samples are perf's */
+	__u32 number; /* the owner's */
+	__u32 vm;     /* index of struct sampler_vm; SAMPLER_MAX_VMS: none */
+	/* Where this vCPU's pointer to the current task was last found. */
+	__u64 current_gva, current_hva;
+	__u64 version; /* of the VM that this holds for */
+};
+
+struct sampler_slot {
+	__u64 gpa, bytes, hva;
+};
+
+/* How to find the current task of a guest's vCPU. Replaced as a whole; `version` changes then. */
+struct sampler_vm {
+	__u64 version;	   /* 0: nothing is known of it */
+	__u64 page_tables; /* gpa of the kernel's own page tables: they map all of its addresses */
+	__u32 levels;	   /* 4 or 5 */
+	__u32 slot_count;
+	__s64 current_offset; /* from the GS base to the pointer to the current task */
+	__u32 task_pid, task_tgid, task_comm, task_mm; /* of the guest's struct task_struct */
+	struct sampler_slot slots[SAMPLER_MAX_SLOTS];
+	__u64 version_again; /* as version, or it is being replaced just now */
+};
+
+enum {
+	SAMPLER_USER = 1,    /* CPL 3 */
+	SAMPLER_AT_EXIT = 2, /* the exit was no interrupt: the time belongs to what made it */
+	SAMPLER_NESTED = 4,  /* of a guest in the guest */
+	SAMPLER_TASK = 8,    /* task, mm, pid, tgid and comm are set */
+};
+
+/* A sample of a guest. */
+struct sampler_record {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 ip;
+	__u64 period;
+	__u64 page_tables; /* CR3 as the guest has it, flag bits included */
+	__u64 task, mm;	   /* guest kernel addresses */
+	__u32 pid, tgid;
+	char comm[SAMPLER_COMM_BYTES];
+	__u32 number; /* of the thread */
+	__u32 cpu;
+	__u32 flags;
+	__u32 reserved;
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest kernel while it runs: how a sampler finds what a vCPU does at this moment, and whether the
+ * kernel that was opened is still the one that runs.
+ */
+#ifndef GUEST_RUNNING_H
+#define GUEST_RUNNING_H
+
+#include "guest/kernel.h"
+
+/* x86-64: from the GS base of a vCPU to the thread that it runs. */
+struct guest_current {
+	struct gpa page_tables; /* the kernel's own: they map every kernel address, at any time */
+	uint32_t levels;	/* of them: 4 or 5 */
+	int64_t offset;		/* from the GS base to the pointer to the current task_struct */
+	uint32_t pid, tgid, comm, mm; /* where they are in a task_struct */
+};
+
+/* ERROR_UNSUPPORTED: another architecture, no BTF, no data symbols; the message says which. */
+struct error *guest_current_find(const struct guest_kernel *kernel,
+				 struct guest_current *ret) MUST_CHECK;
+/*
+ * From here on KERNEL is read through page tables of its own: those of the process that ran when it
+ * was opened go with that process. Where the kernel does not name them nothing changes.
+ */
+void guest_kernel_use_own_page_tables(const struct guest_kernel *kernel);
+
+/* Numbers that change when what they are of does; 0: it cannot be read where it was. */
+struct guest_state {
+	uint64_t kernel;  /* its banner: another one, or another place, after a reboot or a kexec */
+	uint64_t modules; /* which there are, and where; 0: not known */
+};
+struct guest_state guest_state_read(const struct guest_kernel *kernel);
+
+/* The host name of the first namespace; "" where it cannot be read. */
+void guest_host_name(const struct guest_kernel *kernel, char *text, size_t size);
+
+#endif

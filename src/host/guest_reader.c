@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread works through three lists, in this order: VMs that nobody has looked at, questions,
+ * and once a second all VMs again, for at most 1/50 of the time. That second look finds a guest
+ * that has rebooted (its kernel is no longer where it was: its tables end with the last look that
+ * found it there), modules that came or went, and memory slots that changed.
+ *
+ * A look at a VM keeps a caged parser alive. Past MAX_VIEWS a VM's parser is ended when its kernel
+ * has been read: such a VM has names for its kernel, but no mappings.
+ */
+#include "host/guest_reader.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "host/process.h"
+#include "symbol/table.h"
+
+#define TABLE_MAX_BYTES ((size_t)64 << 20)
+#define MAX_VIEWS 64
+#define MAX_QUESTIONS 4096
+#define LOOK_NS 1000000000ull
+#define LOOK_SHARE 50
+
+struct guest {
+	uint32_t vm, pid;
+	bool late;
+	bool gone;
+	bool said; /* that it has no names, or it had some */
+	struct guest_view *view;
+	struct guest_state state;
+	uint64_t version;
+	size_t kernel; /* number of its current table; SIZE_MAX: none */
+	uint64_t good_ns; /* when its state was last found as it is */
+};
+
+struct question {
+	uint32_t vm, tgid;
+	struct gva mm;
+	uint64_t time_ns;
+};
+
+struct guest_reader {
+	struct capture *capture;
+	bool kernel_only;
+
+	/* The thread's own until it is joined. */
+	struct vm_memory_finder *finder; /* NULL: not tried, or not to be had */
+	bool tried;
+	struct host_vms vms; /* as of the last look */
+	VECTOR(struct guest) guests;
+	VECTOR(struct guest_reader_kernel) kernels;
+	size_t views, failures;
+	uint64_t looked_ns, look_cost_ns;
+
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wanted, done;
+	bool stop;
+	uint64_t deadline_ns; /* with stop: new VMs are still read until then */
+	VECTOR(struct guest) added;
+	size_t added_taken, added_done;
+	VECTOR(struct question) questions;
+	size_t questions_taken;
+	VECTOR(struct guest_reader_process) answers;
+	size_t answers_taken;
+};
+
+static const struct host_vm *find_vm(const struct host_vms *vms, uint32_t pid)
+{
+	for (size_t i = 0; i < vms->items.count; i++)
+		if (vms->items.items[i].pid == pid)
+			return &vms->items.items[i];
+	return NULL;
+}
+
+/* The VM may have come after the last look; NULL: it is gone. */
+static const struct host_vm *look_for_vm(struct guest_reader *reader, uint32_t pid)
+{
+	_cleanup_error_ struct error *error = NULL;
+	const struct host_vm *vm = find_vm(&reader->vms, pid);
+
+	if (vm)
+		return vm;
+	host_vms_deinit(&reader->vms);
+	error = host_vms_find(&reader->vms);
+	return error ? NULL : find_vm(&reader->vms, pid);
+}
+
+/* Once a recording: without a finder there is no guest memory, and one note says why. */
+static bool have_finder(struct guest_reader *reader)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (reader->tried)
+		return reader->finder;
+	reader->tried = true;
+	error = vm_memory_finder_create(&reader->finder);
+	if (error)
+		log_note("guest kernels stay without names: %s", error_message(error));
+	return !error;
+}
+
+/* Of hundreds of unikernels one stands for all. */
+static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
+			 const struct error *error)
+{
+	if (guest->said)
+		return;
+	guest->said = true;
+	if (!reader->failures++)
+		log_note("the guest kernel of VM '%s' stays without names: %s%s", name,
+			 error_message(error),
+			 log_enabled(LOG_DETAIL) ? "" : " (of further VMs -v says it)");
+	else
+		log_detail("the guest kernel of VM '%s' stays without names: %s", name,
+			   error_message(error));
+}
+
+static void close_view(struct guest_reader *reader, struct guest *guest)
+{
+	if (!guest->view)
+		return;
+	guest_view_close(guest->view);
+	guest->view = NULL;
+	reader->views--;
+}
+
+/* Samples are no longer to be given processes by what was known of this guest. */
+static void forget(struct guest_reader *reader, struct guest *guest)
+{
+	static const struct sampler_vm nothing = { 0 };
+
+	capture_set_guest(reader->capture, guest->vm, &nothing);
+	close_view(reader, guest);
+}
+
+static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t until_ns)
+{
+	if (guest->kernel != SIZE_MAX)
+		reader->kernels.items[guest->kernel].until_ns = until_ns;
+	guest->kernel = SIZE_MAX;
+}
+
+/* Adds the guest's symbols as they are now, to hold from FROM_NS on. */
+static struct error *add_table(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
+	struct guest_reader_kernel added = { .vm = guest->vm, .pid = guest->pid, .from_ns = from_ns };
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	struct error *error;
+
+	buffer_init(&added.table, TABLE_MAX_BYTES);
+	error = guest_view_symbols(guest->view, &added.table);
+	/* It goes into a file that others trust: what the caged parser gave must be a table. */
+	if (!error)
+		error = symbol_table_decode(added.table.data, added.table.size, &checked);
+	if (error) {
+		buffer_deinit(&added.table);
+		return error;
+	}
+	log_detail("VM of pid %u runs Linux %s: %zu symbols, %llu KiB of its memory read",
+		   guest->pid, kernel->release, symbol_table_count(checked),
+		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
+	memcpy(added.release, kernel->release, sizeof(added.release));
+	memcpy(added.host_name, kernel->host_name, sizeof(added.host_name));
+	guest->kernel = reader->kernels.count;
+	vector_append(&reader->kernels, added);
+	return NULL;
+}
+
+/* From now on samples of this guest say their process, where its kernel lets us find it. */
+static void tell_capture(struct guest_reader *reader, struct guest *guest)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct sampler_vm description;
+
+	if (reader->kernel_only)
+		return;
+	error = guest_view_describe(guest->view, ++guest->version, &description);
+	if (!error)
+		capture_set_guest(reader->capture, guest->vm, &description);
+	else
+		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
+			   error_message(error));
+}
+
+static struct error *open_view(struct guest_reader *reader, struct guest *guest,
+			       const struct host_vm *vm)
+{
+	struct error *error = guest_view_open(reader->finder, vm, &guest->view);
+
+	if (error)
+		return error;
+	reader->views++;
+	return guest_view_state(guest->view, &guest->state);
+}
+
+/* The first look at a guest, or the first after its kernel went: FROM_NS is when a table of it holds. */
+static void make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	_cleanup_error_ struct error *error = NULL;
+
+	if (!vm)
+		return;
+	error = open_view(reader, guest, vm);
+	if (!error)
+		error = add_table(reader, guest, from_ns);
+	if (error) {
+		note_failure(reader, guest, vm->name, error);
+		close_view(reader, guest);
+		return;
+	}
+	guest->good_ns = clock_monotonic_ns();
+	guest->said = true;
+	tell_capture(reader, guest);
+	if (reader->views > MAX_VIEWS)
+		close_view(reader, guest);
+}
+
+/* Its memory slots are others, or its parser is gone: is it still the kernel that it was? */
+static void open_again(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+
+	forget(reader, guest);
+	if (!vm)
+		return;
+	error = open_view(reader, guest, vm);
+	if (!error && guest->state.kernel == before.kernel) {
+		tell_capture(reader, guest);
+		return;
+	}
+	error_destroy(error);
+	close_view(reader, guest);
+	end_table(reader, guest, guest->good_ns);
+	make_contact(reader, guest, now);
+}
+
+/* The second and later looks. */
+static void check(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+	bool slots_changed;
+
+	if (!vm)
+		return;
+	if (!guest->view) {
+		if (guest->kernel == SIZE_MAX) /* it may have booted meanwhile */
+			make_contact(reader, guest, now);
+		return;
+	}
+	error = guest_view_check_slots(guest->view, reader->finder, vm, &slots_changed);
+	if (!error && !slots_changed)
+		error = guest_view_state(guest->view, &guest->state);
+	if (error || slots_changed) {
+		error_destroy(error);
+		guest->state = before;
+		open_again(reader, guest);
+	} else if (guest->state.kernel != before.kernel) {
+		log_detail("the guest of pid %u runs another kernel", guest->pid);
+		forget(reader, guest);
+		end_table(reader, guest, guest->good_ns);
+		make_contact(reader, guest, now);
+	} else if (guest->state.modules != before.modules) {
+		/* What both tables name they name alike: the new one holds for the time between. */
+		end_table(reader, guest, guest->good_ns);
+		error_destroy(add_table(reader, guest, guest->good_ns));
+		guest->good_ns = now;
+	} else {
+		guest->good_ns = now;
+	}
+}
+
+static void check_all(struct guest_reader *reader)
+{
+	uint64_t begin = clock_monotonic_ns();
+	uint64_t pause = reader->look_cost_ns * LOOK_SHARE;
+
+	if (begin - reader->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
+		return;
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+
+		if (!guest->gone && host_process_has_thread(guest->pid, guest->pid)) {
+			check(reader, guest);
+		} else if (!guest->gone) {
+			guest->gone = true;
+			forget(reader, guest);
+		}
+	}
+	reader->looked_ns = clock_monotonic_ns();
+	reader->look_cost_ns = reader->looked_ns - begin;
+}
+
+/* Only what code runs from. */
+static void keep_executable(struct guest_mappings *mappings)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mappings->items.count; i++)
+		if (mappings->items.items[i].execute)
+			mappings->items.items[kept++] = mappings->items.items[i];
+	mappings->items.count = kept;
+}
+
+static void answer(struct guest_reader *reader, const struct question *question)
+{
+	struct guest_reader_process process = { .vm = question->vm,
+						.tgid = question->tgid,
+						.mm = question->mm,
+						.time_ns = question->time_ns };
+	struct guest_view *view = NULL;
+	struct error *error;
+
+	for (size_t i = 0; i < reader->guests.count; i++)
+		if (reader->guests.items[i].vm == question->vm)
+			view = reader->guests.items[i].view;
+	if (!view)
+		return;
+	process.strings = intern_create();
+	error = guest_view_refresh(view);
+	if (!error)
+		error = guest_view_mappings(view, question->mm, process.strings,
+					    &process.mappings);
+	if (error) { /* the next look at the guest finds out what is the matter */
+		error_destroy(error);
+		intern_destroy(process.strings);
+		return;
+	}
+	keep_executable(&process.mappings);
+	pthread_mutex_lock(&reader->lock);
+	vector_append(&reader->answers, process);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* Takes the next VM that nobody has looked at; the caller has the lock. */
+static bool take_added(struct guest_reader *reader)
+{
+	struct guest guest;
+
+	if (reader->added_taken == reader->added.count)
+		return false;
+	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+		return false;
+	guest = reader->added.items[reader->added_taken++];
+	pthread_mutex_unlock(&reader->lock);
+	vector_append(&reader->guests, guest);
+	if (have_finder(reader))
+		make_contact(reader, &reader->guests.items[reader->guests.count - 1],
+			     guest.late ? clock_monotonic_ns() : 0);
+	pthread_mutex_lock(&reader->lock);
+	reader->added_done++;
+	pthread_cond_broadcast(&reader->done);
+	return true;
+}
+
+static bool take_question(struct guest_reader *reader)
+{
+	struct question question;
+
+	if (reader->stop || reader->questions_taken == reader->questions.count)
+		return false;
+	question = reader->questions.items[reader->questions_taken++];
+	if (reader->questions_taken == reader->questions.count)
+		reader->questions.count = reader->questions_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	answer(reader, &question);
+	pthread_mutex_lock(&reader->lock);
+	return true;
+}
+
+static void wait_for_work(struct guest_reader *reader)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	pthread_cond_timedwait(&reader->wanted, &reader->lock, &until);
+	if (reader->stop || reader->added_taken < reader->added.count)
+		return;
+	pthread_mutex_unlock(&reader->lock);
+	if (have_finder(reader))
+		check_all(reader);
+	pthread_mutex_lock(&reader->lock);
+}
+
+static void *run(void *context)
+{
+	struct guest_reader *reader = context;
+
+	pthread_mutex_lock(&reader->lock);
+	for (;;) {
+		if (take_added(reader) || take_question(reader))
+			continue;
+		if (reader->stop)
+			break;
+		wait_for_work(reader);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return NULL;
+}
+
+struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_only)
+{
+	struct guest_reader *reader = memory_calloc(1, sizeof(*reader));
+	pthread_condattr_t attributes;
+
+	reader->capture = capture;
+	reader->kernel_only = kernel_only;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&reader->lock, NULL);
+	pthread_cond_init(&reader->wanted, &attributes);
+	pthread_cond_init(&reader->done, &attributes);
+	pthread_condattr_destroy(&attributes);
+	reader->looked_ns = clock_monotonic_ns();
+	/* Without a thread there are no names; that is said by those who miss them. */
+	reader->running = !pthread_create(&reader->thread, NULL, run, reader);
+	return reader;
+}
+
+static void stop(struct guest_reader *reader, double seconds)
+{
+	if (!reader->running)
+		return;
+	pthread_mutex_lock(&reader->lock);
+	reader->stop = true;
+	reader->deadline_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
+	pthread_cond_broadcast(&reader->wanted);
+	pthread_mutex_unlock(&reader->lock);
+	pthread_join(reader->thread, NULL);
+	reader->running = false;
+}
+
+void guest_reader_process_deinit(struct guest_reader_process *process)
+{
+	guest_mappings_deinit(&process->mappings);
+	intern_destroy(process->strings);
+}
+
+void guest_reader_destroy(struct guest_reader *reader)
+{
+	struct guest_reader_process process;
+
+	if (!reader)
+		return;
+	stop(reader, 0);
+	while (guest_reader_take(reader, &process))
+		guest_reader_process_deinit(&process);
+	for (size_t i = 0; i < reader->guests.count; i++)
+		guest_view_close(reader->guests.items[i].view);
+	for (size_t i = 0; i < reader->kernels.count; i++)
+		buffer_deinit(&reader->kernels.items[i].table);
+	vm_memory_finder_destroy(reader->finder);
+	host_vms_deinit(&reader->vms);
+	vector_deinit(&reader->guests);
+	vector_deinit(&reader->kernels);
+	vector_deinit(&reader->added);
+	vector_deinit(&reader->questions);
+	vector_deinit(&reader->answers);
+	pthread_cond_destroy(&reader->wanted);
+	pthread_cond_destroy(&reader->done);
+	pthread_mutex_destroy(&reader->lock);
+	free(reader);
+}
+
+void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bool late)
+{
+	struct guest guest = { .vm = vm, .pid = pid, .late = late, .kernel = SIZE_MAX };
+
+	pthread_mutex_lock(&reader->lock);
+	vector_append(&reader->added, guest);
+	pthread_cond_signal(&reader->wanted);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void guest_reader_wait(struct guest_reader *reader, double seconds)
+{
+	struct timespec until;
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
+
+	until.tv_sec = until_ns / 1000000000;
+	until.tv_nsec = until_ns % 1000000000;
+	pthread_mutex_lock(&reader->lock);
+	while (reader->running && reader->added_done < reader->added.count &&
+	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))
+		;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
+		      uint64_t time_ns)
+{
+	struct question question = { vm, tgid, mm, time_ns };
+
+	if (reader->kernel_only)
+		return;
+	pthread_mutex_lock(&reader->lock);
+	if (reader->questions.count < MAX_QUESTIONS) {
+		vector_append(&reader->questions, question);
+		pthread_cond_signal(&reader->wanted);
+	}
+	pthread_mutex_unlock(&reader->lock);
+}
+
+bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = reader->answers_taken < reader->answers.count;
+	if (there)
+		*ret = reader->answers.items[reader->answers_taken++];
+	if (reader->answers_taken == reader->answers.count)
+		reader->answers.count = reader->answers_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	return there;
+}
+
+void guest_reader_finish(struct guest_reader *reader, double seconds)
+{
+	stop(reader, seconds);
+}
+
+const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
+						       size_t *ret_count)
+{
+	*ret_count = reader->kernels.count;
+	return reader->kernels.items;
+}

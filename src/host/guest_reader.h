@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is read of guests' memory while they are recorded: kernels and their symbols as they were over
+ * time, and the mappings of processes that samples were taken of. A thread of its own does the
+ * reading; the recording does not wait for it.
+ *
+ * A guest whose kernel cannot be found (a unikernel, one that boots just now) is recorded all the
+ * same, and said to be without names once. Times are of CLOCK_MONOTONIC, as samples'.
+ */
+#ifndef HOST_GUEST_READER_H
+#define HOST_GUEST_READER_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "host/capture.h"
+#include "host/guest_view.h"
+
+struct guest_reader;
+
+/*
+ * KERNEL_ONLY: nothing of guests' user space is read. CAPTURE is told how to find the current task
+ * of each guest; it is borrowed, and must outlive the reader.
+ */
+struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_only);
+void guest_reader_destroy(struct guest_reader *reader); /* takes NULL */
+
+/* Puts VM number VM, process PID, on the list. LATE: it came while the recording ran. */
+void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bool late);
+/* Until each VM on the list has been looked at, SECONDS at most. */
+void guest_reader_wait(struct guest_reader *reader, double seconds);
+
+/* Asks for the mappings of the process whose mm_struct is MM; TIME_NS comes back with them. */
+struct guest_reader_process {
+	uint32_t vm, tgid;
+	struct gva mm;
+	uint64_t time_ns;
+	struct guest_mappings mappings; /* executable ones only */
+	struct intern *strings;		/* of their paths */
+};
+void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
+		      uint64_t time_ns);
+/* False: no answer is there. RET is to be freed. Questions without an answer are dropped. */
+bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret);
+void guest_reader_process_deinit(struct guest_reader_process *process);
+
+/* A symbol table that held from FROM_NS to UNTIL_NS; 0: from the beginning, to the end. */
+struct guest_reader_kernel {
+	uint32_t vm, pid;
+	uint64_t from_ns, until_ns;
+	struct buffer table; /* encoded, and checked (symbol/table.h) */
+	char release[65], host_name[65];
+};
+/*
+ * Ends the thread, after VMs that nobody has looked at yet, for SECONDS at most. What it has read
+ * is the reader's.
+ */
+void guest_reader_finish(struct guest_reader *reader, double seconds);
+const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
+						       size_t *ret_count);
+
+#endif

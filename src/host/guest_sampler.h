@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A BPF program on perf events (src/bpf/guest_sampler.bpf.c) that lets pass the samples of known
+ * threads only, and takes those of guests itself, with what perf cannot tell: who ran in the guest,
+ * whether a nested guest ran, whether the sample is of an exit. One for each event.
+ */
+#ifndef HOST_GUEST_SAMPLER_H
+#define HOST_GUEST_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/guest_sampler.h"
+#include "host/capture.h"
+
+struct guest_sampler;
+
+/*
+ * RING_BYTES for each CPU, rounded up to a power of two. An error where BPF is not built in, not
+ * permitted, or not of use (a container's pids). Where guests' registers are out of reach (other
+ * than AMD, old kernels), it filters threads, and guest_sampler_sees_guests() is false.
+ */
+struct error *guest_sampler_create(size_t ring_bytes, struct guest_sampler **ret) MUST_CHECK;
+void guest_sampler_destroy(struct guest_sampler *sampler); /* takes NULL */
+bool guest_sampler_sees_guests(const struct guest_sampler *sampler);
+
+/* Attaches the program to a perf event (hardware or software; not to tracepoints, where it would
+ * filter other people's events, too). False: errno. */
+bool guest_sampler_attach(struct guest_sampler *sampler, int event_fd);
+/* NUMBER comes back with the thread's samples. False: errno. */
+bool guest_sampler_add(struct guest_sampler *sampler, const struct capture_thread *thread,
+		       uint32_t number);
+void guest_sampler_remove(struct guest_sampler *sampler, const struct capture_thread *thread);
+/* Samples of the thread that have passed so far, to either ring. */
+uint64_t guest_sampler_passed(const struct guest_sampler *sampler,
+			      const struct capture_thread *thread);
+/* From now on, in VM number VM below SAMPLER_MAX_VMS; may be called by any thread. */
+void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
+			  const struct sampler_vm *description);
+
+/* Becomes readable when a ring is a quarter full; -1: it has no rings. */
+int guest_sampler_epoll_fd(const struct guest_sampler *sampler);
+/* Passes all records of the rings to TAKE, those of one thread in their order. */
+void guest_sampler_drain(struct guest_sampler *sampler,
+			 void (*take)(void *context, const struct sampler_record *record),
+			 void *context);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest processes in the file: a COMM record when a thread is first seen or changes its name, the
+ * mappings of a process when a sample was taken in its user code, and again when one lies outside
+ * of what is known. Mappings come from another thread a moment later (guest_reader.h).
+ *
+ * Whether a pid is still the process that it was is told by addresses in the guest's kernel: of its
+ * task_struct and its mm_struct.
+ *
+ * Times: records that are older than the round before the last would be out of order for perf. The
+ * first mappings of a process have time 0, which perf takes at once: what a process had mapped when
+ * it was first seen it most often had before.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "host/recorder_state.h"
+
+#define ASK_AGAIN_NS 1000000000ull
+#define MAX_TASKS (1u << 20) /* a guest could make up new ones for ever */
+
+static uint64_t key_of(size_t vm, uint32_t number)
+{
+	return (uint64_t)vm << 32 | number;
+}
+
+static void keep(struct recorder *recorder, struct error *error)
+{
+	if (recorder->error)
+		error_destroy(error);
+	else
+		recorder->error = error;
+}
+
+static uint32_t machine_of(const struct recorder *recorder, size_t vm)
+{
+	return recorder->inventory.vms.items[vm].pid;
+}
+
+static void write_comm(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+		       uint64_t time_ns)
+{
+	char comm[sizeof(guest->comm) + 1] = "";
+
+	memcpy(comm, guest->comm, sizeof(guest->comm));
+	recorder_write_records(recorder); /* what came before stays before */
+	keep(recorder, perfdata_writer_guest_comm(recorder->writer, machine_of(recorder, vm),
+						  guest->tgid, guest->pid, comm, time_ns));
+}
+
+/* From now on TGID is another program, of which nothing is known. */
+static void begin_process(struct recorder *recorder, size_t vm, struct recorder_process *process,
+			  const struct capture_guest *guest, uint64_t time_ns)
+{
+	bool replaced = process->mm.value;
+
+	process->mm = guest->mm;
+	process->asked_ns = 0;
+	process->replaced = replaced;
+	process->code.count = 0;
+	if (!replaced)
+		return;
+	recorder_write_records(recorder);
+	keep(recorder, perfdata_writer_guest_process(recorder->writer, machine_of(recorder, vm),
+						     guest->tgid, 0, time_ns));
+	write_comm(recorder, vm, guest, time_ns);
+}
+
+static bool is_known_code(const struct recorder_process *process, uint64_t ip)
+{
+	for (size_t i = 0; i < process->code.count; i++)
+		if (ip >= process->code.items[i].start.value && ip < process->code.items[i].end.value)
+			return true;
+	return false;
+}
+
+static struct recorder_process *find_process(struct recorder *recorder, size_t vm, uint32_t tgid)
+{
+	bool added;
+	uint64_t *entry = map_insert(&recorder->process_of, key_of(vm, tgid), &added);
+
+	if (added) {
+		vector_append(&recorder->processes, (struct recorder_process){ 0 });
+		*entry = recorder->processes.count - 1;
+	}
+	return &recorder->processes.items[*entry];
+}
+
+static void note_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			 const struct perfdata_sample *sample)
+{
+	struct recorder_process *process = find_process(recorder, vm, guest->tgid);
+	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
+
+	/* A process that ends has no mm any more: what was known of it holds. */
+	if (guest->mm.value && guest->mm.value != process->mm.value)
+		begin_process(recorder, vm, process, guest, sample->time_ns);
+	if (!user || !process->mm.value || is_known_code(process, sample->ip))
+		return;
+	if (process->asked_ns && sample->time_ns - process->asked_ns < ASK_AGAIN_NS)
+		return;
+	process->asked_ns = sample->time_ns;
+	guest_reader_ask(recorder->reader, vm, guest->tgid, process->mm, sample->time_ns);
+}
+
+/* All is forgotten at once; what is met again is written again. */
+static void bound_tasks(struct recorder *recorder)
+{
+	if (recorder->tasks.count < MAX_TASKS)
+		return;
+	recorder_forget_processes(recorder);
+}
+
+void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			const struct perfdata_sample *sample)
+{
+	struct recorder_task *task;
+	bool added;
+	uint64_t *entry;
+
+	bound_tasks(recorder);
+	entry = map_insert(&recorder->task_of, key_of(vm, guest->pid), &added);
+	if (added) {
+		vector_append(&recorder->tasks, (struct recorder_task){ 0 });
+		*entry = recorder->tasks.count - 1;
+	}
+	task = &recorder->tasks.items[*entry];
+	if (added || task->at.value != guest->task.value || task->tgid != guest->tgid ||
+	    memcmp(task->comm, guest->comm, sizeof(task->comm))) {
+		task->at = guest->task;
+		task->tgid = guest->tgid;
+		memcpy(task->comm, guest->comm, sizeof(task->comm));
+		write_comm(recorder, vm, guest, sample->time_ns);
+	}
+	note_process(recorder, vm, guest, sample);
+}
+
+static void write_mapping(struct recorder *recorder, const struct guest_reader_process *answer,
+			  const struct guest_mapping *mapping, uint64_t time_ns)
+{
+	struct perfdata_mapping record = {
+		.pid = answer->tgid,
+		.tid = answer->tgid,
+		.start = mapping->start.value,
+		.length = mapping->end.value - mapping->start.value,
+		.file_offset = mapping->file_offset,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.inode = mapping->inode,
+		.prot = (mapping->read ? PROT_READ : 0) | (mapping->write ? PROT_WRITE : 0) |
+			(mapping->execute ? PROT_EXEC : 0),
+		.flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE,
+		.misc = PERF_RECORD_MISC_GUEST_USER,
+		.path = intern_string(answer->strings, mapping->path),
+	};
+
+	if (!*record.path)
+		record.path = "//anon"; /* as perf has it */
+	keep(recorder, perfdata_writer_guest_mmap2(recorder->writer,
+						   machine_of(recorder, answer->vm), &record,
+						   time_ns));
+}
+
+static bool has_code(const struct recorder_process *process, const struct guest_mapping *mapping)
+{
+	for (size_t i = 0; i < process->code.count; i++)
+		if (process->code.items[i].start.value == mapping->start.value &&
+		    process->code.items[i].end.value == mapping->end.value)
+			return true;
+	return false;
+}
+
+static void take_answer(struct recorder *recorder, const struct guest_reader_process *answer)
+{
+	struct recorder_process *process = find_process(recorder, answer->vm, answer->tgid);
+	bool first = !process->code.count && !process->replaced;
+	uint64_t time_ns = answer->time_ns;
+
+	if (process->mm.value != answer->mm.value)
+		return; /* it has become another program meanwhile */
+	if (time_ns < recorder->round_ns[0])
+		time_ns = recorder->round_ns[0];
+	for (size_t i = 0; i < answer->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
+		struct recorder_code code = { mapping->start, mapping->end };
+
+		if (has_code(process, mapping))
+			continue;
+		write_mapping(recorder, answer, mapping, first ? 0 : time_ns);
+		vector_append(&process->code, code);
+	}
+}
+
+void recorder_take_mappings(struct recorder *recorder)
+{
+	struct guest_reader_process answer;
+
+	if (!recorder->reader)
+		return;
+	recorder_write_records(recorder);
+	while (guest_reader_take(recorder->reader, &answer)) {
+		take_answer(recorder, &answer);
+		guest_reader_process_deinit(&answer);
+	}
+}
+
+void recorder_forget_processes(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->processes.count; i++)
+		vector_deinit(&recorder->processes.items[i].code);
+	vector_deinit(&recorder->processes);
+	vector_deinit(&recorder->tasks);
+	map_deinit(&recorder->process_of);
+	map_deinit(&recorder->task_of);
+	map_init(&recorder->process_of);
+	map_init(&recorder->task_of);
+}
