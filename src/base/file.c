@@ -6,7 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+
+#include "base/map.h"
 
 #define READ_STEP_BYTES ((size_t)64 * 1024)
 #define STREAM_STEP_BYTES ((size_t)1024 * 1024)
@@ -36,16 +37,28 @@ void file_release(const struct mapped_file *file, size_t size)
 		madvise((void *)file->data, size & ~(page_bytes - 1), MADV_DONTNEED);
 }
 
-struct error *file_map(const char *path, struct mapped_file *ret)
+static struct error *map_path(const char *path, int flags, bool only_own, struct mapped_file *ret)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	struct stat stat;
 
 	if (fd < 0 || fstat(fd, &stat) < 0)
 		return error_system(errno, "could not open '%s'", path);
 	if (!S_ISREG(stat.st_mode))
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
+	if (only_own && stat.st_uid != geteuid())
+		return error_create(ERROR_PERMISSION, "'%s' belongs to somebody else", path);
 	return map_regular(fd, path, stat.st_size, ret);
+}
+
+struct error *file_map(const char *path, struct mapped_file *ret)
+{
+	return map_path(path, 0, false, ret);
+}
+
+struct error *file_map_own(const char *path, struct mapped_file *ret)
+{
+	return map_path(path, O_NOFOLLOW, true, ret);
 }
 
 /* Reads FD to its end into *DATA, a mapping of *CAPACITY bytes, which mremap() grows. */
@@ -163,6 +176,16 @@ struct error *file_read(const char *path, struct buffer *ret)
 	ret->max_bytes--;
 	ret->size--;
 	return NULL;
+}
+
+uint64_t file_stamp(const struct stat *stat)
+{
+	const uint64_t parts[] = { stat->st_dev, stat->st_ino, stat->st_size,
+				   stat->st_mtim.tv_sec, stat->st_mtim.tv_nsec,
+				   stat->st_ctim.tv_sec, stat->st_ctim.tv_nsec };
+	uint64_t stamp = hash_bytes(parts, sizeof(parts));
+
+	return stamp ? stamp : 1;
 }
 
 struct error *file_write_all(int fd, const void *data, size_t size, const char *path)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -18,6 +19,8 @@ struct mapped_file {
 
 /* Maps a regular file for reading. Something else (a FIFO, a folder) is an error. */
 struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
+/* The same of a file that belongs to this process's user and is no link: nobody else made it. */
+struct error *file_map_own(const char *path, struct mapped_file *ret) MUST_CHECK;
 /*
  * All of PATH, whatever kind of file it is, or of standard input if PATH is "-". A regular
  * file is mapped; anything else is read to its end, at most MAX_BYTES, into memory that grows
@@ -36,6 +39,9 @@ void file_release(const struct mapped_file *file, size_t size);
  * buffer whose maximum bounds it, and which gets a terminating 0 behind its size.
  */
 struct error *file_read(const char *path, struct buffer *ret) MUST_CHECK;
+
+/* A number, never 0, for a file as it is: one that was written or replaced since has another. */
+uint64_t file_stamp(const struct stat *stat);
 
 /* Writes all SIZE bytes, going on after short writes and EINTR. */
 struct error *file_write_all(int fd, const void *data, size_t size, const char *path) MUST_CHECK;

@@ -15,11 +15,14 @@
  */
 #include "symbol/dso.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "symbol/dso_private.h"
+#include "symbol/table_cache.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define VDSO_MAX_BYTES ((size_t)1 << 20)
@@ -90,10 +93,8 @@ char *dso_debug_path(const struct dso_request *request)
 struct search {
 	struct dso_request request; /* with PATH's own build-id where none was given */
 	struct elf_file *symbols;   /* has .symtab */
-	char *symbols_path;
-	struct elf_file *runtime; /* has code; may be the same as symbols */
-	char *runtime_path;
-	struct error *reason; /* why the last file was no good */
+	struct elf_file *runtime;   /* has code; may be the same as symbols */
+	struct error *reason;	    /* why the last file was no good */
 };
 
 static void search_deinit(struct search *search)
@@ -101,8 +102,6 @@ static void search_deinit(struct search *search)
 	if (search->runtime != search->symbols)
 		elf_file_close(search->runtime);
 	elf_file_close(search->symbols);
-	free(search->symbols_path);
-	free(search->runtime_path);
 	error_destroy(search->reason);
 }
 
@@ -130,13 +129,10 @@ static void try_file(struct search *search, char *taken)
 		return;
 	}
 	opened = file;
-	if (!search->symbols && elf_file_has_symtab(opened)) {
+	if (!search->symbols && elf_file_has_symtab(opened))
 		search->symbols = take_pointer(file);
-		search->symbols_path = memory_strdup(path);
-	}
 	if (!search->runtime && elf_file_has_code(opened)) {
 		search->runtime = opened;
-		search->runtime_path = memory_strdup(path);
 		file = NULL;
 	}
 }
@@ -168,10 +164,9 @@ static void try_all(struct search *search, const struct elf_file *own)
 	try_file(search, memory_strdup(path));
 }
 
-static struct error *load_found(const struct search *search, struct dso_symbols *ret)
+static struct error *read_symbols(const char *path, struct elf_file *symbols,
+				  struct elf_file *runtime, struct dso_symbols *ret)
 {
-	struct elf_file *symbols = search->symbols ? search->symbols : search->runtime;
-	struct elf_file *runtime = search->runtime ? search->runtime : search->symbols;
 	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
 	struct error *error = elf_file_add_offsets(symbols, runtime, builder);
 
@@ -179,8 +174,36 @@ static struct error *load_found(const struct search *search, struct dso_symbols 
 		error = elf_file_add_plt(runtime, builder);
 	if (error)
 		return error;
-	return dso_finish(take_pointer(builder), search->request.path,
-			  search->symbols_path ? search->symbols_path : search->runtime_path, ret);
+	return dso_finish(take_pointer(builder), path, elf_file_name(symbols), ret);
+}
+
+static uint64_t hash_name(const struct elf_file *file)
+{
+	return hash_bytes(elf_file_name(file), strlen(elf_file_name(file)));
+}
+
+/* What was found, as it is now, always has the same table: it is kept. */
+static struct error *load_found(const struct search *search, struct dso_symbols *ret)
+{
+	struct elf_file *symbols = search->symbols ? search->symbols : search->runtime;
+	struct elf_file *runtime = search->runtime ? search->runtime : search->symbols;
+	uint64_t key = hash_u64(elf_file_stamp(symbols)) + elf_file_stamp(runtime);
+	uint64_t place = hash_name(symbols) + hash_u64(hash_name(runtime));
+	_cleanup_free_ char *name = NULL;
+	struct error *error;
+
+	if (!elf_file_stamp(runtime))
+		return read_symbols(search->request.path, symbols, runtime, ret);
+	name = memory_printf("program-%016" PRIx64, place);
+	ret->table = table_cache_load(name, key);
+	if (ret->table) {
+		ret->found = memory_strdup(elf_file_name(symbols));
+		return NULL;
+	}
+	error = read_symbols(search->request.path, symbols, runtime, ret);
+	if (!error)
+		table_cache_store(name, key, ret->table);
+	return error;
 }
 
 static struct error *load_program(const struct dso_request *request, struct dso_symbols *ret)
@@ -229,7 +252,6 @@ static struct error *load_vdso(const struct dso_request *request, struct dso_sym
 		return dso_no_symbols(request->path, "it is neither this kernel's nor in "
 						     "perf's build-id cache");
 	search.runtime = take_pointer(own);
-	search.runtime_path = memory_strdup("[vdso]");
 	return load_found(&search, ret);
 }
 

@@ -126,8 +126,6 @@ static struct error *load_running(const struct dso_request *request, struct dso_
 	uint64_t key = hash_u64(hash_file(BOOT_ID)) ^ hash_file(PROC_MODULES);
 	struct error *error;
 
-	/* Another version may choose symbols by other rules. */
-	key ^= hash_u64(hash_bytes(PERFVISOR_VERSION, strlen(PERFVISOR_VERSION)));
 	ret->table = delta ? NULL : table_cache_load(CACHE_NAME, key);
 	if (ret->table) {
 		ret->found = memory_strdup(kallsyms);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/cursor.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "symbol/elf_private.h"
 
@@ -61,6 +62,11 @@ bool build_id_equal(const struct build_id *build_id, const uint8_t *data, size_t
 	return true;
 }
 
+const char *elf_file_name(const struct elf_file *file)
+{
+	return file->name;
+}
+
 const struct build_id *elf_file_build_id(const struct elf_file *file)
 {
 	return &file->build_id;
@@ -74,6 +80,11 @@ bool elf_file_has_symtab(const struct elf_file *file)
 bool elf_file_has_code(const struct elf_file *file)
 {
 	return file->has_code;
+}
+
+uint64_t elf_file_stamp(const struct elf_file *file)
+{
+	return file->stamp;
 }
 
 const char *elf_file_debug_link(const struct elf_file *file)
@@ -257,6 +268,7 @@ struct error *elf_file_open(const char *path, struct elf_file **ret)
 		return error_system(errno, "could not open '%s'", path);
 	if (!S_ISREG(stat.st_mode))
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
+	file->stamp = file_stamp(&stat);
 	bytes = pread(file->fd, head, sizeof(head), 0);
 	if (bytes < 0)
 		return error_system(errno, "could not read '%s'", path);

@@ -26,10 +26,13 @@ struct error *elf_file_open_memory(const void *data, size_t size, const char *na
 				   struct elf_file **ret) MUST_CHECK;
 void elf_file_close(struct elf_file *file); /* takes NULL */
 
+const char *elf_file_name(const struct elf_file *file); /* as it was opened; borrowed */
 const struct build_id *elf_file_build_id(const struct elf_file *file);
 bool elf_file_has_symtab(const struct elf_file *file); /* .symtab */
 /* Code is in the file: it is one that runs, not one of debugging information alone. */
 bool elf_file_has_code(const struct elf_file *file);
+/* The file_stamp() of what was opened; 0 for an image in memory. */
+uint64_t elf_file_stamp(const struct elf_file *file);
 /* The file name in .gnu_debuglink, borrowed; NULL for none, or one with a '/'. */
 const char *elf_file_debug_link(const struct elf_file *file);
 

@@ -30,6 +30,7 @@ struct elf_file {
 	char *name;
 	int fd; /* -1: an image in memory */
 	Elf *elf;
+	uint64_t stamp;
 	GElf_Ehdr header;
 	struct build_id build_id;
 	char *debug_link;

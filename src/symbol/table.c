@@ -78,6 +78,7 @@ void symbol_table_destroy(struct symbol_table *table)
 		return;
 	free((void *)table->module_order);
 	free(table->owned);
+	file_unmap(&table->file);
 	free(table);
 }
 

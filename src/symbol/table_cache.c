@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file of the cache is the key as a u64 and a table's byte form. It is written beside its
- * place and renamed into it, so that a reader sees all of one or all of another. One that
- * belongs to somebody else, who could give functions false names, is not read.
+ * place and renamed into it, so that a reader sees all of one or all of another, and is
+ * searched where it is mapped. One that belongs to somebody else, who could give functions
+ * false names, is not read. Where the tables of too many programs have come together, or too
+ * large ones, all go, and those that are in use come again.
  */
 #include "symbol/table_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "symbol/table_private.h"
 
-#define CACHE_MAX_BYTES ((size_t)256 << 20)
+#define TABLE_MAX_BYTES ((size_t)256 << 20)
+#define CACHE_MAX_BYTES ((uint64_t)512 << 20)
+#define CACHE_MAX_FILES 1024
 
 /* The folder, malloc()ed; NULL where there is no place for one. */
 static char *cache_folder(bool create)
@@ -39,53 +45,74 @@ static char *cache_folder(bool create)
 	return folder;
 }
 
-/* All of the file in memory of its own, *RET_BYTES of it; NULL where it is no good. */
-static void *read_own_file(const char *path, size_t *ret_bytes)
+/* Another build of this program may choose symbols by other rules. */
+static uint64_t key_of_build(uint64_t key)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	_cleanup_free_ uint8_t *data = NULL;
-	struct stat stat;
-	size_t got = 0;
+	struct stat program;
 
-	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) ||
-	    stat.st_uid != geteuid() || stat.st_size < (off_t)sizeof(uint64_t) ||
-	    (uint64_t)stat.st_size > CACHE_MAX_BYTES)
-		return NULL;
-	data = memory_alloc(stat.st_size);
-	while (got < (size_t)stat.st_size) {
-		ssize_t bytes = read(fd, data + got, stat.st_size - got);
+	return stat("/proc/self/exe", &program) < 0 ? key : key ^ file_stamp(&program);
+}
 
-		if (bytes <= 0)
-			return NULL;
-		got += bytes;
-	}
-	*ret_bytes = got;
-	return take_pointer(data);
+/* The table in FILE, which it takes where it is a good one. */
+static struct error *decode(struct mapped_file *file, uint64_t key, struct symbol_table **ret)
+{
+	struct error *error;
+
+	if (file->size < sizeof(key) || memcmp(file->data, &key, sizeof(key)))
+		return error_create(ERROR_NOT_FOUND, "another key");
+	error = symbol_table_decode(file->data + sizeof(key), file->size - sizeof(key), ret);
+	if (error)
+		return error;
+	(*ret)->file = *file;
+	*file = (struct mapped_file){ 0 };
+	return NULL;
 }
 
 struct symbol_table *table_cache_load(const char *name, uint64_t key)
 {
 	_cleanup_free_ char *folder = cache_folder(false);
 	_cleanup_free_ char *path = folder ? memory_printf("%s/%s", folder, name) : NULL;
-	_cleanup_free_ uint8_t *data = NULL;
+	_cleanup_mapped_file_ struct mapped_file file = { 0 };
 	struct symbol_table *table = NULL;
-	size_t bytes = 0;
 	struct error *error;
 
 	if (!path)
 		return NULL;
-	data = read_own_file(path, &bytes);
-	if (!data || memcmp(data, &key, sizeof(key)))
-		return NULL;
-	error = symbol_table_decode(data + sizeof(key), bytes - sizeof(key), &table);
-	if (error) {
-		error_destroy(error);
-		return NULL;
-	}
-	/* Now the arrays lie in the file's copy, and live as long as the table. */
-	if (!table->owned)
-		table->owned = take_pointer(data);
+	error = file_map_own(path, &file);
+	if (!error)
+		error = decode(&file, key_of_build(key), &table);
+	error_destroy(error);
 	return table;
+}
+
+/* Folders stay: unlinkat() removes none without being asked. */
+static void empty(DIR *folder)
+{
+	const struct dirent *entry;
+
+	rewinddir(folder);
+	while ((entry = readdir(folder)))
+		(void)unlinkat(dirfd(folder), entry->d_name, 0);
+}
+
+static void keep_small(const char *path)
+{
+	const struct dirent *entry;
+	DIR *folder = opendir(path);
+	uint64_t bytes = 0;
+	size_t files = 0;
+	struct stat stat;
+
+	while (folder && (entry = readdir(folder))) {
+		if (fstatat(dirfd(folder), entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		files++;
+		bytes += stat.st_size;
+	}
+	if (files > CACHE_MAX_FILES || bytes > CACHE_MAX_BYTES)
+		empty(folder);
+	if (folder)
+		closedir(folder);
 }
 
 void table_cache_store(const char *name, uint64_t key, const struct symbol_table *table)
@@ -96,12 +123,13 @@ void table_cache_store(const char *name, uint64_t key, const struct symbol_table
 	_cleanup_close_ int fd = -1;
 	struct error *error;
 
-	buffer_init(&bytes, CACHE_MAX_BYTES);
+	buffer_init(&bytes, TABLE_MAX_BYTES);
 	if (!folder)
 		return;
+	keep_small(folder);
 	path = memory_printf("%s/%s", folder, name);
 	temporary = memory_printf("%s/.%s.XXXXXX", folder, name);
-	buffer_append_u64(&bytes, key);
+	buffer_append_u64(&bytes, key_of_build(key));
 	symbol_table_encode(table, &bytes);
 	fd = bytes.overflow ? -1 : mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)

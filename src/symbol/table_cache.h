@@ -2,7 +2,8 @@
 /*
  * Symbol tables kept between runs, below $XDG_CACHE_HOME/perfvisor (~/.cache/perfvisor):
  * the text of the running kernel's kallsyms takes the kernel longer to write than all the
- * rest of a report. A cache only: every failure is a miss, and whatever is there may go.
+ * rest of a report, and reading the symbols of programs takes half of a short one. A cache
+ * only: every failure is a miss, and whatever is there may go.
  */
 #ifndef SYMBOL_TABLE_CACHE_H
 #define SYMBOL_TABLE_CACHE_H

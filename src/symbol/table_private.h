@@ -3,6 +3,7 @@
 #ifndef SYMBOL_TABLE_PRIVATE_H
 #define SYMBOL_TABLE_PRIVATE_H
 
+#include "base/file.h"
 #include "symbol/table.h"
 
 /* Limits of a table. Far above any kernel's or program's, and far below what an offset can say. */
@@ -26,7 +27,8 @@ struct symbol_table {
 	size_t text_bytes;
 	const uint32_t *module_order; /* owned: indexes of modules with a range, by start */
 	size_t module_order_count;
-	void *owned; /* what the arrays lie in, NULL where they are borrowed */
+	void *owned; /* what the arrays lie in, NULL where they are borrowed, or in the file */
+	struct mapped_file file; /* likewise, of a table that was stored; else empty */
 };
 
 /*

@@ -118,6 +118,25 @@ static void refuses_what_is_no_file(void **state)
 	assert_error(file_map("/nonexistent/file", &file), ERROR_NOT_FOUND);
 }
 
+static void maps_its_own_and_no_link(void **state)
+{
+	_cleanup_free_ char *path = write_file("own", "content", 7);
+	_cleanup_free_ char *link = memory_printf("%s/link", folder);
+	_cleanup_mapped_file_ struct mapped_file file = { 0 };
+	struct mapped_file none;
+	struct error *error;
+
+	(void)state;
+	assert_no_error(file_map_own(path, &file));
+	assert_memory_equal(file.data, "content", 7);
+	assert_int_equal(symlink(path, link), 0);
+	error = file_map_own(link, &none);
+	assert_non_null(error);
+	error_destroy(error);
+	if (geteuid() == 0 && chown(path, 65534, 65534) == 0)
+		assert_error(file_map_own(path, &none), ERROR_PERMISSION);
+}
+
 static void reads_up_to_the_maximum(void **state)
 {
 	static char data[200000];
@@ -153,6 +172,7 @@ int main(void)
 		cmocka_unit_test(maps_what_was_written),
 		cmocka_unit_test(loads_files_and_pipes),
 		cmocka_unit_test(refuses_what_is_no_file),
+		cmocka_unit_test(maps_its_own_and_no_link),
 		cmocka_unit_test(reads_up_to_the_maximum),
 		cmocka_unit_test(reads_proc_files),
 	};

@@ -236,6 +236,56 @@ static void copy(const char *from, const char *to)
 	assert_int_equal(system(command), 0);
 }
 
+static void assert_same_tables(const struct symbol_table *left, const struct symbol_table *right)
+{
+	assert_int_equal(symbol_table_count(left), symbol_table_count(right));
+	for (size_t i = 0; i < symbol_table_count(left); i++) {
+		const struct symbol *a = symbol_table_at(left, i), *b = symbol_table_at(right, i);
+
+		assert_int_equal(a->start, b->start);
+		assert_int_equal(a->end, b->end);
+		assert_int_equal(a->type, b->type);
+		assert_string_equal(symbol_name(left, a), symbol_name(right, b));
+	}
+}
+
+/* How many tables of programs are kept in the folder. */
+static int count_kept(void)
+{
+	_cleanup_free_ char *command =
+		memory_printf("exit $(ls '%s/perfvisor' | grep -c ^program-)", folder);
+
+	return WEXITSTATUS(system(command));
+}
+
+static void a_file_is_read_again_once_it_changed(void **state)
+{
+	_cleanup_free_ char *path = memory_printf("%s/changing.so", folder);
+	struct dso_request request = { .path = path };
+	struct dso_symbols read, kept, other;
+	int before;
+
+	(void)state;
+	copy(FIXTURES "so64", "changing.so");
+	assert_no_error(dso_load_symbols(&request, &read));
+	before = count_kept();
+	assert_true(before > 0);
+	assert_no_error(dso_load_symbols(&request, &kept));
+	assert_int_equal(count_kept(), before);
+	check_fixture(&kept);
+	assert_same_tables(read.table, kept.table);
+	assert_string_equal(read.found, kept.found);
+
+	copy(FIXTURES "ibt", "changing.so");
+	assert_no_error(dso_load_symbols(&request, &other));
+	assert_string_equal(name_at(&other, 0x430), "imported@plt");
+	assert_int_equal(count_kept(), before);
+	check_fixture(&kept); /* whoever still looks at the old one sees that */
+	dso_symbols_deinit(&read);
+	dso_symbols_deinit(&kept);
+	dso_symbols_deinit(&other);
+}
+
 /* The file is gone; perf's cache has it stripped, and its debug file. */
 static void the_cache_gives_what_is_gone(void **state)
 {
@@ -373,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_library_is_named),
 		cmocka_unit_test(second_tables_of_the_linkage_are_named),
 		cmocka_unit_test(other_build_ids_are_refused),
+		cmocka_unit_test(a_file_is_read_again_once_it_changed),
 		cmocka_unit_test(the_cache_gives_what_is_gone),
 		cmocka_unit_test(what_has_no_symbols_says_so),
 		cmocka_unit_test(the_vdso_is_this_process_own),

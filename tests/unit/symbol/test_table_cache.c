@@ -2,6 +2,8 @@
 /* What is stored comes back for its key alone, and damage is a miss. */
 #include "test.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -79,6 +81,73 @@ static void damage_is_a_miss(void **state)
 	assert_int_equal(rmdir(path), 0);
 }
 
+static void assert_loads(const char *name)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = table_cache_load(name, 7);
+
+	assert_non_null(table);
+}
+
+static void flip(const char *path, off_t at, char byte)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+}
+
+/* The text is what comes last: one name of 202 bytes with its end, and "module". */
+static void a_control_character_is_a_miss(void **state)
+{
+	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test", folder);
+	static const char bad[] = { 1, '\n', 31, 127 };
+	static const char good[] = { ' ', '~', (char)0x80, (char)0xff };
+	char name[202];
+	struct stat stat_now;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	store(7, name);
+	assert_int_equal(stat(path, &stat_now), 0);
+	for (off_t at = stat_now.st_size - 209; at < stat_now.st_size - 8; at += 25) {
+		for (size_t i = 0; i < sizeof(bad); i++) {
+			flip(path, at, bad[i]);
+			assert_null(table_cache_load("test", 7));
+		}
+		for (size_t i = 0; i < sizeof(good); i++) {
+			flip(path, at, good[i]);
+			assert_loads("test");
+		}
+	}
+}
+
+static size_t count_files(void)
+{
+	_cleanup_free_ char *path = memory_printf("%s/perfvisor", folder);
+	DIR *entries = opendir(path);
+	size_t count = 0;
+
+	while (readdir(entries))
+		count++;
+	closedir(entries);
+	return count;
+}
+
+static void what_is_kept_stays_small(void **state)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = table_of("x");
+
+	(void)state;
+	for (int i = 0; i < 1500; i++) {
+		_cleanup_free_ char *name = memory_printf("table-%d", i);
+
+		table_cache_store(name, 7, table);
+		assert_true(count_files() < 1100);
+	}
+	assert_loads("table-1499");
+	assert_null(table_cache_load("table-0", 7));
+}
+
 static void no_place_is_no_error(void **state)
 {
 	(void)state;
@@ -96,6 +165,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_comes_back_for_its_key),
 		cmocka_unit_test(damage_is_a_miss),
+		cmocka_unit_test(a_control_character_is_a_miss),
+		cmocka_unit_test(what_is_kept_stays_small),
 		cmocka_unit_test(no_place_is_no_error),
 	};
 
