@@ -31,7 +31,9 @@ static void default_keys(const struct session *session, struct profile_keys *ret
 	ret->count = 0;
 	if (vms)
 		profile_keys_add(ret, PROFILE_VM);
-	/* The command of a guest's sample would be its vCPU thread: the VM says more. */
+	/* Else the command of a guest's sample is its vCPU thread: the VM says more. */
+	if (session->guest_samples && session->guest_processes)
+		profile_keys_add(ret, PROFILE_GUEST_COMM);
 	if (!session->guest_samples)
 		profile_keys_add(ret, PROFILE_COMM);
 	profile_keys_add(ret, PROFILE_DSO);
@@ -50,7 +52,8 @@ static struct error *parse_keys(const char *text, struct profile_keys *ret)
 		if (!view_parse_key(word, &key))
 			return error_hint(error_create(ERROR_USAGE, "--sort knows no key '%s'",
 						       word),
-					  "the keys are vm, vcpu, comm, pid, dso, mode, sym");
+					  "the keys are vm, vcpu, comm, pid, gcomm, gpid, dso, "
+					  "mode, sym");
 		profile_keys_add(ret, key);
 	}
 	return NULL;
@@ -198,8 +201,8 @@ static const struct option_spec report_options[] = {
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
 	  "text, also on a terminal (as it is without)" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
-	  "what to count by, separated by commas: vm, vcpu, comm, pid, dso, mode, sym",
-	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid dso mode sym" },
+	  "what to count by, separated by commas: vm, vcpu, comm, pid, gcomm, gpid, dso, mode, sym",
+	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid gcomm gpid dso mode sym" },
 	{ OPTION_STRINGS, 0, "vm", offsetof(struct report_config, vms), "NAME|PID",
 	  "only this VM; may be repeated", .completion = COMPLETE_VM },
 	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
@@ -222,6 +225,7 @@ const struct command command_report = {
 	.options = report_options,
 	.examples = "  perfvisor report                           # the newest recording here\n"
 		    "  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
-		    "  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n",
+		    "  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
+		    "  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n",
 	.run = run_report,
 };

@@ -217,7 +217,7 @@ static bool enter_context(struct writer *writer, const struct session_sample *sa
 			  const struct context *context, uint64_t mark, struct machine **machine,
 			  struct space **space)
 {
-	bool same = context->machine && !context_is_guest_mode(context->cpumode);
+	bool same = context->machine && !cpumode_is_guest(context->cpumode);
 	uint16_t cpumode;
 
 	switch (mark) {
@@ -240,7 +240,7 @@ static bool enter_context(struct writer *writer, const struct session_sample *sa
 	default:
 		return false;
 	}
-	if (same && !context_is_guest_mode(cpumode)) {
+	if (same && !cpumode_is_guest(cpumode)) {
 		*machine = context->machine;
 		*space = cpumode == PERF_RECORD_MISC_USER ? context->user_space
 							  : &context->machine->kernel;

@@ -47,15 +47,15 @@ static char *resolve_function(void *data, unsigned long long *address, char **mo
 {
 	struct tracepoints *tracepoints = data;
 	struct machine *host = tracepoints->session->machines.items[0];
-	const struct symbol *symbol;
+	const struct symbol_table *table =
+		session_kernel_table(tracepoints->session, host, MACHINE_NO_KERNEL);
+	const struct symbol *symbol = table ? symbol_table_find(table, *address) : NULL;
 
-	session_load_kernel(tracepoints->session, host);
-	symbol = host->kernel_table ? symbol_table_find(host->kernel_table, *address) : NULL;
 	if (!symbol)
 		return NULL;
-	*module = (char *)symbol_module(host->kernel_table, symbol);
+	*module = (char *)symbol_module(table, symbol);
 	*address = symbol->start;
-	return (char *)symbol_name(host->kernel_table, symbol);
+	return (char *)symbol_name(table, symbol);
 }
 
 /* A file with its size before it; NULL if it is not all there. */

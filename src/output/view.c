@@ -15,6 +15,8 @@ static const struct {
 	[PROFILE_VCPU] = { "vcpu", "vCPU" },
 	[PROFILE_COMM] = { "comm", "Command" },
 	[PROFILE_PID] = { "pid", "Pid" },
+	[PROFILE_GUEST_COMM] = { "gcomm", "Guest Command" },
+	[PROFILE_GUEST_PID] = { "gpid", "Guest Pid" },
 	[PROFILE_DSO] = { "dso", "Shared Object" },
 	[PROFILE_MODE] = { "mode", "Mode" },
 	[PROFILE_SYMBOL] = { "sym", "Symbol" },
@@ -118,6 +120,16 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 	case PROFILE_PID:
 		buffer_printf(out, "%d", (int)row->pid);
 		break;
+	case PROFILE_GUEST_COMM:
+		output_append_escaped(out,
+				      intern_string(profile->session->strings, row->guest_comm));
+		break;
+	case PROFILE_GUEST_PID:
+		if (row->guest_pid == PROFILE_NO_PID)
+			buffer_append_string(out, "-");
+		else
+			buffer_printf(out, "%" PRIu32, row->guest_pid);
+		break;
 	case PROFILE_DSO:
 		output_append_escaped(out, resolver_dso_name(profile->resolver, row->location));
 		break;
@@ -149,6 +161,19 @@ static void append_host(struct buffer *out, const struct profile_totals *totals)
 	buffer_append_string(out, ", ");
 }
 
+/* "7 guest kernel, 3 guest user (2 of both nested, 1 at an exit), " */
+static void append_written_guests(struct buffer *out, const struct profile_totals *totals)
+{
+	buffer_printf(out, "%" PRIu64 " guest kernel, %" PRIu64 " guest user",
+		      totals->guest_kernel, totals->guest_user);
+	if (totals->nested)
+		buffer_printf(out, " (%" PRIu64 " of both nested", totals->nested);
+	if (totals->at_exit)
+		buffer_printf(out, "%s%" PRIu64 "%s at an exit", totals->nested ? ", " : " (",
+			      totals->at_exit, totals->nested ? "" : " of both");
+	buffer_append_string(out, totals->nested || totals->at_exit ? "), " : ", ");
+}
+
 static void append_guests(struct buffer *out, const struct profile_totals *totals)
 {
 	if (totals->guest_counted)
@@ -156,8 +181,7 @@ static void append_guests(struct buffer *out, const struct profile_totals *total
 			      totals->guest_counted);
 	if (totals->guest_kernel || totals->guest_user ||
 	    (totals->guest_sampled && !totals->guest_counted))
-		buffer_printf(out, "%" PRIu64 " guest kernel, %" PRIu64 " guest user, ",
-			      totals->guest_kernel, totals->guest_user);
+		append_written_guests(out, totals);
 	else if (!totals->guest_sampled && !totals->guest_counted)
 		buffer_append_string(out, "guests not sampled, ");
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who a sample belongs to. A guest's sample names its VM by its id's machine pid
- * (PERF_RECORD_ID_INDEX), else by the pid of the process whose vCPU it interrupted. A
- * host's sample belongs to a VM if its process is that VM's VMM.
+ * (PERF_RECORD_ID_INDEX), else by the pid of the process whose vCPU it interrupted; where the
+ * recording has the guest's processes its pid and tid are theirs, else the vCPU thread's. A
+ * host's sample belongs to a VM if its process is that VM's VMM. Of a guest of a guest nothing
+ * is known, whatever its addresses would be in the guest.
  */
 #include "profile/context.h"
 
@@ -44,6 +46,13 @@ static void fill_names(struct context *context, const struct timeline_span *span
 	context->until = span->until < context->until ? span->until : context->until;
 }
 
+static uint32_t special_of(const struct session *session, const struct perfdata_id *id)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+
+	return id && inventory ? perfdata_inventory_special(inventory, id->id) : 0;
+}
+
 static void fill_guest(struct session *session, struct context *context,
 		       const struct session_sample *sample)
 {
@@ -56,10 +65,13 @@ static void fill_guest(struct session *session, struct context *context,
 		return;
 	span = timeline_find(&context->machine->timeline, fields->pid, fields->tid, sample->time);
 	fill_names(context, &span);
+	context->process = context->machine->processes;
+	context->special = special_of(session, context->id);
 	context->space = space_of(context->machine, &span, context->cpumode);
 	context->user_space = space_of(context->machine, &span, PERF_RECORD_MISC_GUEST_USER);
-	if (span.final_comm == TIMELINE_NO_COMM) {
-		/* pid and tid are the host's until the guest's process is known. */
+	if (context->special & PERFDATA_NESTED)
+		context->space = context->user_space = &session->nested;
+	if (!context->process && span.final_comm == TIMELINE_NO_COMM) {
 		span = timeline_find(&host->timeline, fields->pid, fields->tid, sample->time);
 		fill_names(context, &span);
 	}
@@ -104,7 +116,9 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	uint16_t cpumode = fields->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	uint32_t at = (fields->tid * 8 + cpumode) % CONTEXT_ENTRIES;
+	/* Guests have threads of the same tid: their ids lie apart. */
+	uintptr_t place = (uintptr_t)sample->decoded.id / sizeof(*sample->decoded.id);
+	uint32_t at = (fields->tid * 8 + cpumode + place * 61) % CONTEXT_ENTRIES;
 	struct context *context = &cache->entries[at];
 
 	if (context->tid == fields->tid && context->pid == fields->pid &&
@@ -115,14 +129,14 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 				     .id = sample->decoded.id, .cpumode = cpumode,
 				     .until = SPACE_FOREVER, .comm = TIMELINE_NO_COMM,
 				     .final_comm = TIMELINE_NO_COMM };
-	if (context_is_guest_mode(cpumode))
+	if (cpumode_is_guest(cpumode))
 		fill_guest(cache->session, context, sample);
 	else
 		fill_host(cache->session, context, sample);
 	context->vcpu = PERFDATA_NO_VCPU;
 	if (context->vm && context->id && context->id->machine_pid)
 		context->vcpu = context->id->vcpu;
-	if (context->vm && context->vcpu == PERFDATA_NO_VCPU)
+	if (context->vm && context->vcpu == PERFDATA_NO_VCPU && !context->process)
 		context->vcpu = vcpu_of_thread(cache->session, context->vm->pid, fields->tid);
 	return context;
 }
@@ -131,7 +145,7 @@ struct space *context_space(struct session *session, const struct session_sample
 			    uint16_t cpumode, struct machine **ret_machine)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
-	struct machine *machine = context_is_guest_mode(cpumode)
+	struct machine *machine = cpumode_is_guest(cpumode)
 					  ? guest_of(session, &sample->decoded)
 					  : session->machines.items[0];
 	struct timeline_span span;
@@ -139,6 +153,9 @@ struct space *context_space(struct session *session, const struct session_sample
 	*ret_machine = machine;
 	if (!machine)
 		return NULL;
+	if (machine_is_guest(machine) &&
+	    (special_of(session, sample->decoded.id) & PERFDATA_NESTED))
+		return &session->nested;
 	span = timeline_find(&machine->timeline, fields->pid, fields->tid, sample->time);
 	return space_of(machine, &span, cpumode);
 }

@@ -20,7 +20,9 @@ struct context {
 
 	struct machine *machine; /* whose address the ip is; NULL: unknown kind of sample */
 	struct machine *vm;	 /* the VM that the thread works for; NULL: none is known */
+	uint32_t special;	 /* enum perfdata_special: of a guest of the guest, at an exit */
 	uint32_t vcpu;		 /* PERFDATA_NO_VCPU if not known */
+	bool process;		 /* pid and tid are of the guest of VM; a guest sample's only */
 	uint32_t comm;		 /* strings; TIMELINE_NO_COMM: no name was known then */
 	uint32_t final_comm;	 /* likewise, or the first name that came later */
 	struct space *space;	 /* to look the ip up in; never NULL if machine is not */
@@ -42,10 +44,5 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 /* The space of another cpumode of the same thread, for a call chain that crosses rings. */
 struct space *context_space(struct session *session, const struct session_sample *sample,
 			    uint16_t cpumode, struct machine **ret_machine);
-
-static inline bool context_is_guest_mode(uint16_t cpumode)
-{
-	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
-}
 
 #endif

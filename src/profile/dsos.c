@@ -69,7 +69,7 @@ static char *module_name(const char *path)
 
 static uint64_t key_of(uint32_t path, enum dso_kind kind, const struct dso_names *names)
 {
-	uint64_t key = hash_u64((uint64_t)path << 8 | kind);
+	uint64_t key = hash_u64((uint64_t)path << 8 | kind) ^ hash_u64(names->guest);
 
 	return names->build_id_bytes ? key ^ hash_bytes(names->build_id, names->build_id_bytes)
 				     : key;
@@ -88,6 +88,7 @@ static uint32_t add(struct dsos *dsos, enum dso_kind kind, const struct dso_name
 	*place = dsos->items.count;
 	entry = memory_calloc(1, sizeof(*entry));
 	entry->kind = kind;
+	entry->guest = names->guest;
 	entry->path = path;
 	entry->short_name = intern_text(dsos->strings, short_name);
 	entry->build_id_bytes = names->build_id_bytes <= sizeof(entry->build_id)

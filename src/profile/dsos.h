@@ -24,6 +24,7 @@ enum dso_kind {
 
 struct dso_entry {
 	enum dso_kind kind;
+	uint32_t guest;	     /* pid of the VMM whose guest has the file; 0: the host has it */
 	uint32_t path;	     /* strings of the session: as perf script shows it */
 	uint32_t short_name; /* as perf report shows it */
 	uint8_t build_id[20];
@@ -47,6 +48,7 @@ struct dso_names {
 	const char *path;
 	const uint8_t *build_id; /* NULL: not known */
 	uint8_t build_id_bytes;
+	uint32_t guest; /* as above */
 };
 
 /* The number of the dso of a user mapping or kernel mapping, added if it is new. */
@@ -63,7 +65,7 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid);
 /* True if mappings of PATH are memory without a file. */
 bool dsos_is_anonymous(const char *path);
 
-/* Loads the symbols, if that was not tried yet. */
+/* Loads the symbols of one of the host's, if that was not tried yet. */
 void dsos_load(struct dsos *dsos, struct dso_entry *entry);
 
 #endif

@@ -67,6 +67,16 @@ static bool wants_vm(const struct profile_options *options, const struct machine
 	return false;
 }
 
+/* What the guest calls the thread that CONTEXT is of. */
+static uint32_t guest_comm(const struct session *session, const struct context *context)
+{
+	if (!cpumode_is_guest(context->cpumode))
+		return intern_text(session->strings, MACHINE_HOST_NAME);
+	if (!context->process || context->final_comm == TIMELINE_NO_COMM)
+		return intern_text(session->strings, PROFILE_UNKNOWN);
+	return context->final_comm;
+}
+
 /* The number of the group of CONTEXT's samples of EVENT; never 0. */
 static uint32_t find_group(struct counter *counter, const struct context *context, size_t event)
 {
@@ -85,6 +95,10 @@ static uint32_t find_group(struct counter *counter, const struct context *contex
 		group.vcpu = context->vcpu;
 	if (profile_keys_have(keys, PROFILE_PID))
 		group.pid = context->pid;
+	if (profile_keys_have(keys, PROFILE_GUEST_COMM))
+		group.guest_comm = guest_comm(counter->session, context);
+	if (profile_keys_have(keys, PROFILE_GUEST_PID))
+		group.guest_pid = context->process ? context->pid : PROFILE_NO_PID;
 	if (profile_keys_have(keys, PROFILE_MODE) || profile_keys_have(keys, PROFILE_SYMBOL))
 		group.cpumode = context->cpumode;
 	if (profile_keys_have(keys, PROFILE_COMM)) {
@@ -131,9 +145,11 @@ static void count_cell(struct counter *counter, uint64_t key, uint64_t period)
 		grow(counter);
 }
 
-static void count_total(struct profile_totals *totals, uint16_t cpumode)
+static void count_total(struct profile_totals *totals, const struct context *context)
 {
-	switch (cpumode) {
+	totals->nested += (context->special & PERFDATA_NESTED) != 0;
+	totals->at_exit += (context->special & PERFDATA_AT_EXIT) != 0;
+	switch (context->cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 	case PERF_RECORD_MISC_USER:
 	case PERF_RECORD_MISC_HYPERVISOR:
@@ -182,7 +198,7 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 	pending->period = fields->period;
 	pending->lookup = resolver_begin(counter->profile->resolver, context->machine,
 					 context->space, fields->ip, sample->time);
-	count_total(&counter->profile->totals, context->cpumode);
+	count_total(&counter->profile->totals, context);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
 }

@@ -13,11 +13,16 @@
 #include "profile/resolver.h"
 #include "profile/session.h"
 
+#define PROFILE_UNKNOWN "[unknown]" /* the comm of a guest's thread that is not known */
+#define PROFILE_NO_PID UINT32_MAX
+
 enum profile_key {
 	PROFILE_VM,
 	PROFILE_VCPU,
 	PROFILE_COMM,
 	PROFILE_PID,
+	PROFILE_GUEST_COMM,
+	PROFILE_GUEST_PID,
 	PROFILE_DSO,
 	PROFILE_MODE,
 	PROFILE_SYMBOL,
@@ -40,6 +45,8 @@ struct profile_row {
 	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or no VM's */
 	uint32_t comm;		  /* strings; TIMELINE_NO_COMM: none, shown as ":TID" */
 	uint32_t pid, tid;	  /* tid of a row without a comm */
+	uint32_t guest_comm;	  /* strings: of the guest's thread; PROFILE_UNKNOWN; the host's */
+	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
 	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
 	uint32_t location;	  /* one of those that are the same by these keys */
 };
@@ -54,6 +61,7 @@ struct profile_event {
 /* Samples of all events. Every one is in exactly one of these. */
 struct profile_totals {
 	uint64_t host, guest_kernel, guest_user, unattributed; /* in the file */
+	uint64_t nested, at_exit; /* of guest_kernel and guest_user: see perfdata/inventory.h */
 	uint64_t host_counted, guest_counted; /* taken and counted, but not written to the file */
 	uint64_t lost;
 	bool host_sampled, guest_sampled; /* false: the event cannot see them: "not sampled" */

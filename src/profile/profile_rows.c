@@ -5,7 +5,8 @@
  * range, or the address where there is no symbol), which profile_sort.c sorts.
  *
  * Guest kernels of several VMs lie at random addresses: where the VM is no key, a guest's
- * function is the same in all of them if name and size are.
+ * function is the same in all of them if name and size are. So it is in a guest that had several
+ * kernels, one after another. What a guest of a guest did is one row.
  */
 #include "profile/profile_rows.h"
 
@@ -36,14 +37,15 @@ static void identify_symbol(struct builder *builder, const struct location *loca
 	const struct symbol *symbol = location->symbol;
 
 	if (!symbol) {
-		ret->start = location->address;
+		if (location->dso != builder->profile->session->nested_dso)
+			ret->start = location->address;
 		return;
 	}
 	ret->symbol = intern_text(builder->profile->session->strings,
 				  symbol_name(location->table, symbol));
 	ret->start = symbol->start;
 	ret->end = symbol->end;
-	if (guest && !profile_keys_have(builder->keys, PROFILE_VM)) {
+	if (guest && (location->varies || !profile_keys_have(builder->keys, PROFILE_VM))) {
 		ret->start = 0;
 		ret->end = symbol->end - symbol->start;
 	}
@@ -75,6 +77,8 @@ static struct profile_row row_of(const struct profile_group *group, uint32_t loc
 				     .comm = group->comm,
 				     .pid = group->pid,
 				     .tid = group->tid,
+				     .guest_comm = group->guest_comm,
+				     .guest_pid = group->guest_pid,
 				     .cpumode = group->cpumode,
 				     .location = location };
 }

@@ -13,7 +13,7 @@
 struct profile_group {
 	const struct machine *vm;
 	size_t event;
-	uint32_t vcpu, comm, pid, tid;
+	uint32_t vcpu, comm, pid, tid, guest_comm, guest_pid;
 	uint16_t cpumode;
 };
 

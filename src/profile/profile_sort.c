@@ -13,7 +13,7 @@
 
 struct sortable {
 	uint64_t period, address;
-	const char *vm, *comm, *dso, *symbol; /* NULL: no key, or no symbol */
+	const char *vm, *comm, *guest_comm, *dso, *symbol; /* NULL: no key, or no symbol */
 	const struct profile_row *row;
 };
 
@@ -46,6 +46,10 @@ static int compare_key(enum profile_key key, const struct sortable *left,
 		return compare_texts(left->comm, right->comm);
 	case PROFILE_PID:
 		return compare_numbers(left->row->pid, right->row->pid);
+	case PROFILE_GUEST_COMM:
+		return compare_texts(left->guest_comm, right->guest_comm);
+	case PROFILE_GUEST_PID:
+		return compare_numbers(left->row->guest_pid, right->row->guest_pid);
 	case PROFILE_DSO:
 		return compare_texts(left->dso, right->dso);
 	case PROFILE_MODE:
@@ -90,6 +94,9 @@ static void prepare(struct profile *profile, const struct profile_keys *keys,
 			break;
 		case PROFILE_COMM:
 			ret->comm = comm_of(profile->session, row);
+			break;
+		case PROFILE_GUEST_COMM:
+			ret->guest_comm = intern_string(profile->session->strings, row->guest_comm);
 			break;
 		case PROFILE_DSO:
 			ret->dso = resolver_dso_name(profile->resolver, row->location);

@@ -11,7 +11,8 @@
  *
  * The kernel's addresses are taken as they are, and named late: looked up in its symbol table
  * first, which knows its modules, and only then in the mappings of the recording. Each
- * has a location of its own; profile_rows.c puts those of one function together.
+ * has a location of its own; profile_rows.c puts those of one function together. A guest may
+ * have had several kernels, each with its table: their addresses are kept apart.
  */
 #include "profile/resolver.h"
 
@@ -105,17 +106,17 @@ static uint32_t mapped_dso(const struct location *location)
 static void name_kernel_address(struct resolver *resolver, struct location *location)
 {
 	struct machine *machine = location->unnamed;
+	const struct symbol_table *table =
+		session_kernel_table(resolver->session, machine, location->kernel);
 	const char *module = NULL;
 
 	location->unnamed = NULL;
-	session_load_kernel(resolver->session, machine);
-	if (machine->kernel_table) {
-		location->table = machine->kernel_table;
-		location->symbol = symbol_table_find(machine->kernel_table, location->address);
-		module = location->symbol
-				 ? symbol_module(machine->kernel_table, location->symbol)
-				 : symbol_table_find_module(machine->kernel_table,
-							    location->address);
+	location->varies = machine->kernels.count > 1;
+	if (table) {
+		location->table = table;
+		location->symbol = symbol_table_find(table, location->address);
+		module = location->symbol ? symbol_module(table, location->symbol)
+					  : symbol_table_find_module(table, location->address);
 	}
 	if (module)
 		location->dso = module_dso(resolver, module);
@@ -141,7 +142,10 @@ static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t 
 
 	if (!entry->build_id_bytes && !entry->loaded)
 		session_set_build_id(resolver->session, entry);
-	dsos_load(&resolver->session->dsos, entry);
+	if (entry->guest)
+		guest_files_load(resolver->session, entry);
+	else
+		dsos_load(&resolver->session->dsos, entry);
 	location.table = entry->table;
 	location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
 	if (!location.symbol)
@@ -162,13 +166,14 @@ static uint32_t new_location(struct resolver *resolver, const struct lookup *loo
 		return add_location(resolver, &location);
 	if (lookup->domain & DOMAIN_KERNEL) {
 		location.unnamed = lookup->machine;
+		location.kernel = lookup->kernel;
 		location.mapping = space_find(&lookup->machine->kernel, lookup->address,
 					      lookup->time).mapping;
 		return add_location(resolver, &location);
 	}
 	if (resolver->session->dsos.items.items[lookup->domain]->kind == DSO_SYMBOL) {
 		location.dso = lookup->domain;
-		location.address = lookup->mapping->start;
+		location.address = lookup->mapping ? lookup->mapping->start : lookup->address;
 		return add_location(resolver, &location);
 	}
 	return file_location(resolver, lookup->domain, lookup->address);
@@ -246,7 +251,10 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 {
 	struct machine *machine = lookup->machine;
 
-	lookup->domain = DOMAIN_KERNEL | machine->kernel.number;
+	lookup->kernel = session_kernel_at(machine, time);
+	lookup->domain = DOMAIN_KERNEL | (lookup->kernel == MACHINE_NO_KERNEL
+						  ? machine->kernel.number
+						  : machine->kernels.items[lookup->kernel].number);
 	if (ip < machine->made_start || ip >= machine->made_end)
 		return;
 	lookup->mapping = space_find(&machine->kernel, ip, time).mapping;
@@ -271,7 +279,9 @@ struct lookup resolver_begin(struct resolver *resolver, struct machine *machine,
 	struct lookup lookup = { .machine = machine, .address = ip, .time = time,
 				 .domain = DOMAIN_NOWHERE };
 
-	if (machine && space == &machine->kernel)
+	if (machine && space == &resolver->session->nested)
+		lookup.domain = resolver->session->nested_dso;
+	else if (machine && space == &machine->kernel)
 		look_in_kernel(resolver, &lookup, ip, time);
 	else if (machine)
 		look_in_space(resolver, &lookup, space, ip, time);

@@ -25,6 +25,8 @@ struct location {
 	uint64_t address;
 	char *name;	  /* made for people when first asked for; owned */
 	struct machine *unnamed; /* a kernel's address that is not looked up yet; else NULL */
+	uint32_t kernel;	 /* of a kernel's address: which of the machine's it was */
+	bool varies;		 /* the machine had several kernels: addresses mean little */
 	const struct space_mapping *mapping; /* of that address then; NULL: none */
 };
 
@@ -51,7 +53,7 @@ struct lookup {
 	struct machine *machine;
 	const struct space_mapping *mapping; /* NULL: none */
 	uint64_t address, time, hash;
-	uint32_t domain;
+	uint32_t domain, kernel;
 };
 struct lookup resolver_begin(struct resolver *resolver, struct machine *machine,
 			     struct space *space, uint64_t ip, uint64_t time);

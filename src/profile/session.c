@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opens a recording: reads everything in it but the samples (session_events.c), and gives
- * each guest its name and, when it is asked for, its kernel's symbols: those that the user
- * named, else those in the recording, else kcore_dir__PID/kallsyms of a directory
- * recording.
+ * each guest its name and the symbols of its kernels (session_kernels.c).
  */
 #include "profile/session.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "profile/session_events.h"
@@ -44,6 +41,20 @@ static const char *machine_name(struct session *session, uint32_t pid)
 	return intern_string(session->strings, intern_text(session->strings, made));
 }
 
+/* What is known of a machine when all of the recording was read. */
+static void complete_machine(struct session *session, struct machine *machine)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+
+	machine->name = machine_name(session, machine->pid);
+	session_list_kernels(session, machine);
+	/* Without an inventory: whatever has put threads into the guest means them. */
+	if (machine_is_guest(machine))
+		machine->processes = inventory ? inventory->guest_processes
+					       : machine->timeline.threads.count > 0;
+	session->guest_processes |= machine->processes;
+}
+
 struct machine *session_machine(struct session *session, uint32_t pid)
 {
 	bool added;
@@ -55,11 +66,13 @@ struct machine *session_machine(struct session *session, uint32_t pid)
 	*place = session->machines.count;
 	machine = memory_calloc(1, sizeof(*machine));
 	machine->pid = pid;
-	machine->name = machine_name(session, pid);
 	timeline_init(&machine->timeline, session->arena, &session->space_numbers);
 	space_init(&machine->kernel, session->space_numbers++);
 	space_init(&machine->nowhere, session->space_numbers++);
+	space_init(&machine->kernel_times, session->space_numbers++);
 	vector_append(&session->machines, machine);
+	if (session->all_read)
+		complete_machine(session, machine);
 	return machine;
 }
 
@@ -68,6 +81,10 @@ static void machine_destroy(struct machine *machine)
 	timeline_deinit(&machine->timeline);
 	space_deinit(&machine->kernel);
 	space_deinit(&machine->nowhere);
+	space_deinit(&machine->kernel_times);
+	for (size_t i = 0; i < machine->kernels.count; i++)
+		symbol_table_destroy(machine->kernels.items[i].table);
+	vector_deinit(&machine->kernels);
 	symbol_table_destroy(machine->kernel_owned);
 	free(machine->kernel_note);
 	free(machine);
@@ -83,6 +100,8 @@ void session_close(struct session *session)
 	map_deinit(&session->machine_by_pid);
 	map_deinit(&session->lost_by_vm);
 	map_deinit(&session->build_ids);
+	space_deinit(&session->nested);
+	guest_files_deinit(&session->guest_files);
 	kernel_loader_deinit(&session->kernel_loader);
 	dsos_deinit(&session->dsos);
 	symbol_table_destroy(session->shared_guest_table);
@@ -93,16 +112,16 @@ void session_close(struct session *session)
 	free(session);
 }
 
-/* In the pipe form the names come later than the machines: they are made at the end. */
-static void name_machines(struct session *session)
+/* In the pipe form the inventory comes later than the machines. */
+static void complete_machines(struct session *session)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
 	for (size_t i = 0; inventory && i < inventory->vms.count; i++)
 		session_machine(session, inventory->vms.items[i].pid);
 	for (size_t i = 0; i < session->machines.count; i++)
-		session->machines.items[i]->name =
-			machine_name(session, session->machines.items[i]->pid);
+		complete_machine(session, session->machines.items[i]);
+	session->all_read = true;
 }
 
 struct error *session_open_reader(struct perfdata_reader *reader,
@@ -121,11 +140,14 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	map_init(&session->machine_by_pid);
 	map_init(&session->lost_by_vm);
 	map_init(&session->build_ids);
+	guest_files_init(&session->guest_files);
+	space_init(&session->nested, session->space_numbers++);
+	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
 	session_machine(session, 0);
 	error = session_events_read(session);
 	if (error)
 		return error;
-	name_machines(session);
+	complete_machines(session);
 	event_count = perfdata_reader_event_count(session->reader);
 	session->attrs = arena_alloc(session->arena, (event_count + 1) * sizeof(*session->attrs));
 	for (size_t i = 0; i < event_count; i++)
@@ -191,14 +213,24 @@ enum perfdata_status session_next_sample(struct session *session, struct session
 	return PERFDATA_RECORD;
 }
 
+/* The key of PATH in MACHINE_PID's machine, 0: the host. */
+static uint64_t build_id_key(uint32_t path, uint32_t machine_pid)
+{
+	return (uint64_t)machine_pid << 32 | path;
+}
+
 static void list_build_ids(struct session *session)
 {
 	const struct perfdata_features *features = perfdata_reader_features(session->reader);
 
 	session->build_ids_listed = true;
-	for (size_t i = 0; i < features->build_id_count; i++)
-		*map_insert(&session->build_ids,
-			    intern_text(session->strings, features->build_ids[i].path), NULL) = i;
+	for (size_t i = 0; i < features->build_id_count; i++) {
+		const struct perfdata_build_id *build_id = &features->build_ids[i];
+		uint32_t path = intern_text(session->strings, build_id->path);
+		uint32_t pid = cpumode_is_guest(build_id->misc) ? build_id->pid : 0;
+
+		*map_insert(&session->build_ids, build_id_key(path, pid), NULL) = i;
+	}
 }
 
 void session_set_build_id(struct session *session, struct dso_entry *entry)
@@ -208,7 +240,7 @@ void session_set_build_id(struct session *session, struct dso_entry *entry)
 
 	if (!session->build_ids_listed)
 		list_build_ids(session);
-	place = map_find(&session->build_ids, entry->path);
+	place = map_find(&session->build_ids, build_id_key(entry->path, entry->guest));
 	if (!place)
 		return;
 	found = &perfdata_reader_features(session->reader)->build_ids[*place];
@@ -216,152 +248,4 @@ void session_set_build_id(struct session *session, struct dso_entry *entry)
 		return;
 	memcpy(entry->build_id, found->bytes, found->size);
 	entry->build_id_bytes = found->size;
-}
-
-void session_start_kernel(struct session *session)
-{
-	struct dso_names names = { .path = "[kernel.kallsyms]" };
-	struct machine *host = session->machines.items[0];
-	struct dso_request request = { .path = names.path,
-				       .reference = session->kernel_reference };
-	struct dso_entry *entry;
-
-	host->kernel_dso = dsos_add_kernel(&session->dsos, &names);
-	entry = session->dsos.items.items[host->kernel_dso];
-	entry->loaded = true; /* by the loader */
-	session_set_build_id(session, entry);
-	if (entry->build_id_bytes) {
-		request.build_id = entry->build_id;
-		request.build_id_bytes = entry->build_id_bytes;
-	}
-	if (session->kernel_path)
-		request.path = intern_string(session->strings, session->kernel_path);
-	kernel_loader_start(&session->kernel_loader, &request);
-}
-
-static void load_host_kernel(struct session *session, struct machine *machine)
-{
-	struct dso_symbols found;
-	struct error *error;
-
-	if (!session->kernel_loader.started)
-		session_start_kernel(session);
-	error = kernel_loader_finish(&session->kernel_loader, &found);
-	if (error) {
-		machine->kernel_note = memory_strdup(error_message(error));
-		error_destroy(error);
-		return;
-	}
-	machine->kernel_table = machine->kernel_owned = take_pointer(found.table);
-	dso_symbols_deinit(&found);
-}
-
-static void keep_first_error(struct session *session, struct error *error)
-{
-	if (session->symbols_error)
-		error_destroy(error);
-	else
-		session->symbols_error = error;
-}
-
-/* True if the user's options have something for MACHINE (or failed to). */
-static bool load_from_options(struct session *session, struct machine *machine)
-{
-	const char *source;
-	struct error *error = NULL;
-	struct symbol_table *table = NULL;
-
-	if (!session->guest_symbols.guestmount) { /* what is named holds for every guest */
-		if (!session->shared_guest_loaded)
-			error = kernel_source_load(&session->guest_symbols, 0,
-						   &session->shared_guest_table, &source);
-		session->shared_guest_loaded = true;
-		machine->kernel_table = session->shared_guest_table;
-	} else {
-		error = kernel_source_load(&session->guest_symbols, machine->pid, &table, &source);
-		machine->kernel_owned = table;
-		machine->kernel_table = table;
-	}
-	if (error)
-		keep_first_error(session, error);
-	return machine->kernel_table || error;
-}
-
-/* The newest stored table for MACHINE, one for every guest if it has none of its own. */
-static bool load_from_recording(struct session *session, struct machine *machine)
-{
-	size_t count = perfdata_reader_symbols_count(session->reader);
-	struct perfdata_symbols best = { 0 };
-	struct error *error;
-
-	for (size_t i = 0; i < count; i++) {
-		struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, i);
-
-		if (symbols.kind != PERFDATA_SYMBOLS_KERNEL)
-			continue;
-		if (symbols.machine_pid == machine->pid ||
-		    (!symbols.machine_pid && (!best.data || !best.machine_pid)))
-			best = symbols;
-	}
-	if (!best.data)
-		return false;
-	error = symbol_table_decode(best.data, best.size, &machine->kernel_owned);
-	if (error) {
-		keep_first_error(session,
-				 error_prefix(error, "the recording's symbols of VM '%s'",
-					      machine->name));
-		return true;
-	}
-	machine->kernel_table = machine->kernel_owned;
-	return true;
-}
-
-static bool load_from_directory(struct session *session, struct machine *machine)
-{
-	const char *directory = perfdata_reader_directory(session->reader);
-	_cleanup_free_ char *kallsyms = NULL, *modules = NULL;
-	struct kernel_source_options options = { 0 };
-	const char *source;
-	struct error *error;
-
-	if (!directory)
-		return false;
-	kallsyms = memory_printf("%s/kcore_dir__%u/kallsyms", directory, machine->pid);
-	modules = memory_printf("%s/kcore_dir__%u/modules", directory, machine->pid);
-	if (access(kallsyms, F_OK))
-		return false;
-	options.guestkallsyms = kallsyms;
-	if (!access(modules, F_OK))
-		options.guestmodules = modules;
-	error = kernel_source_load(&options, 0, &machine->kernel_owned, &source);
-	if (error)
-		keep_first_error(session, error);
-	machine->kernel_table = machine->kernel_owned;
-	return true;
-}
-
-static void load_guest_kernel(struct session *session, struct machine *machine)
-{
-	struct dso_names names = { .path = MACHINE_GUEST_KERNEL };
-
-	machine->kernel_dso = dsos_add_kernel(&session->dsos, &names);
-	/* The table comes from elsewhere: the dso must not look for a file of that name. */
-	session->dsos.items.items[machine->kernel_dso]->loaded = true;
-	if (load_from_options(session, machine) || load_from_recording(session, machine) ||
-	    load_from_directory(session, machine))
-		return;
-	machine->kernel_note = memory_printf("the recording has no symbols of VM '%s', and no "
-					     "option names any",
-					     machine->name);
-}
-
-void session_load_kernel(struct session *session, struct machine *machine)
-{
-	if (machine->kernel_loaded)
-		return;
-	machine->kernel_loaded = true;
-	if (machine_is_guest(machine))
-		load_guest_kernel(session, machine);
-	else
-		load_host_kernel(session, machine);
 }

@@ -20,9 +20,13 @@
 #include "base/map.h"
 #include "perfdata/reader.h"
 #include "profile/dsos.h"
+#include "profile/guest_files.h"
 #include "profile/kernel_loader.h"
 #include "profile/machine.h"
 #include "symbol/kernel_source.h"
+
+/* Names all that a guest of a guest did, function and dso. */
+#define SESSION_NESTED_NAME "[nested guest]"
 
 struct session {
 	struct perfdata_reader *reader;
@@ -34,7 +38,9 @@ struct session {
 	struct map machine_by_pid;	   /* -> place in machines */
 	uint32_t space_numbers;
 	bool unaligned;		/* there are mappings that do not begin and end with a page */
+	bool all_read;		/* the pass over all records that opening is has ended */
 	bool guest_samples;	/* there are samples of guests */
+	bool guest_processes;	/* a guest's samples are of threads of the guest */
 	bool timed;		/* false: no times in the file, the order of its records counts */
 	uint64_t lost;		/* records that the kernel could not write */
 	struct map lost_by_vm;	/* machine pid -> its part of lost */
@@ -47,8 +53,11 @@ struct session {
 	uint32_t kernel_path;	     /* of the host's kernel's MMAP record: "[kernel.kallsyms]_text" */
 	uint64_t kernel_reference;   /* where that symbol was; 0: not known */
 	struct kernel_loader kernel_loader;
-	struct map build_ids;	     /* string number of a path -> place in the header's list */
+	struct map build_ids;	     /* machine pid and path -> place in the header's list */
 	bool build_ids_listed;
+	struct guest_files guest_files;
+	struct space nested;	     /* where a guest of a guest runs: nothing is known of it */
+	uint32_t nested_dso;
 };
 
 /* PATH as of perfdata_reader_open(). OPTIONS are copied; their strings are borrowed. */
@@ -84,8 +93,16 @@ void session_decode(struct session *session, const struct perfdata_record *recor
 
 /* Begins to load the symbols of the host's kernel, which goes on meanwhile. Only once. */
 void session_start_kernel(struct session *session);
-/* The symbols of MACHINE's kernel, loaded when first asked for. */
-void session_load_kernel(struct session *session, struct machine *machine);
+/* Takes from the recording which kernels MACHINE had when; once all of it was read. */
+void session_list_kernels(struct session *session, struct machine *machine);
+/* Which of MACHINE's kernels ran at TIME; MACHINE_NO_KERNEL where the recording has none. */
+uint32_t session_kernel_at(struct machine *machine, uint64_t time);
+/*
+ * The symbols of that kernel, loaded when first asked for: the user's own for whatever kernel;
+ * NULL where there are none.
+ */
+const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,
+						uint32_t kernel);
 
 /* Gives ENTRY, which has no build-id, the one that the recording's header lists for its path. */
 void session_set_build_id(struct session *session, struct dso_entry *entry);

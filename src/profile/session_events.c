@@ -54,16 +54,11 @@ static uint16_t cpumode_of(const struct perfdata_record *record)
 	return record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 }
 
-static bool is_guest_mode(uint16_t cpumode)
-{
-	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
-}
-
 /* The machine that a record is about; PID is what the record itself says. */
 static struct machine *machine_of(struct collector *collector, const struct perfdata_record *record,
 				  const struct perfdata_decoded *trailer, uint32_t pid)
 {
-	if (!is_guest_mode(cpumode_of(record)))
+	if (!cpumode_is_guest(cpumode_of(record)))
 		return collector->session->machines.items[0];
 	if (trailer->id && trailer->id->machine_pid)
 		return session_machine(collector->session, trailer->id->machine_pid);
@@ -178,6 +173,7 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 	uint16_t cpumode = cpumode_of(record);
 	struct mmap_fields fields;
 	struct side_event *event;
+	struct machine *machine;
 	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL ||
 		      cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
 	uint64_t end, offset;
@@ -185,6 +181,7 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 
 	if (!read_mmap_fields(record, cursor, &fields))
 		return false;
+	machine = machine_of(collector, record, trailer, fields.pid);
 	if (__builtin_add_overflow(fields.start, fields.length, &end))
 		end = UINT64_MAX; /* perf's kernel mappings may end with the address space */
 	if (end <= fields.start)
@@ -199,10 +196,11 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 		dso = dsos_add_kernel(&collector->session->dsos, &fields.names);
 		offset = fields.start;
 	} else {
+		fields.names.guest = machine->pid;
 		dso = user_dso(collector, &fields, &offset);
 	}
 	event = add_event(collector, EVENT_MAPPING, trailer);
-	event->machine = machine_of(collector, record, trailer, fields.pid);
+	event->machine = machine;
 	event->pid = fields.pid;
 	event->mapping.start = fields.start;
 	event->mapping.end = end;
@@ -321,7 +319,7 @@ static inline void note_sample(struct collector *collector, const struct perfdat
 {
 	uint16_t cpumode = cpumode_of(record);
 
-	if (is_guest_mode(cpumode))
+	if (cpumode_is_guest(cpumode))
 		note_guest(collector, record);
 	else if (cpumode == PERF_RECORD_MISC_KERNEL && !collector->session->kernel_loader.started)
 		session_start_kernel(collector->session);

@@ -7,7 +7,11 @@
  *	~/.debug/.build-id/xx/yyyy…/{elf,debug}		perf's cache
  *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
  *	/usr/lib/debug/.build-id/xx/yyyy….debug
+ *	~/.cache/debuginfod_client/xxyyyy…/{debuginfo,executable}
  *	PATH
+ *
+ * A guest's file is looked for by build-id alone, then below the guest's root folder where that
+ * is mounted: as PATH, and as a debug file of the guest's own. There it needs no build-id.
  *
  * The first with a .symtab gives the symbols; the first with code in it gives the segments,
  * because a file of debugging information alone does not know where the code was. Where no
@@ -89,6 +93,23 @@ char *dso_debug_path(const struct dso_request *request)
 	return name ? memory_printf("%s/.build-id/%s.debug", DEBUG_ROOT, name) : NULL;
 }
 
+/* LEAF ("debuginfo", "executable") of the request's build-id as debuginfod's client keeps it. */
+static char *debuginfod_path(const struct dso_request *request, const char *leaf)
+{
+	_cleanup_free_ char *name = build_id_name(request);
+	const char *cache = getenv("DEBUGINFOD_CACHE_PATH");
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (!name)
+		return NULL;
+	memmove(name + 2, name + 3, strlen(name + 3) + 1); /* without the slash */
+	if (cache)
+		return memory_printf("%s/%s/%s", cache, name, leaf);
+	if (base)
+		return memory_printf("%s/debuginfod_client/%s/%s", base, name, leaf);
+	return home ? memory_printf("%s/.cache/debuginfod_client/%s/%s", home, name, leaf) : NULL;
+}
+
 /* What was found so far. */
 struct search {
 	struct dso_request request; /* with PATH's own build-id where none was given */
@@ -111,30 +132,54 @@ static void note_reason(struct search *search, struct error *reason)
 	search->reason = reason;
 }
 
-/* Takes PATH, which may be NULL. */
-static void try_file(struct search *search, char *taken)
+static bool has_all(const struct search *search)
 {
-	_cleanup_elf_file_ struct elf_file *file = NULL;
-	_cleanup_free_ char *path = taken;
-	struct elf_file *opened;
-	struct error *error;
+	return search->symbols && search->runtime;
+}
 
-	if (!path || (search->symbols && search->runtime))
-		return;
-	error = elf_file_open(path, &file);
+/* Takes FILE, that of PATH, if it is of use; ERROR: why there is none. */
+static void take_file(struct search *search, const char *path, struct elf_file *opened,
+		      struct error *error)
+{
+	_cleanup_elf_file_ struct elf_file *file = opened;
+
 	if (!error && !dso_build_id_fits(&search->request, file))
 		error = error_create(ERROR_NOT_FOUND, "the build-id of '%s' differs", path);
 	if (error) {
 		note_reason(search, error);
 		return;
 	}
-	opened = file;
 	if (!search->symbols && elf_file_has_symtab(opened))
 		search->symbols = take_pointer(file);
 	if (!search->runtime && elf_file_has_code(opened)) {
 		search->runtime = opened;
 		file = NULL;
 	}
+}
+
+/* Takes PATH, which may be NULL. */
+static void try_file(struct search *search, char *taken)
+{
+	_cleanup_free_ char *path = taken;
+	struct elf_file *file = NULL;
+	struct error *error;
+
+	if (!path || has_all(search))
+		return;
+	error = elf_file_open(path, &file);
+	take_file(search, path, file, error);
+}
+
+/* The same of a path that a guest chose, below ROOT. */
+static void try_below(struct search *search, const char *root, const char *path)
+{
+	struct elf_file *file = NULL;
+	struct error *error;
+
+	if (!path || has_all(search))
+		return;
+	error = elf_file_open_below(root, path, &file);
+	take_file(search, path, file, error);
 }
 
 static void try_debug_link(struct search *search, const char *path, const char *link)
@@ -144,6 +189,12 @@ static void try_debug_link(struct search *search, const char *path, const char *
 	try_file(search, memory_printf("%s/%s", folder, link));
 	try_file(search, memory_printf("%s/.debug/%s", folder, link));
 	try_file(search, memory_printf("%s%s/%s", DEBUG_ROOT, folder, link));
+}
+
+static void try_debuginfod(struct search *search)
+{
+	try_file(search, debuginfod_path(&search->request, "debuginfo"));
+	try_file(search, debuginfod_path(&search->request, "executable"));
 }
 
 /* OWN: the file of the recorded path, NULL if it cannot be opened. */
@@ -160,6 +211,7 @@ static void try_all(struct search *search, const struct elf_file *own)
 		try_file(search, memory_printf("%s%s.debug", DEBUG_ROOT, path));
 		try_file(search, memory_printf("%s%s", DEBUG_ROOT, path));
 		try_file(search, dso_debug_path(&search->request));
+		try_debuginfod(search);
 	}
 	try_file(search, memory_strdup(path));
 }
@@ -187,11 +239,16 @@ static struct error *load_found(const struct search *search, struct dso_symbols 
 {
 	struct elf_file *symbols = search->symbols ? search->symbols : search->runtime;
 	struct elf_file *runtime = search->runtime ? search->runtime : search->symbols;
-	uint64_t key = hash_u64(elf_file_stamp(symbols)) + elf_file_stamp(runtime);
-	uint64_t place = hash_name(symbols) + hash_u64(hash_name(runtime));
 	_cleanup_free_ char *name = NULL;
+	uint64_t key, place;
 	struct error *error;
 
+	if (!symbols)
+		return dso_no_symbols(search->request.path, search->reason
+								    ? error_message(search->reason)
+								    : "it has no code");
+	key = hash_u64(elf_file_stamp(symbols)) + elf_file_stamp(runtime);
+	place = hash_name(symbols) + hash_u64(hash_name(runtime));
 	if (!elf_file_stamp(runtime))
 		return read_symbols(search->request.path, symbols, runtime, ret);
 	name = memory_printf("program-%016" PRIx64, place);
@@ -206,22 +263,55 @@ static struct error *load_found(const struct search *search, struct dso_symbols 
 	return error;
 }
 
+/* Takes the build-id of OWN, the file itself, where none is known. */
+static void adopt_build_id(struct search *search, const struct elf_file *own)
+{
+	const struct build_id *build_id = own ? elf_file_build_id(own) : NULL;
+
+	if (search->request.build_id || !build_id || !build_id->bytes)
+		return;
+	search->request.build_id = build_id->data;
+	search->request.build_id_bytes = build_id->bytes;
+}
+
 static struct error *load_program(const struct dso_request *request, struct dso_symbols *ret)
 {
 	_cleanup_(search_deinit) struct search search = { .request = *request };
 	_cleanup_elf_file_ struct elf_file *own = NULL;
-	const struct build_id *own_id;
 
 	error_destroy(elf_file_open(request->path, &own));
-	if (own && !request->build_id) {
-		own_id = elf_file_build_id(own);
-		search.request.build_id = own_id->bytes ? own_id->data : NULL;
-		search.request.build_id_bytes = own_id->bytes;
-	}
+	adopt_build_id(&search, own);
 	try_all(&search, own);
-	if (!search.symbols && !search.runtime)
-		return dso_no_symbols(request->path, search.reason ? error_message(search.reason)
-								   : "it has no code");
+	return load_found(&search, ret);
+}
+
+/* A file of a guest: whatever is at its path on this machine, it must have its build-id. */
+static struct error *load_foreign(const struct dso_request *request, struct dso_symbols *ret)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request };
+	_cleanup_elf_file_ struct elf_file *own = NULL;
+	_cleanup_free_ char *debug = NULL;
+
+	if (request->path[0] != '/' || request->path[1] == '/')
+		return dso_no_symbols(request->path, "it is no file");
+	if (!request->build_id && !request->root)
+		return dso_no_symbols(request->path, "the guest's file is not here");
+	if (request->root)
+		error_destroy(elf_file_open_below(request->root, request->path, &own));
+	adopt_build_id(&search, own);
+	if (search.request.build_id) {
+		try_file(&search, dso_cache_path(&search.request, "elf"));
+		try_file(&search, dso_cache_path(&search.request, NULL));
+		try_file(&search, dso_cache_path(&search.request, "debug"));
+		try_file(&search, dso_debug_path(&search.request));
+		try_debuginfod(&search);
+		debug = dso_debug_path(&search.request);
+		if (request->root)
+			try_below(&search, request->root, debug);
+		try_below(&search, "/", request->path);
+	}
+	if (request->root)
+		try_below(&search, request->root, request->path);
 	return load_found(&search, ret);
 }
 
@@ -280,6 +370,8 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 	_cleanup_free_ char *module = NULL;
 	const char *path = request->path;
 
+	if (request->foreign)
+		return load_foreign(request, ret);
 	if (!strncmp(path, "[kernel.kallsyms]", 17))
 		return dso_load_kernel(request, ret);
 	if (!strcmp(path, "[vdso]"))

@@ -2,12 +2,14 @@
 /*
  * Symbols of programs, libraries and the host's kernel, found by build-id where one is
  * known and by path else: the file itself, /usr/lib/debug/.build-id, ~/.debug (perf's
- * build-id cache; $PERF_BUILDID_DIR), and for the host's kernel /proc/kallsyms (when the running
- * kernel has that build-id) or kallsyms in the cache. A file whose build-id differs is not used.
+ * build-id cache; $PERF_BUILDID_DIR), what debuginfod downloaded before, and for the
+ * host's kernel /proc/kallsyms (when the running kernel has that build-id) or kallsyms in the
+ * cache. A file whose build-id differs is not used.
  */
 #ifndef SYMBOL_DSO_H
 #define SYMBOL_DSO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +25,12 @@ struct dso_request {
 	 * address of the symbol that the path ends with), or a module's start. 0: where it is now.
 	 */
 	uint64_t reference;
+	/*
+	 * PATH is one of a guest: what is there on this machine is another file, unless both have
+	 * the same build-id. ROOT is the guest's root folder as it is mounted here, or NULL.
+	 */
+	bool foreign;
+	const char *root;
 };
 
 /*

@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/cursor.h"
 #include "base/file.h"
@@ -254,31 +256,68 @@ static struct error *read_headers(struct elf_file *opened, struct elf_file **ret
 	return error;
 }
 
-struct error *elf_file_open(const char *path, struct elf_file **ret)
+/* Reads FILE, whose descriptor is open and which it takes. */
+static struct error *read_file(struct elf_file *opened, struct elf_file **ret)
 {
-	_cleanup_elf_file_ struct elf_file *file = memory_calloc(1, sizeof(*file));
+	_cleanup_elf_file_ struct elf_file *file = opened;
 	uint8_t head[1024];
 	struct stat stat;
 	ssize_t bytes;
 
-	file->name = memory_strdup(path);
-	/* Not to wait for the other end of a FIFO. */
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (file->fd < 0 || fstat(file->fd, &stat) < 0)
-		return error_system(errno, "could not open '%s'", path);
+		return error_system(errno, "could not open '%s'", file->name);
 	if (!S_ISREG(stat.st_mode))
-		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
+		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", file->name);
 	file->stamp = file_stamp(&stat);
 	bytes = pread(file->fd, head, sizeof(head), 0);
 	if (bytes < 0)
-		return error_system(errno, "could not read '%s'", path);
+		return error_system(errno, "could not read '%s'", file->name);
 	if (!starts_with(head, bytes, 0, ELFMAG, SELFMAG))
-		return not_elf(path, head, bytes);
+		return not_elf(file->name, head, bytes);
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (!file->elf)
-		return error_create(ERROR_BAD_DATA, "'%s' is damaged: %s", path, elf_errmsg(-1));
+		return error_create(ERROR_BAD_DATA, "'%s' is damaged: %s", file->name,
+				    elf_errmsg(-1));
 	return read_headers(take_pointer(file), ret);
+}
+
+struct error *elf_file_open(const char *path, struct elf_file **ret)
+{
+	struct elf_file *file = memory_calloc(1, sizeof(*file));
+
+	file->name = memory_strdup(path);
+	/* Not to wait for the other end of a FIFO. */
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return read_file(file, ret);
+}
+
+struct error *elf_file_open_below(const char *root, const char *path, struct elf_file **ret)
+{
+	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	_cleanup_close_ int place = -1;
+	_cleanup_free_ char *reopened = NULL;
+	struct elf_file *file;
+	struct stat stat;
+
+	if (root_fd < 0)
+		return error_system(errno, "could not open '%s'", root);
+	place = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	if (place < 0 || fstat(place, &stat) < 0)
+		return error_system(errno, "could not open '%s' below '%s'", path, root);
+	/*
+	 * Before it is opened for reading: with some devices that alone does something. What is
+	 * made when it is read, below /proc, has no size; reading may do something there, too.
+	 */
+	if (!S_ISREG(stat.st_mode) || !stat.st_size)
+		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
+	reopened = memory_printf("/proc/self/fd/%d", place);
+	file = memory_calloc(1, sizeof(*file));
+	file->name = memory_printf("%s%s", strcmp(root, "/") ? root : "", path);
+	file->fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return read_file(file, ret);
 }
 
 struct error *elf_file_open_memory(const void *data, size_t size, const char *name,

@@ -21,6 +21,12 @@ struct elf_file;
 
 /* ERROR_BAD_DATA for what is no ELF file; compressed kernel images get a hint. */
 struct error *elf_file_open(const char *path, struct elf_file **ret) MUST_CHECK;
+/*
+ * The regular file PATH as it is where ROOT is the root folder: links and ".." lead nowhere else.
+ * For paths that a guest chose. Needs Linux 5.6.
+ */
+struct error *elf_file_open_below(const char *root, const char *path,
+				  struct elf_file **ret) MUST_CHECK;
 /* An ELF image in memory, which is borrowed. NAME is for messages. */
 struct error *elf_file_open_memory(const void *data, size_t size, const char *name,
 				   struct elf_file **ret) MUST_CHECK;

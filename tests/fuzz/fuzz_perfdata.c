@@ -72,7 +72,9 @@ static void read_the_rest(const struct perfdata_reader *reader)
 	for (size_t i = 0; i < perfdata_reader_symbols_count(reader); i++) {
 		struct perfdata_symbols symbols = perfdata_reader_symbols(reader, i);
 
-		total += sum(symbols.data, symbols.size);
+		assert(symbols.build_id_bytes <= PERFDATA_BUILD_ID_BYTES);
+		total += sum(symbols.data, symbols.size) + strlen(symbols.path) +
+			 sum(symbols.build_id, symbols.build_id_bytes);
 	}
 	/* Nothing above may be left out because nobody looks at what comes of it. */
 	__asm__ volatile("" : : "r"(total));

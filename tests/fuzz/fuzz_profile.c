@@ -14,9 +14,9 @@
 #include "profile/profile.h"
 
 static const struct profile_keys all_keys = {
-	.items = { PROFILE_VM, PROFILE_VCPU, PROFILE_COMM, PROFILE_PID, PROFILE_DSO, PROFILE_MODE,
-		   PROFILE_SYMBOL },
-	.count = 7,
+	.items = { PROFILE_VM, PROFILE_VCPU, PROFILE_COMM, PROFILE_PID, PROFILE_GUEST_COMM,
+		   PROFILE_GUEST_PID, PROFILE_DSO, PROFILE_MODE, PROFILE_SYMBOL },
+	.count = 9,
 };
 
 static void report(struct session *session, int fd)
@@ -33,6 +33,7 @@ static void report(struct session *session, int fd)
 			rows += profile->events[i].rows.items[r].count;
 	}
 	assert(samples == rows);
+	assert(totals->nested <= samples && totals->at_exit <= samples);
 	assert(samples <= totals->host + totals->guest_kernel + totals->guest_user +
 				  totals->unattributed);
 	error_destroy(report_text_write(fd, profile, &text));

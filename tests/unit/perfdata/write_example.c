@@ -178,7 +178,6 @@ static void map_in_guest(struct perfdata_writer *writer, uint32_t machine_pid, u
 					    .tid = pid,
 					    .start = start,
 					    .length = 0x10000,
-					    .file_offset = 0x1000,
 					    .device_major = 254,
 					    .inode = 77,
 					    .prot = 5,
@@ -203,12 +202,15 @@ static void set_process(struct source *source, uint32_t pid, uint32_t tid, const
 /* Two programs and a kernel thread; pid 321 is in both guests, and not the same. */
 static void write_first_processes(struct perfdata_writer *writer, struct source *sources)
 {
-	static const uint8_t build_id[20] = { 0x11, 0x22, 0x33 };
+	/* Of tests/fuzz/corpus/elf/so64, whose functions are from 0x3c0 on. */
+	static const uint8_t build_id[20] = { 0x0d, 0x05, 0x13, 0x51, 0xb5, 0x94, 0x54,
+					      0x2e, 0x7f, 0x52, 0x85, 0xca, 0xcb, 0x5a,
+					      0x2d, 0x2f, 0xea, 0xbe, 0xa2, 0xed };
 
 	check(perfdata_writer_guest_comm(writer, FIRST_VM, 321, 321, "server", START_NS));
 	check(perfdata_writer_guest_comm(writer, FIRST_VM, 321, 322, "worker", START_NS));
 	check(perfdata_writer_guest_comm(writer, FIRST_VM, 9, 9, "kthread", START_NS));
-	map_in_guest(writer, FIRST_VM, 321, 0x7f0000000000, "/usr/lib/libserver.so", build_id,
+	map_in_guest(writer, FIRST_VM, 321, 0x7f0000001000, "/usr/lib/libserver.so", build_id,
 		     START_NS);
 	map_in_guest(writer, FIRST_VM, 321, 0x400000, "/usr/bin/server", NULL, START_NS);
 	set_process(&sources[0], HOST_PID, HOST_PID + 1, "hostthread", "/usr/bin/example-host");
@@ -247,6 +249,11 @@ static void finish(struct perfdata_writer *writer, bool guest_processes)
 	struct perfdata_writer_symbols symbols[] = { { FIRST_VM, "symbols", 7 },
 						     { 0, "for all guests", 14 } };
 	char *argv[] = { "perfvisor", "record", "-e", "cpu-clock" };
+	struct perfdata_writer_features features = { .argc = 4,
+						     .argv = argv,
+						     .build_ids = build_ids,
+						     .build_id_count = 1,
+						     .symbols = symbols };
 	struct perfdata_inventory inventory;
 
 	perfdata_inventory_init(&inventory);
@@ -254,14 +261,9 @@ static void finish(struct perfdata_writer *writer, bool guest_processes)
 	inventory.guest_processes = guest_processes;
 	perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu")->counts.guest_kernel = ROUNDS;
 	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
-	check(perfdata_writer_finish(writer,
-				     &(struct perfdata_writer_features){ .argc = 4,
-									 .argv = argv,
-									 .build_ids = build_ids,
-									 .build_id_count = 1,
-									 .inventory = &inventory,
-									 .symbols = symbols,
-									 .symbols_count = 2 }));
+	features.inventory = &inventory;
+	features.symbols_count = guest_processes ? 0 : 2; /* perfvisor reads that one, too */
+	check(perfdata_writer_finish(writer, &features));
 	perfdata_inventory_deinit(&inventory);
 }
 
@@ -285,7 +287,7 @@ int main(int argc, char **argv)
 	sources[1] = add_source(writer, 0, FIRST_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
 				0xffffffff81001000);
 	sources[2] =
-		add_source(writer, 0, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x7f0000001000);
+		add_source(writer, 0, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x7f00000013c0);
 	write_threads(writer, FIRST_VM, 2);
 	if (strcmp(mode, "guest-maps") == 0) {
 		write_guest_map(writer, FIRST_VM);

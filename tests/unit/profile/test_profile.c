@@ -5,65 +5,13 @@
  */
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "output/view.h"
-#include "perfdata/sample.h"
-#include "perfdata/writer.h"
-#include "profile/profile.h"
+#include "fixture.h"
 
 #define WEB 5000
 #define DB 6000
 #define HOST_PROGRAM 900
 #define KERNEL_START 0xffffffff81000000ULL
 #define OTHER_START 0xffffffffa2000000ULL /* the other guest's kernel: elsewhere, by KASLR */
-
-static char path[] = "/tmp/perfvisor-profile-XXXXXX";
-static uint64_t clock_ns;
-
-static struct perfdata_event event(void)
-{
-	return (struct perfdata_event){
-		.attr = { .type = PERF_TYPE_SOFTWARE,
-			  .size = sizeof(struct perf_event_attr),
-			  .config = PERF_COUNT_SW_CPU_CLOCK,
-			  .sample_period = 1000,
-			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-					 PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
-			  .read_format = PERF_FORMAT_ID,
-			  .sample_id_all = 1 },
-		.name = (char *)"cpu-clock",
-	};
-}
-
-static uint64_t add_id(struct perfdata_writer *writer, uint32_t machine_pid, uint32_t vcpu)
-{
-	struct perfdata_id spec = { .machine_pid = machine_pid, .vcpu = vcpu, .cpu = UINT32_MAX };
-	uint64_t id;
-
-	assert_no_error(perfdata_writer_add_id(writer, 0, &spec, &id));
-	return id;
-}
-
-static void add_samples(struct perfdata_writer *writer, uint64_t id, uint32_t pid, uint32_t tid,
-			uint16_t misc, uint64_t ip, size_t count)
-{
-	struct perfdata_event described = event();
-	struct buffer record;
-
-	buffer_init(&record, UINT16_MAX);
-	for (size_t i = 0; i < count; i++) {
-		struct perfdata_sample sample = { .id = id, .ip = ip, .time_ns = clock_ns += 10,
-						  .pid = pid, .tid = tid, .period = 1000,
-						  .misc = misc };
-
-		buffer_clear(&record);
-		assert_true(perfdata_sample_encode(&described.attr, &sample, &record));
-		assert_no_error(perfdata_writer_append(writer, record.data, record.size));
-	}
-	buffer_deinit(&record);
-}
 
 static void encode_symbols(uint64_t start, struct buffer *ret)
 {
@@ -144,62 +92,6 @@ static int remove_recording(void **state)
 {
 	(void)state;
 	return unlink(path);
-}
-
-struct opened {
-	struct session *session;
-	struct profile *profile;
-	struct profile_options options;
-	const struct machine *vm;
-};
-
-static void open_profile(struct opened *opened, const char *keys, uint32_t vm_pid)
-{
-	struct kernel_source_options none = { 0 };
-	char *copy = strdup(keys), *rest = copy, *word;
-
-	memset(opened, 0, sizeof(*opened));
-	while ((word = strsep(&rest, ","))) {
-		enum profile_key key = 0;
-
-		assert_true(view_parse_key(word, &key));
-		profile_keys_add(&opened->options.keys, key);
-	}
-	free(copy);
-	assert_no_error(session_open(path, &none, &opened->session));
-	if (vm_pid) {
-		opened->vm = session_find_machine(opened->session, vm_pid);
-		assert_non_null(opened->vm);
-		opened->options.vms = &opened->vm;
-		opened->options.vm_count = 1;
-	}
-	opened->profile = profile_create(opened->session, &opened->options);
-	assert_int_equal(opened->profile->event_count, 1);
-}
-
-static void close_profile(struct opened *opened)
-{
-	profile_destroy(opened->profile);
-	session_close(opened->session);
-}
-
-/* The row as "count cell|cell|…". */
-static void check_row(const struct opened *opened, size_t index, const char *want)
-{
-	const struct profile_event *rows = &opened->profile->events[0];
-	struct buffer text;
-
-	assert_true(index < rows->rows.count);
-	buffer_init(&text, 4096);
-	buffer_printf(&text, "%llu ", (unsigned long long)rows->rows.items[index].count);
-	for (size_t k = 0; k < opened->options.keys.count; k++) {
-		buffer_append_string(&text, k ? "|" : "");
-		view_append_cell(&text, opened->profile, &rows->rows.items[index],
-				 opened->options.keys.items[k]);
-	}
-	buffer_append_u8(&text, 0);
-	assert_string_equal((const char *)text.data, want);
-	buffer_deinit(&text);
 }
 
 static void rows_are_named(void **state)

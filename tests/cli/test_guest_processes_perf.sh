@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A recording with guest processes reads the same in perfvisor as in stock perf: comm, pid, tid,
+# and dso of every guest sample, and the functions of a guest's file that is in perf's build-id
+# cache. What stock perf has no words for is held against what write_example says that it wrote.
+set -u
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+write_example=$(dirname "$perfvisor")/tests/unit/write_example
+library=$(realpath tests/fuzz/corpus/elf/so64)
+command -v perf >/dev/null || { echo 'perf is not installed'; exit 77; }
+[ -x "$write_example" ] || { echo "$write_example is not built"; exit 1; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export HOME=$folder # no perfconfig, no build-id cache but ours
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+
+"$write_example" data guest-processes >truth || complain 'write_example failed'
+
+same_script() { # same_script WHAT [OPTION…]
+	local what=$1
+	shift
+	perf script -i data "$@" >perf.txt 2>/dev/null
+	"$perfvisor" script -i data "$@" >ours.txt 2>ours.err || cat ours.err
+	[ "$(wc -l <perf.txt)" = 450 ] || complain "$what: perf script shows $(wc -l <perf.txt) lines"
+	diff perf.txt ours.txt >differences || { complain "$what: script differs:"; head -n 20 differences; }
+}
+fields=comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,machine_pid,vcpu
+same_script 'without symbols'
+same_script 'all fields' -F "$fields"
+
+# The guest's library, by its build-id. There is none at its path here.
+perf buildid-cache -a "$library" || complain 'perf buildid-cache failed'
+same_script 'build-id cache' -F "$fields"
+for name in label entry; do
+	grep -q "^VM: 5000 .* $name+0x[0-9a-f]* (/usr/lib/libserver.so)$" ours.txt ||
+		complain "no sample is in '$name' of the guest's library"
+done
+
+# Rows of a report, with samples of both events: "COUNT COMM PID DSO SYMBOL".
+perf report -i data --stdio -n --sort comm,dso,sym 2>/dev/null | grep -v '^#' | grep . |
+	sed 's/  */ /g; s/^ [0-9.]*% *[0-9]* //; s/ *$//' >perf.rows
+"$perfvisor" report -i data --sort comm,dso,sym 2>/dev/null | grep -v '^#' | grep . |
+	sed 's/  */ /g; s/^ [0-9.]*% //; s/ *$//' >ours.rows
+[ "$(wc -l <perf.rows)" -gt 20 ] || complain "perf report shows $(wc -l <perf.rows) rows"
+diff perf.rows ours.rows >differences || { complain 'report differs:'; head -n 20 differences; }
+
+# By guest: comms and pids as they were written; the host's samples are no guest's.
+by_guest() { # by_guest EVENT: "COMM PID" and the share of the event's periods
+	"$perfvisor" report -i data --sort gcomm,gpid 2>/dev/null |
+		awk -v event="'$1'" '/^# Samples/ { on = $NF == event } on && /^ / { print $2, $3, $1 }' | sort
+}
+for event in cpu-clock cycles:G; do
+	awk -v event=$event '$6 == event {
+		who = $7 == "-" ? "[host] -" : $10 " " $1
+		sum[who] += $5; all += $5
+	} END { for (who in sum) printf "%s %.2f%%\n", who, 100 * sum[who] / all }' truth | sort >want
+	by_guest $event >got
+	[ -s want ] || complain "$event: write_example wrote nothing"
+	diff -u want got || complain "$event: guest commands and pids differ"
+done
+"$perfvisor" report -i data 2>/dev/null | grep -q '^# Overhead  VM  *Guest Command  Shared Object *Symbol$' ||
+	complain 'a report of guest processes does not show them by default'
+exit $status
