@@ -56,7 +56,7 @@ by_guest() { # by_guest EVENT: "COMM PID" and the share of the event's periods
 }
 for event in cpu-clock cycles:G; do
 	awk -v event=$event '$6 == event {
-		who = $7 == "-" ? "[host] -" : $10 " " $1
+		who = $7 == "-" ? "[host] -" : $1 == -1 ? "[unknown] -" : $10 " " $1
 		sum[who] += $5; all += $5
 	} END { for (who in sum) printf "%s %.2f%%\n", who, 100 * sum[who] / all }' truth | sort >want
 	by_guest $event >got

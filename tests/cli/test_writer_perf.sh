@@ -111,14 +111,14 @@ write processes guest-processes
 same_samples_of_processes() {
 	perf script -i "$folder/processes.data" -F comm,pid,tid,ip,dso,machine_pid 2>"$folder/warnings" |
 		sed -E 's/^ *VM: *([0-9]+) /\1 /; t; s/^/- /' |
-		sed -E 's,^(\S+) +(\S+) +([0-9]+)/([0-9]+) +([0-9a-f]+) \((.*)\)$,\3 \4 \1 \5 \2 \6,' \
+		sed -E 's,^(\S+) +(\S+) +([0-9-]+)/([0-9-]+) +([0-9a-f]+) \((.*)\)$,\3 \4 \1 \5 \2 \6,' \
 			>"$folder/processes.perf"
 	awk '{ print $1, $2, $7, $9, $10, $11 == "-" ? "[unknown]" : $11 }' "$folder/processes.truth" |
 		diff -u - "$folder/processes.perf" || complain 'perf names other guest processes'
 }
 same_samples_of_processes
-[ "$(awk '{ print $10 }' "$folder/processes.truth" | sort -u | wc -l)" = 7 ] ||
-	complain 'write_example wrote other than 7 comms'
+[ "$(awk '{ print $10 }' "$folder/processes.truth" | sort -u | wc -l)" = 8 ] ||
+	complain 'write_example wrote other than 8 comms'
 perf report -i "$folder/processes.data" --stdio -F sample,comm,dso,pid 2>&1 |
 	wants 'perf report of a guest process' ' 25 +editor +editor +321:editor'
 

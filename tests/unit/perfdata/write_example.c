@@ -107,8 +107,8 @@ static void write_sample(struct perfdata_writer *writer, const struct perfdata_e
 	check(perfdata_writer_append(writer, record.data, record.size));
 	if (!shown)
 		return;
-	fprintf(shown, "%u %u %u %" PRIu64 ".%09" PRIu64 " %" PRIu64 " %s ", sample.pid, sample.tid,
-		sample.cpu, sample.time_ns / 1000000000, sample.time_ns % 1000000000, sample.period,
+	fprintf(shown, "%d %d %u %" PRIu64 ".%09" PRIu64 " %" PRIu64 " %s ", (int)sample.pid,
+		(int)sample.tid, sample.cpu, sample.time_ns / 1000000000, sample.time_ns % 1000000000, sample.period,
 		event_names[source->event_index]);
 	if (source->machine_pid)
 		fprintf(shown, "%u %u", source->machine_pid, source->vcpu);
@@ -237,6 +237,7 @@ static void replace_process(struct perfdata_writer *writer, struct source *sourc
 	map_in_guest(writer, FIRST_VM, 321, 0x400000, "/usr/bin/editor", NULL, time_ns);
 	set_process(&sources[5], 321, 321, "editor", "/usr/bin/editor");
 	set_process(&sources[2], 321, 321, "editor", "[unknown]");
+	set_process(&sources[3], UINT32_MAX, UINT32_MAX, ":-1", NULL); /* it is not known */
 }
 
 static void finish(struct perfdata_writer *writer, bool guest_processes)

@@ -200,6 +200,27 @@ static void vcpu_threads_are_no_processes(void **state)
 	close_profile(&opened);
 }
 
+/* It has no inventory: that the guest has threads says it, as in what perf inject makes. */
+static void a_killed_recording_has_processes(void **state)
+{
+	struct opened opened;
+
+	(void)state;
+	start();
+	start_process(WEB, 100, "nginx", "/usr/sbin/nginx", NULL);
+	assert_no_error(perfdata_writer_comm(writer, 100, 101, "of the host", now()));
+	user_samples(web_id, 100, CODE, 5);
+	add_samples(writer, web_id, 100, 101, PERF_RECORD_MISC_GUEST_USER, CODE, 3);
+	assert_no_error(perfdata_writer_flush(writer));
+	perfdata_writer_destroy(take_pointer(writer));
+	perfdata_inventory_deinit(&inventory);
+	open_profile(&opened, "vm,gcomm,gpid,dso", 0);
+	check_row(&opened, 0, "5 vm-5000|nginx|100|nginx");
+	check_row(&opened, 1, "3 vm-5000|[unknown]|100|nginx");
+	assert_true(opened.session->guest_processes);
+	close_profile(&opened);
+}
+
 static void a_new_program_has_its_own_mappings(void **state)
 {
 	struct opened opened;
@@ -439,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(processes_are_each_guests_own, remove_recording),
 		cmocka_unit_test_teardown(vcpu_threads_are_no_processes, remove_recording),
+		cmocka_unit_test_teardown(a_killed_recording_has_processes, remove_recording),
 		cmocka_unit_test_teardown(a_new_program_has_its_own_mappings, remove_recording),
 		cmocka_unit_test_teardown(files_are_named_by_their_own_tables, remove_recording),
 		cmocka_unit_test_teardown(host_files_need_the_build_id, remove_recording),

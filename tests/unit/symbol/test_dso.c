@@ -310,6 +310,50 @@ static void the_cache_gives_what_is_gone(void **state)
 	dso_symbols_deinit(&symbols);
 }
 
+/* What debuginfod's client keeps, for the host's files and a guest's; and what a guest may not name. */
+static void debuginfod_gives_what_it_has(void **state)
+{
+	_cleanup_free_ char *make = memory_printf(
+		"rm -rf '%s/.build-id'; mkdir -p '%s/debuginfod_client/"
+		"0d051351b594542e7f5285cacb5a2d2feabea2ed'", folder, folder);
+	struct dso_request request = { "/nonexistent/library.so", fixture_id, 20, 0 };
+	struct dso_symbols symbols;
+
+	(void)state;
+	assert_int_equal(system(make), 0);
+	copy(FIXTURES "dbg",
+	     "debuginfod_client/0d051351b594542e7f5285cacb5a2d2feabea2ed/debuginfo");
+	copy(FIXTURES "stripped",
+	     "debuginfod_client/0d051351b594542e7f5285cacb5a2d2feabea2ed/executable");
+	for (int foreign = 0; foreign < 2; foreign++) {
+		request.foreign = foreign;
+		assert_no_error(dso_load_symbols(&request, &symbols));
+		check_fixture(&symbols);
+		dso_symbols_deinit(&symbols);
+	}
+	request.build_id = NULL;
+	assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
+}
+
+/* Their build-ids are not known, or they are no files: nothing of this machine is taken for them. */
+static void a_guests_files_are_not_ours(void **state)
+{
+	_cleanup_free_ char *own = realpath(FIXTURES "so64", NULL);
+	const char *paths[] = { own, "/bin/sh", "[vdso]", "[kernel.kallsyms]", "[ext4]",
+				"/lib/modules/x.ko", "//anon", "", "relative" };
+	struct dso_symbols symbols;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct dso_request request = { .path = paths[i], .foreign = true };
+
+		assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
+		request.build_id = (const uint8_t *)"an id of nothing at all";
+		request.build_id_bytes = 20;
+		assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
+	}
+}
+
 static void what_has_no_symbols_says_so(void **state)
 {
 	static const char *const paths[] = { "/nonexistent", "/etc/passwd", "/tmp", "[heap]",
@@ -425,6 +469,8 @@ int main(void)
 		cmocka_unit_test(other_build_ids_are_refused),
 		cmocka_unit_test(a_file_is_read_again_once_it_changed),
 		cmocka_unit_test(the_cache_gives_what_is_gone),
+		cmocka_unit_test(debuginfod_gives_what_it_has),
+		cmocka_unit_test(a_guests_files_are_not_ours),
 		cmocka_unit_test(what_has_no_symbols_says_so),
 		cmocka_unit_test(the_vdso_is_this_process_own),
 		cmocka_unit_test(the_kernel_moves_to_where_it_was),
