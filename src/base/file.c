@@ -27,14 +27,14 @@ static struct error *map_regular(int fd, const char *path, size_t size, struct m
 	return NULL;
 }
 
-void file_release(const struct mapped_file *file, size_t size)
+void file_release(const struct mapped_file *file, size_t start, size_t end)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE);
+	size_t in_page = sysconf(_SC_PAGESIZE) - 1;
 
-	if (size > file->size)
-		size = file->size;
-	if (file->of_disk && size >= page_bytes)
-		madvise((void *)file->data, size & ~(page_bytes - 1), MADV_DONTNEED);
+	end = (end < file->size ? end : file->size) & ~in_page;
+	start = (start + in_page) & ~in_page;
+	if (file->of_disk && start < end)
+		madvise((void *)(file->data + start), end - start, MADV_DONTNEED);
 }
 
 static struct error *map_path(const char *path, int flags, bool only_own, struct mapped_file *ret)

@@ -29,10 +29,10 @@ struct error *file_map_own(const char *path, struct mapped_file *ret) MUST_CHECK
 struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *ret) MUST_CHECK;
 void file_unmap(struct mapped_file *file); /* of either */
 /*
- * Gives the memory of the first SIZE bytes back to the system. Whoever reads them after all gets
- * them from the page cache or the disk.
+ * Gives the memory of the bytes from START to END back to the system. Whoever reads them after
+ * all gets them from the page cache or the disk.
  */
-void file_release(const struct mapped_file *file, size_t size);
+void file_release(const struct mapped_file *file, size_t start, size_t end);
 
 /*
  * Reads all of PATH (any kind of file; those of /proc, too) into RET, an initialised

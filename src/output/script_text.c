@@ -205,8 +205,8 @@ static void write_line(struct writer *writer, const struct session_sample *sampl
 	uint64_t ip = sample->decoded.sample.ip;
 	struct frame frame;
 
-	frame.lookup = resolver_begin(writer->resolver, context->machine, context->space, ip,
-				      sample->time);
+	resolver_begin(writer->resolver, context->machine, context->space, ip, sample->time,
+		       &frame.lookup);
 	frame.resolved = resolver_finish(writer->resolver, &frame.lookup);
 	frame.tag = *frame.resolved.tag;
 	write_address(writer, &frame, ' ', ip, fields);
@@ -289,8 +289,8 @@ static size_t begin_chain(struct writer *writer, const struct session_sample *sa
 			enter_context(writer, sample, context, ip, &machine, &space);
 			continue;
 		}
-		frames[count++].lookup =
-			resolver_begin(writer->resolver, machine, space, ip, sample->time);
+		resolver_begin(writer->resolver, machine, space, ip, sample->time,
+			       &frames[count++].lookup);
 	}
 	return count;
 }

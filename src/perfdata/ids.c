@@ -63,6 +63,7 @@ struct perfdata_event *perfdata_ids_add_event(struct perfdata_reader *reader,
 	place_ids(&reader->ids, attr->sample_type,
 		  reader->events.count ? reader->events.items[0] : NULL);
 	vector_append(&reader->events, event);
+	vector_append(&reader->layouts, perfdata_plain_layout(attr));
 	return event;
 }
 
@@ -117,6 +118,7 @@ void perfdata_ids_deinit(struct perfdata_reader *reader)
 		free(reader->events.items[i]);
 	}
 	vector_deinit(&reader->events);
+	vector_deinit(&reader->layouts);
 	map_deinit(&reader->ids.positions);
 }
 

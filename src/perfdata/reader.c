@@ -20,6 +20,10 @@
 #define INFLATE_DEFAULT_BYTES ((uint64_t)16 << 20)
 #define MAX_FILES 65536
 
+/* A file is read twice: to map it again takes longer than to read it where it is mapped. */
+#define KEEP_BYTES ((size_t)64 << 20)
+#define RELEASE_BYTES ((size_t)4 << 20)
+
 /* A stream that is read into memory may fill half of it. */
 static size_t stream_max_bytes(void)
 {
@@ -225,18 +229,23 @@ void perfdata_reader_rewind(struct perfdata_reader *reader)
 	reader->meta_seen = 0;
 	reader->span_index = 0;
 	reader->bytes_before = 0;
+	reader->released_offset = 0;
 	start_span(reader);
 }
 
 void perfdata_reader_release(struct perfdata_reader *reader)
 {
 	const uint8_t *at = reader->inflating ? reader->waiting.at : reader->window.at;
+	uint64_t offset = perfdata_reader_offset(reader);
 
+	if (offset - reader->released_offset < RELEASE_BYTES)
+		return;
+	reader->released_offset = offset;
 	for (size_t i = 0; i < reader->files.count; i++) {
 		const struct mapped_file *file = &reader->files.items[i];
 
 		if (at >= file->data && at < file->data + file->size)
-			file_release(file, at - file->data);
+			file_release(file, KEEP_BYTES, at - file->data);
 	}
 }
 

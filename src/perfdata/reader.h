@@ -58,8 +58,8 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 void perfdata_reader_rewind(struct perfdata_reader *reader);
 
 /*
- * Gives back the memory of what was read of the file so far; what is read again comes from the
- * page cache. The record that was read last stays valid.
+ * To be called now and then. Gives back the memory of what was read of the file so far but for
+ * its beginning; what is read again comes from the page cache. Records stay valid.
  */
 void perfdata_reader_release(struct perfdata_reader *reader);
 
@@ -92,6 +92,16 @@ struct perfdata_decoded {
  */
 bool perfdata_reader_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
 			    struct perfdata_decoded *ret);
+/*
+ * The next sample, decoded, for who needs no more of it than pid, tid, ip, id, time, period and
+ * misc: no other field is set. False: not here; perfdata_reader_next() has what comes next.
+ */
+bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_decoded *ret);
+/*
+ * Passes over samples, at most MAX, up to the next record that is none, or is of a cpumode
+ * whose bit is not in CPUMODES, or needs a closer look. Gives how many.
+ */
+size_t perfdata_reader_skip_samples(struct perfdata_reader *reader, unsigned cpumodes, size_t max);
 /* Likewise for the sample_id trailer of any other record; false where there is none. */
 bool perfdata_reader_decode_id(struct perfdata_reader *reader,
 			       const struct perfdata_record *record,

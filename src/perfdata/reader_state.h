@@ -54,6 +54,17 @@ struct reader_ids {
 	bool uniform; /* all events have the first one's sample_type */
 };
 
+/* Where the fields of an event's samples are (plain.c): bytes from the start of the body. */
+struct plain_layout {
+	bool is_plain; /* they have nothing but fixed fields and perhaps a call chain */
+	bool has_chain;
+	uint8_t bytes; /* of the fixed fields */
+	uint8_t ip, tid, time, period, id;
+	uint64_t sample_period; /* where a sample has none */
+};
+
+#define PLAIN_ABSENT UINT8_MAX
+
 struct perfdata_inflate;
 
 struct perfdata_reader {
@@ -74,6 +85,7 @@ struct perfdata_reader {
 	/* The other one: what is left of the span; or the start of an inflated record. */
 	struct reader_window waiting;
 	uint64_t bytes_before;		  /* of the spans before this one */
+	uint64_t released_offset;	  /* where memory was given back last */
 	uint64_t compressed_offset;	  /* of the compressed record whose content is read */
 	struct perfdata_inflate *inflate; /* NULL before the first compressed record */
 	uint64_t inflate_limit;		  /* bytes that one compressed record may become */
@@ -83,6 +95,7 @@ struct perfdata_reader {
 	size_t meta_seen, meta_taken;
 
 	VECTOR(struct perfdata_event *) events;
+	VECTOR(struct plain_layout) layouts; /* one for each event */
 	size_t id_count;
 	struct reader_ids ids;
 	struct buffer scratch;
@@ -123,6 +136,9 @@ bool perfdata_ids_add(struct perfdata_reader *reader, size_t event_index, uint64
 struct perfdata_id *perfdata_ids_find(struct perfdata_reader *reader, uint64_t id,
 				      size_t *ret_event_index);
 void perfdata_ids_deinit(struct perfdata_reader *reader);
+
+/* plain.c */
+struct plain_layout perfdata_plain_layout(const struct perf_event_attr *attr);
 
 /* compress.c */
 struct error *perfdata_inflate_create(struct perfdata_inflate **ret) MUST_CHECK;

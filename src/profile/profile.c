@@ -196,8 +196,8 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 		return;
 	pending->group = context->row;
 	pending->period = fields->period;
-	pending->lookup = resolver_begin(counter->profile->resolver, context->machine,
-					 context->space, fields->ip, sample->time);
+	resolver_begin(counter->profile->resolver, context->machine, context->space, fields->ip,
+		       sample->time, &pending->lookup);
 	count_total(&counter->profile->totals, context);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
@@ -208,7 +208,7 @@ static void count_all(struct counter *counter)
 	struct session_sample sample;
 	enum perfdata_status status;
 
-	while ((status = session_next_sample(counter->session, &sample)) == PERFDATA_RECORD) {
+	while ((status = session_next_plain(counter->session, &sample)) == PERFDATA_RECORD) {
 		if (sample.valid)
 			count_sample(counter, &sample);
 		else if (!counter->options->vm_count)

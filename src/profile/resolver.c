@@ -273,28 +273,31 @@ static void look_in_space(struct resolver *resolver, struct lookup *lookup, stru
 	lookup->address = ip - lookup->mapping->start + lookup->mapping->file_offset;
 }
 
-struct lookup resolver_begin(struct resolver *resolver, struct machine *machine,
-			     struct space *space, uint64_t ip, uint64_t time)
+/* Written where it is to be: to copy it costs as much as to make it. */
+void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,
+		    uint64_t ip, uint64_t time, struct lookup *ret)
 {
-	struct lookup lookup = { .machine = machine, .address = ip, .time = time,
-				 .domain = DOMAIN_NOWHERE };
-
+	ret->machine = machine;
+	ret->mapping = NULL;
+	ret->address = ip;
+	ret->time = time;
+	ret->domain = DOMAIN_NOWHERE;
 	if (machine && space == &resolver->session->nested)
-		lookup.domain = resolver->session->nested_dso;
+		ret->domain = resolver->session->nested_dso;
 	else if (machine && space == &machine->kernel)
-		look_in_kernel(resolver, &lookup, ip, time);
+		look_in_kernel(resolver, ret, ip, time);
 	else if (machine)
-		look_in_space(resolver, &lookup, space, ip, time);
-	lookup.hash = hash_of(resolver, lookup.domain, lookup.address);
-	__builtin_prefetch(&resolver->cache[lookup.hash & (resolver->capacity - 1)]);
-	return lookup;
+		look_in_space(resolver, ret, space, ip, time);
+	ret->hash = hash_of(resolver, ret->domain, ret->address);
+	__builtin_prefetch(&resolver->cache[ret->hash & (resolver->capacity - 1)]);
 }
 
 struct resolved resolver_find(struct resolver *resolver, struct machine *machine,
 			      struct space *space, uint64_t ip, uint64_t time)
 {
-	struct lookup lookup = resolver_begin(resolver, machine, space, ip, time);
+	struct lookup lookup;
 
+	resolver_begin(resolver, machine, space, ip, time, &lookup);
 	return resolver_finish(resolver, &lookup);
 }
 

@@ -55,8 +55,8 @@ struct lookup {
 	uint64_t address, time, hash;
 	uint32_t domain, kernel;
 };
-struct lookup resolver_begin(struct resolver *resolver, struct machine *machine,
-			     struct space *space, uint64_t ip, uint64_t time);
+void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,
+		    uint64_t ip, uint64_t time, struct lookup *ret);
 struct resolved resolver_finish(struct resolver *resolver, const struct lookup *lookup);
 
 /* There will be no more lookups: frees what only they need. Locations stay. */

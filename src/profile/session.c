@@ -12,7 +12,7 @@
 #include "profile/session_events.h"
 
 /* A recording may be larger than memory: every so many records what is read is let go. */
-#define RELEASE_RECORDS 65536
+#define RELEASE_RECORDS 4096
 
 struct machine *session_find_machine(const struct session *session, uint32_t pid)
 {
@@ -210,6 +210,19 @@ enum perfdata_status session_next_sample(struct session *session, struct session
 			return status;
 	} while (record.type != PERF_RECORD_SAMPLE);
 	session_decode(session, &record, ret);
+	return PERFDATA_RECORD;
+}
+
+enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret)
+{
+	/* Where there are no times the number of the record is one: none may be passed over. */
+	if (!session->timed || !perfdata_reader_next_plain(session->reader, &ret->decoded))
+		return session_next_sample(session, ret);
+	if (++session->sequence % RELEASE_RECORDS == 0)
+		perfdata_reader_release(session->reader);
+	fill_defaults(session, &ret->decoded);
+	ret->time = ret->decoded.sample.time_ns;
+	ret->valid = true;
 	return PERFDATA_RECORD;
 }
 

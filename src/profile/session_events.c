@@ -325,6 +325,24 @@ static inline void note_sample(struct collector *collector, const struct perfdat
 		session_start_kernel(collector->session);
 }
 
+#define SKIP_MAX 65536
+
+/* Passes over samples that note_sample() has nothing to note of. */
+static size_t skip_samples(struct collector *collector)
+{
+	struct session *session = collector->session;
+	unsigned modes = 1U << PERF_RECORD_MISC_USER | 1U << PERF_RECORD_MISC_HYPERVISOR |
+			 1U << PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+	size_t count;
+
+	if (session->kernel_loader.started)
+		modes |= 1U << PERF_RECORD_MISC_KERNEL;
+	count = perfdata_reader_skip_samples(session->reader, modes, SKIP_MAX);
+	session->sequence += count;
+	perfdata_reader_release(session->reader);
+	return count;
+}
+
 static bool find_timed(const struct perfdata_reader *reader)
 {
 	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++) {
@@ -412,7 +430,11 @@ struct error *session_events_read(struct session *session)
 	bool any = false;
 
 	session->sequence = 0;
-	while ((status = session_next_record(session, &record)) == PERFDATA_RECORD) {
+	for (;;) {
+		any |= skip_samples(&collector) > 0;
+		status = session_next_record(session, &record);
+		if (status != PERFDATA_RECORD)
+			break;
 		any = true;
 		if (record.type == PERF_RECORD_SAMPLE)
 			note_sample(&collector, &record);

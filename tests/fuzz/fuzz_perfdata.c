@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The reader of recordings, over all that a caller can ask of it, twice: what is read after
- * going back must be what was read before.
+ * going back, or by the fast path, must be what was read before.
  */
 #include <assert.h>
 #include <string.h>
@@ -48,6 +48,47 @@ static uint64_t read_records(struct perfdata_reader *reader, uint64_t *ret_count
 	assert((status == PERFDATA_BAD) == (perfdata_reader_error(reader) != NULL));
 	assert(perfdata_reader_next(reader, &record) == status);
 	return total;
+}
+
+/* Those fields of the samples that both paths give, in their order. */
+static uint64_t add_plain(uint64_t total, const struct perfdata_decoded *decoded)
+{
+	const struct perfdata_sample *sample = &decoded->sample;
+	const uint64_t words[] = { total, sample->ip, sample->time_ns, sample->period, sample->id,
+				   sample->pid, sample->tid, sample->misc, decoded->event_index,
+				   (uintptr_t)decoded->id };
+
+	return hash_bytes(words, sizeof(words));
+}
+
+static uint64_t read_samples(struct perfdata_reader *reader, bool fast)
+{
+	struct perfdata_record record;
+	struct perfdata_decoded decoded;
+	uint64_t total = 0;
+
+	for (;;) {
+		if (fast && perfdata_reader_next_plain(reader, &decoded))
+			total = add_plain(total, &decoded);
+		else if (perfdata_reader_next(reader, &record) != PERFDATA_RECORD)
+			return total;
+		else if (perfdata_reader_decode(reader, &record, &decoded))
+			total = add_plain(total, &decoded);
+	}
+}
+
+/* How many records are left, those that can be passed over counted so. */
+static uint64_t count_records(struct perfdata_reader *reader)
+{
+	struct perfdata_record record;
+	uint64_t count = 0;
+
+	for (;;) {
+		count += perfdata_reader_skip_samples(reader, UINT32_MAX, 100);
+		if (perfdata_reader_next(reader, &record) != PERFDATA_RECORD)
+			return count;
+		count++;
+	}
 }
 
 static void read_the_rest(const struct perfdata_reader *reader)
@@ -99,5 +140,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	perfdata_reader_rewind(reader);
 	second = read_records(reader, &second_count);
 	assert(first == second && first_count == second_count);
+	perfdata_reader_rewind(reader);
+	assert(count_records(reader) == first_count);
+	perfdata_reader_rewind(reader);
+	first = read_samples(reader, false);
+	perfdata_reader_rewind(reader);
+	assert(read_samples(reader, true) == first);
 	return 0;
 }

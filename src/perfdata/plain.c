@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The fast path over samples that nearly all recordings have: this machine's byte order, an
+ * event whose samples are fields of 64 bits and perhaps a call chain, and nothing else. Where
+ * its fields lie is worked out once for each event. All the rest, and whatever is malformed, is
+ * left to perfdata_reader_next() and perfdata_reader_decode().
+ *
+ * A header lies a hundred bytes behind the last one: memory has to be asked for it early.
+ */
+#include <string.h>
+
+#include "perfdata/reader_state.h"
+
+#define PREFETCH_BYTES 1024
+
+/* What may lie before the call chain; fields of 64 bits. */
+#define PLAIN                                                                                      \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+/* In the order in which they lie in a sample. */
+static const uint64_t plain_order[] = {
+	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+	PERF_SAMPLE_ADDR, PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
+	PERF_SAMPLE_PERIOD,
+};
+
+/* Where FIELD starts in samples of TYPE; PLAIN_ABSENT if it does not. */
+static uint8_t place_of(uint64_t type, uint64_t field)
+{
+	uint8_t bytes = 0;
+
+	if (!(type & field))
+		return PLAIN_ABSENT;
+	for (size_t i = 0; plain_order[i] != field; i++)
+		bytes += type & plain_order[i] ? sizeof(uint64_t) : 0;
+	return bytes;
+}
+
+struct plain_layout perfdata_plain_layout(const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+	struct plain_layout layout = {
+		.is_plain = !(type & ~(uint64_t)(PLAIN | PERF_SAMPLE_CALLCHAIN)) &&
+			    (~type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)),
+		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
+		.ip = place_of(type, PERF_SAMPLE_IP),
+		.tid = place_of(type, PERF_SAMPLE_TID),
+		.time = place_of(type, PERF_SAMPLE_TIME),
+		.period = place_of(type, PERF_SAMPLE_PERIOD),
+		.id = place_of(type, type & PERF_SAMPLE_ID ? PERF_SAMPLE_ID
+							   : PERF_SAMPLE_IDENTIFIER),
+		.sample_period = attr->sample_period,
+	};
+
+	for (size_t i = 0; i < sizeof(plain_order) / sizeof(*plain_order); i++)
+		layout.bytes += type & plain_order[i] ? sizeof(uint64_t) : 0;
+	return layout;
+}
+
+static inline uint64_t word_at(const uint8_t *body, uint8_t place)
+{
+	uint64_t word = 0;
+
+	if (place != PLAIN_ABSENT)
+		memcpy(&word, body + place, sizeof(word));
+	return word;
+}
+
+/* The event of a sample, by its id where there are several; false: another way is needed. */
+static inline bool find_event(struct perfdata_reader *reader, const uint8_t *body,
+			      size_t body_bytes, struct perfdata_decoded *ret)
+{
+	size_t first_bytes = (reader->ids.sample_word + 1) * sizeof(uint64_t);
+	uint64_t id;
+
+	ret->event_index = 0;
+	if (reader->events.count == 1)
+		return true;
+	if (reader->ids.sample_word < 0 || first_bytes > body_bytes)
+		return false;
+	memcpy(&id, body + first_bytes - sizeof(id), sizeof(id));
+	return !id || perfdata_ids_find(reader, id, &ret->event_index);
+}
+
+static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, size_t body_bytes,
+			  struct perfdata_decoded *ret)
+{
+	const struct plain_layout *layout;
+	struct perfdata_sample *sample = &ret->sample;
+	size_t other_index;
+	uint64_t chain, tids;
+
+	if (!find_event(reader, body, body_bytes, ret))
+		return false;
+	layout = &reader->layouts.items[ret->event_index];
+	if (!layout->is_plain || body_bytes < layout->bytes)
+		return false;
+	if (layout->has_chain) {
+		if (body_bytes - layout->bytes < sizeof(chain))
+			return false;
+		chain = word_at(body, layout->bytes);
+		if (chain > (body_bytes - layout->bytes) / sizeof(chain) - 1)
+			return false;
+	}
+	tids = word_at(body, layout->tid);
+	memcpy(&sample->pid, &tids, sizeof(sample->pid));
+	memcpy(&sample->tid, (uint8_t *)&tids + sizeof(sample->pid), sizeof(sample->tid));
+	sample->ip = word_at(body, layout->ip);
+	sample->time_ns = word_at(body, layout->time);
+	sample->id = word_at(body, layout->id);
+	sample->period = layout->period == PLAIN_ABSENT ? layout->sample_period
+							: word_at(body, layout->period);
+	ret->id = perfdata_ids_find(reader, sample->id, &other_index);
+	return true;
+}
+
+/* Whether a whole record of the kernel's starts at AT. */
+static inline bool has_record(const struct perfdata_reader *reader, const uint8_t *at,
+			      struct perf_event_header *ret)
+{
+	size_t left = reader->window.end - at;
+
+	if (left < sizeof(*ret))
+		return false;
+	memcpy(ret, at, sizeof(*ret));
+	return ret->size >= sizeof(*ret) && ret->size <= left && ret->type < RECORD_USER_FIRST;
+}
+
+static bool is_ready(const struct perfdata_reader *reader)
+{
+	return !reader->swap && !reader->error && reader->events.count;
+}
+
+bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_decoded *ret)
+{
+	const uint8_t *at = reader->window.at;
+	struct perf_event_header header;
+
+	if (!is_ready(reader))
+		return false;
+	while (has_record(reader, at, &header)) {
+		__builtin_prefetch(at + PREFETCH_BYTES);
+		if (header.type == PERF_RECORD_SAMPLE) {
+			reader->window.at = at;
+			if (!decode(reader, at + sizeof(header), header.size - sizeof(header), ret))
+				return false;
+			ret->sample.misc = header.misc;
+			reader->window.at = at + header.size;
+			return true;
+		}
+		at += header.size;
+	}
+	reader->window.at = at;
+	return false;
+}
+
+size_t perfdata_reader_skip_samples(struct perfdata_reader *reader, unsigned cpumodes, size_t max)
+{
+	const uint8_t *at = reader->window.at;
+	struct perf_event_header header;
+	size_t count = 0;
+
+	if (!is_ready(reader))
+		return 0;
+	while (count < max && has_record(reader, at, &header) &&
+	       header.type == PERF_RECORD_SAMPLE &&
+	       (cpumodes >> (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) & 1)) {
+		__builtin_prefetch(at + PREFETCH_BYTES);
+		at += header.size;
+		count++;
+	}
+	reader->window.at = at;
+	return count;
+}
