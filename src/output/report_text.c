@@ -13,6 +13,8 @@
 #include "output/stream.h"
 #include "output/view.h"
 
+#define MAX_GUEST_LINES 16 /* of the header */
+
 #define RED "\033[31m"
 #define GREEN "\033[32m"
 #define PLAIN "\033[m"
@@ -157,6 +159,38 @@ static void append_line(struct buffer *out, const char *title, const char *text)
 	buffer_append_u8(out, '\n');
 }
 
+/* What runs in the VMs, as far as it is known. */
+static void append_guests(struct buffer *out, const struct perfdata_inventory *inventory)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < inventory->vms.count; i++) {
+		const struct perfdata_vm *vm = &inventory->vms.items[i];
+
+		if (!*vm->kernel_release || ++known > MAX_GUEST_LINES)
+			continue;
+		buffer_append_string(out, "# Guest: ");
+		output_append_escaped(out, vm->name);
+		buffer_printf(out, " (%" PRIu32 "), Linux ", vm->pid);
+		output_append_escaped(out, vm->kernel_release);
+		buffer_append_string(out, *vm->host_name ? ", host name " : "");
+		output_append_escaped(out, vm->host_name);
+		buffer_append_u8(out, '\n');
+	}
+	if (known > MAX_GUEST_LINES)
+		buffer_printf(out, "# Guest: … and %zu more\n", known - MAX_GUEST_LINES);
+}
+
+static void append_inventory(struct buffer *out, const struct perfdata_inventory *inventory)
+{
+	append_line(out, "Event chosen", inventory->event_choice);
+	append_guests(out, inventory);
+	if (inventory->no_memory)
+		append_line(out, "Note", "guest memory was not read (--no-memory)");
+	else if (inventory->kernel_only)
+		append_line(out, "Note", "nothing of guest processes was read (--kernel-only)");
+}
+
 static void write_header(struct writer *writer)
 {
 	struct buffer *out = &writer->stream.buffer;
@@ -169,7 +203,7 @@ static void write_header(struct writer *writer)
 	append_line(out, "Host kernel", features->osrelease);
 	append_line(out, "Command line", features->cmdline);
 	if (inventory)
-		append_line(out, "Event chosen", inventory->event_choice);
+		append_inventory(out, inventory);
 	for (const char *const *note = writer->options->notes; note && *note; note++)
 		append_line(out, "Note", *note);
 	buffer_append_string(out, "#\n# Totals: ");

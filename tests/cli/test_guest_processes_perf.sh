@@ -65,4 +65,7 @@ for event in cpu-clock cycles:G; do
 done
 "$perfvisor" report -i data 2>/dev/null | grep -q '^# Overhead  VM  *Guest Command  Shared Object *Symbol$' ||
 	complain 'a report of guest processes does not show them by default'
+"$perfvisor" report -i data 2>/dev/null |
+	grep -qx '# Guest: first (5000), Linux 6.1.0-example, host name web1' ||
+	complain 'a report does not say what runs in a guest'
 exit $status

@@ -256,11 +256,17 @@ static void finish(struct perfdata_writer *writer, bool guest_processes)
 						     .build_id_count = 1,
 						     .symbols = symbols };
 	struct perfdata_inventory inventory;
+	struct perfdata_vm *vm;
 
 	perfdata_inventory_init(&inventory);
 	inventory.guest = inventory.guest_sampled = true;
 	inventory.guest_processes = guest_processes;
-	perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu")->counts.guest_kernel = ROUNDS;
+	vm = perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu");
+	vm->counts.guest_kernel = ROUNDS;
+	free(vm->kernel_release);
+	vm->kernel_release = strdup("6.1.0-example");
+	free(vm->host_name);
+	vm->host_name = strdup("web1");
 	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
 	features.inventory = &inventory;
 	features.symbols_count = guest_processes ? 0 : 2; /* perfvisor reads that one, too */
