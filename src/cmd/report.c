@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/recording.h"
+#include "output/report_json.h"
 #include "output/report_text.h"
 #include "output/view.h"
 #include "profile/profile.h"
@@ -16,7 +17,7 @@
 struct report_config {
 	const char *input;
 	const char *sort;
-	bool stdio;
+	bool stdio, json;
 	struct string_list vms;
 	struct kernel_source_options symbols;
 };
@@ -169,6 +170,10 @@ static struct error *report(const struct report_config *config, struct session *
 		return error;
 	recording_warn(session, path);
 	warn_if_empty(profile, config->vms.count > 0);
+	if (config->json) {
+		report_json_write(stdout, profile, &options.keys, path);
+		return NULL; /* main() looks at stdout */
+	}
 	return write_report(profile, path, &options.keys);
 }
 
@@ -200,6 +205,8 @@ static const struct option_spec report_options[] = {
 	  .completion = COMPLETE_FILE },
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
 	  "text, also on a terminal (as it is without)" },
+	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
+	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, gcomm, gpid, dso, mode, sym",
 	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid gcomm gpid dso mode sym" },

@@ -61,7 +61,7 @@ char view_mode_letter(uint16_t cpumode)
 	}
 }
 
-static const char *mode_words(uint16_t cpumode)
+const char *view_mode_words(uint16_t cpumode)
 {
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
@@ -121,8 +121,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		buffer_printf(out, "%d", (int)row->pid);
 		break;
 	case PROFILE_GUEST_COMM:
-		output_append_escaped(out,
-				      intern_string(profile->session->strings, row->guest_comm));
+		output_append_escaped(out, profile_guest_comm(profile, row));
 		break;
 	case PROFILE_GUEST_PID:
 		if (row->guest_pid == PROFILE_NO_PID)
@@ -134,7 +133,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		output_append_escaped(out, resolver_dso_name(profile->resolver, row->location));
 		break;
 	case PROFILE_MODE:
-		buffer_append_string(out, mode_words(row->cpumode));
+		buffer_append_string(out, view_mode_words(row->cpumode));
 		break;
 	case PROFILE_SYMBOL:
 		append_symbol(out, profile, row);

@@ -19,6 +19,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		      const struct profile_row *row, enum profile_key key);
 /* perf's letter for where a sample was: 'k' '.' 'g' 'u', 'H' for anything else. */
 char view_mode_letter(uint16_t cpumode);
+const char *view_mode_words(uint16_t cpumode); /* "guest kernel" */
 
 /* "1234 samples: 34 host, 1000 guest kernel, …": the parts add up to the sum. */
 void view_append_totals(struct buffer *out, const struct profile_totals *totals);

@@ -57,6 +57,15 @@ uint64_t profile_totals_sum(const struct profile_totals *totals)
 	       totals->host_counted + totals->guest_counted + totals->lost;
 }
 
+const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row)
+{
+	if (row->guest_comm == PROFILE_HOST_COMM)
+		return MACHINE_HOST_NAME;
+	if (row->guest_comm == TIMELINE_NO_COMM)
+		return "[unknown]";
+	return intern_string(profile->session->strings, row->guest_comm);
+}
+
 static bool wants_vm(const struct profile_options *options, const struct machine *vm)
 {
 	if (!options->vm_count)
@@ -68,13 +77,11 @@ static bool wants_vm(const struct profile_options *options, const struct machine
 }
 
 /* What the guest calls the thread that CONTEXT is of. */
-static uint32_t guest_comm(const struct session *session, const struct context *context)
+static uint32_t guest_comm(const struct context *context)
 {
 	if (!cpumode_is_guest(context->cpumode))
-		return intern_text(session->strings, MACHINE_HOST_NAME);
-	if (!context->process || context->final_comm == TIMELINE_NO_COMM)
-		return intern_text(session->strings, PROFILE_UNKNOWN);
-	return context->final_comm;
+		return PROFILE_HOST_COMM;
+	return context->process ? context->final_comm : TIMELINE_NO_COMM;
 }
 
 /* The number of the group of CONTEXT's samples of EVENT; never 0. */
@@ -96,7 +103,7 @@ static uint32_t find_group(struct counter *counter, const struct context *contex
 	if (profile_keys_have(keys, PROFILE_PID))
 		group.pid = context->pid;
 	if (profile_keys_have(keys, PROFILE_GUEST_COMM))
-		group.guest_comm = guest_comm(counter->session, context);
+		group.guest_comm = guest_comm(context);
 	if (profile_keys_have(keys, PROFILE_GUEST_PID))
 		group.guest_pid = context->process ? context->pid : PROFILE_NO_PID;
 	if (profile_keys_have(keys, PROFILE_MODE) || profile_keys_have(keys, PROFILE_SYMBOL))

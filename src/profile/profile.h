@@ -13,7 +13,7 @@
 #include "profile/resolver.h"
 #include "profile/session.h"
 
-#define PROFILE_UNKNOWN "[unknown]" /* the comm of a guest's thread that is not known */
+#define PROFILE_HOST_COMM (TIMELINE_NO_COMM - 1) /* the guest's comm of a host's sample */
 #define PROFILE_NO_PID UINT32_MAX
 
 enum profile_key {
@@ -45,7 +45,7 @@ struct profile_row {
 	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or no VM's */
 	uint32_t comm;		  /* strings; TIMELINE_NO_COMM: none, shown as ":TID" */
 	uint32_t pid, tid;	  /* tid of a row without a comm */
-	uint32_t guest_comm;	  /* strings: of the guest's thread; PROFILE_UNKNOWN; the host's */
+	uint32_t guest_comm;	  /* strings; TIMELINE_NO_COMM: not known; PROFILE_HOST_COMM */
 	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
 	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
 	uint32_t location;	  /* one of those that are the same by these keys */
@@ -86,6 +86,9 @@ struct profile_options {
 /* Reads all samples of SESSION. */
 struct profile *profile_create(struct session *session, const struct profile_options *options);
 void profile_destroy(struct profile *profile); /* takes NULL */
+
+/* What ROW's guest_comm is called: "[unknown]" and "[host]" where it is no thread's. */
+const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row);
 
 uint64_t profile_totals_sum(const struct profile_totals *totals);
 

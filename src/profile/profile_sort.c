@@ -96,7 +96,7 @@ static void prepare(struct profile *profile, const struct profile_keys *keys,
 			ret->comm = comm_of(profile->session, row);
 			break;
 		case PROFILE_GUEST_COMM:
-			ret->guest_comm = intern_string(profile->session->strings, row->guest_comm);
+			ret->guest_comm = profile_guest_comm(profile, row);
 			break;
 		case PROFILE_DSO:
 			ret->dso = resolver_dso_name(profile->resolver, row->location);

@@ -65,6 +65,32 @@ for event in cpu-clock cycles:G; do
 done
 "$perfvisor" report -i data 2>/dev/null | grep -q '^# Overhead  VM  *Guest Command  Shared Object *Symbol$' ||
 	complain 'a report of guest processes does not show them by default'
+"$perfvisor" report -i data --sort gcomm,gpid,dso,sym --json 2>/dev/null >json
+python3 - truth json <<'CHECK' || complain 'JSON differs'
+import collections, json, sys
+
+want, got, dsos = collections.Counter(), collections.Counter(), set()
+for line in open(sys.argv[1]):
+    words = line.split()
+    who = (None, None) if words[6] == "-" or words[0] == "-1" else (words[9], int(words[0]))
+    want[(words[5],) + who] += 1
+report = json.load(open(sys.argv[2]))
+for event in report["events"]:
+    for row in event["rows"]:
+        got[(event["event"], row["gcomm"], row["gpid"])] += row["samples"]
+        dsos.add(row["dso"])
+        if (row["sym"] is None) == (row["address"] is None):
+            sys.exit("neither a symbol nor an address: %s" % row)
+if want != got:
+    sys.exit("wanted %s, got %s" % (want, got))
+if dsos != {None, "example-host", "libserver.so", "server", "editor"}:
+    sys.exit("dsos: %s" % dsos)
+totals = report["totals"]
+if totals["samples"] != sum(want.values()) + 7 or totals["lost"] != 7:
+    sys.exit("totals: %s" % totals)
+if report["vms"][0]["kernel_release"] != "6.1.0-example" or report["vms"][1]["host_name"]:
+    sys.exit("VMs: %s" % report["vms"])
+CHECK
 "$perfvisor" report -i data 2>/dev/null |
 	grep -qx '# Guest: first (5000), Linux 6.1.0-example, host name web1' ||
 	complain 'a report does not say what runs in a guest'
