@@ -42,6 +42,8 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
 	       "default: perf.data.guest, perf.data.host, both: perf.data.kvm",
 	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
+	       "write a folder, in which stock perf finds the names of guest kernels, too"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
@@ -277,6 +279,9 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	features.symbols = symbols->tables.items;
 	features.symbols_count = symbols->tables.count;
 	error = recorder_finish(recorder, &features);
+	if (!error && options->directory)
+		error = record_directory_finish(options->output, symbols,
+						recorder_inventory(recorder));
 	if (!error)
 		note_end(recorder, options->output);
 	return error;
@@ -299,6 +304,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
 		.path = options->output,
+		.directory = options->directory,
 	};
 	_cleanup_recorder_ struct recorder *recorder = NULL;
 	struct error *error = record_symbols_load(symbols, NULL); /* before a file is touched */

@@ -19,7 +19,7 @@
 
 struct record_options {
 	struct string_list vms, pids, events;
-	bool all, guest, host, no_memory, kernel_only, verbose, quiet;
+	bool all, guest, host, no_memory, kernel_only, directory, verbose, quiet;
 	uint64_t frequency, count; /* 0: not given */
 	const char *output;
 	double duration_s; /* 0: not given */
@@ -70,5 +70,9 @@ struct error *record_symbols_load(struct record_symbols *symbols,
 /* Adds what guest memory gave, of VMs for which the options had nothing. */
 void record_symbols_add(struct record_symbols *symbols, const struct guest_reader_kernel *kernels,
 			size_t count);
+
+/* Adds the guest kernels' symbols for stock perf to a recording that is a folder. */
+struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,
+				      const struct perfdata_inventory *inventory) MUST_CHECK;
 
 #endif

@@ -160,10 +160,25 @@ static uint64_t read_module_state(const struct guest_kernel *kernel)
 	return number;
 }
 
-struct guest_state guest_state_read(const struct guest_kernel *kernel)
+static bool maps_kernel(const struct guest_kernel *kernel, const struct arch_mmu *mmu)
 {
-	struct guest_state state = { .kernel = read_kernel_state(kernel) };
+	struct guest_space *own = guest_kernel_space(kernel), its;
+	struct gva start = guest_kernel_get_image(kernel)->start;
+	struct gpa here, there;
 
+	guest_space_init(&its, own->memory, mmu);
+	return guest_space_translate(own, start, &here) &&
+	       guest_space_translate(&its, start, &there) && here.value == there.value;
+}
+
+struct guest_state guest_state_read(const struct guest_kernel *kernel, const struct arch_mmu *mmus,
+				    size_t count)
+{
+	struct guest_state state = { 0 };
+
+	for (size_t i = 0; i < count && !state.kernel; i++)
+		if (maps_kernel(kernel, &mmus[i]))
+			state.kernel = read_kernel_state(kernel);
 	if (state.kernel)
 		state.modules = read_module_state(kernel);
 	return state;

@@ -25,12 +25,17 @@ struct error *guest_current_find(const struct guest_kernel *kernel,
  */
 void guest_kernel_use_own_page_tables(const struct guest_kernel *kernel);
 
-/* Numbers that change when what they are of does; 0: it cannot be read where it was. */
+/* Numbers that change when what they are of does. */
 struct guest_state {
-	uint64_t kernel;  /* its banner: another one, or another place, after a reboot or a kexec */
+	uint64_t kernel;  /* its banner; 0: it no longer runs, after a reboot or a kexec */
 	uint64_t modules; /* which there are, and where; 0: not known */
 };
-struct guest_state guest_state_read(const struct guest_kernel *kernel);
+/*
+ * MMUS are what vCPUs have now. A kernel that none of them maps where it was is gone, whatever its
+ * memory still holds: a reset leaves memory as it was (QEMU 7.2).
+ */
+struct guest_state guest_state_read(const struct guest_kernel *kernel, const struct arch_mmu *mmus,
+				    size_t count);
 
 /* The host name of the first namespace; "" where it cannot be read. */
 void guest_host_name(const struct guest_kernel *kernel, char *text, size_t size);

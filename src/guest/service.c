@@ -19,7 +19,6 @@
 #include "symbol/table.h"
 
 #define MAX_SLOTS 32768
-#define REGISTER_COUNT 4
 #define HOST_NAME_BYTES 65 /* __NEW_UTS_LEN + 1 */
 
 struct service {
@@ -62,9 +61,9 @@ static bool read_pages(void *context, const struct gpa *from, size_t count, void
 
 static void take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret)
 {
-	uint64_t registers[REGISTER_COUNT];
+	uint64_t registers[GUEST_WIRE_REGISTERS];
 
-	for (size_t i = 0; i < REGISTER_COUNT; i++)
+	for (size_t i = 0; i < GUEST_WIRE_REGISTERS; i++)
 		registers[i] = cursor_u64(request);
 	*ret = (struct arch_mmu){ .arch = arch };
 	if (arch == &arch_x86_64 || arch == &arch_i386) {
@@ -337,12 +336,18 @@ static void refresh(struct service *service)
 	guest_space_init(&service->space, service->memory, &service->space.mmu);
 }
 
-static struct error *answer_state(struct service *service)
+static struct error *answer_state(struct service *service, struct cursor *request)
 {
+	struct arch_mmu mmus[GUEST_STATE_VCPUS];
 	struct guest_state state;
+	size_t count = 0;
 
+	while (count < GUEST_STATE_VCPUS && cursor_left(request))
+		take_registers(request, service->space.mmu.arch, &mmus[count++]);
+	if (request->failed || cursor_left(request))
+		return error_create(ERROR_BAD_DATA, "a malformed request");
 	refresh(service);
-	state = guest_state_read(service->kernel);
+	state = guest_state_read(service->kernel, mmus, count);
 	buffer_append_u64(&service->answer, state.kernel);
 	buffer_append_u64(&service->answer, state.modules);
 	return NULL;
@@ -370,7 +375,7 @@ static struct error *answer(struct service *service, uint32_t type)
 	case GUEST_ASK_CURRENT:
 		return answer_current(service);
 	case GUEST_ASK_STATE:
-		return answer_state(service);
+		return answer_state(service, &request);
 	case GUEST_ASK_REFRESH:
 		refresh(service);
 		return NULL;

@@ -25,7 +25,8 @@ enum guest_message {
 	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
-	GUEST_ASK_STATE,	/* memory is read anew, then -> u64 kernel, u64 modules */
+	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_VCPUS; memory
+				   is read anew, then -> u64 kernel, u64 modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */
@@ -35,6 +36,8 @@ enum guest_message {
 };
 
 #define GUEST_READ_PAGES 64
+#define GUEST_STATE_VCPUS 8
+#define GUEST_WIRE_REGISTERS 4
 #define GUEST_MESSAGE_MAX ((size_t)64 << 20)
 
 struct guest_message_header {

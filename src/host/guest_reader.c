@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread works through three lists, in this order: VMs that nobody has looked at, questions,
- * and once a second all VMs again, for at most 1/50 of the time. That second look finds a guest
+ * and once a second all VMs again, for at most 1/20 of the time. That second look finds a guest
  * that has rebooted (its kernel is no longer where it was: its tables end with the last look that
  * found it there), modules that came or went, and memory slots that changed.
  *
@@ -23,7 +23,9 @@
 #define MAX_VIEWS 64
 #define MAX_QUESTIONS 4096
 #define LOOK_NS 1000000000ull
-#define LOOK_SHARE 50
+#define LOOK_SHARE 20
+#define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
+#define MAX_RETRY_SHARE 256
 
 struct guest {
 	uint32_t vm, pid;
@@ -35,6 +37,7 @@ struct guest {
 	uint64_t version;
 	size_t kernel; /* number of its current table; SIZE_MAX: none */
 	uint64_t good_ns; /* when its state was last found as it is */
+	uint64_t retry_ns, retry_share; /* while it has no kernel */
 };
 
 struct question {
@@ -109,8 +112,10 @@ static bool have_finder(struct guest_reader *reader)
 static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
 			 const struct error *error)
 {
-	if (guest->said)
+	if (guest->said) {
+		log_detail("VM '%s': %s", name, error_message(error));
 		return;
+	}
 	guest->said = true;
 	if (!reader->failures++)
 		log_note("the guest kernel of VM '%s' stays without names: %s%s", name,
@@ -200,10 +205,23 @@ static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 	return guest_view_state(guest->view, &guest->state);
 }
 
+/* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
+static void plan_retry(struct guest *guest, uint64_t cost_ns)
+{
+	uint64_t pause;
+
+	guest->retry_share = guest->retry_share ? 2 * guest->retry_share : FIRST_RETRY_SHARE;
+	if (guest->retry_share > MAX_RETRY_SHARE)
+		guest->retry_share = MAX_RETRY_SHARE;
+	pause = cost_ns * guest->retry_share;
+	guest->retry_ns = clock_monotonic_ns() + (pause > LOOK_NS ? pause : LOOK_NS);
+}
+
 /* The first look at a guest, or the first after its kernel went: FROM_NS is when a table of it holds. */
 static void make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
 {
 	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	uint64_t begin = clock_monotonic_ns();
 	_cleanup_error_ struct error *error = NULL;
 
 	if (!vm)
@@ -214,16 +232,21 @@ static void make_contact(struct guest_reader *reader, struct guest *guest, uint6
 	if (error) {
 		note_failure(reader, guest, vm->name, error);
 		close_view(reader, guest);
+		plan_retry(guest, clock_monotonic_ns() - begin);
 		return;
 	}
 	guest->good_ns = clock_monotonic_ns();
+	guest->retry_share = 0;
 	guest->said = true;
 	tell_capture(reader, guest);
 	if (reader->views > MAX_VIEWS)
 		close_view(reader, guest);
 }
 
-/* Its memory slots are others, or its parser is gone: is it still the kernel that it was? */
+/*
+ * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it was,
+ * and its table goes on; else that has ended when it was last seen.
+ */
 static void open_again(struct guest_reader *reader, struct guest *guest)
 {
 	const struct host_vm *vm = look_for_vm(reader, guest->pid);
@@ -252,21 +275,12 @@ static void check(struct guest_reader *reader, struct guest *guest)
 	struct guest_state before = guest->state;
 	uint64_t now = clock_monotonic_ns();
 	struct error *error;
-	bool slots_changed;
 
 	if (!vm)
 		return;
-	if (!guest->view) {
-		if (guest->kernel == SIZE_MAX) /* it may have booted meanwhile */
-			make_contact(reader, guest, now);
-		return;
-	}
-	error = guest_view_check_slots(guest->view, reader->finder, vm, &slots_changed);
-	if (!error && !slots_changed)
-		error = guest_view_state(guest->view, &guest->state);
-	if (error || slots_changed) {
+	error = guest_view_check(guest->view, reader->finder, vm, &guest->state);
+	if (error) {
 		error_destroy(error);
-		guest->state = before;
 		open_again(reader, guest);
 	} else if (guest->state.kernel != before.kernel) {
 		log_detail("the guest of pid %u runs another kernel", guest->pid);
@@ -283,6 +297,28 @@ static void check(struct guest_reader *reader, struct guest *guest)
 	}
 }
 
+static bool is_there(struct guest_reader *reader, struct guest *guest)
+{
+	if (!guest->gone && !host_process_has_thread(guest->pid, guest->pid)) {
+		guest->gone = true;
+		forget(reader, guest);
+	}
+	return !guest->gone;
+}
+
+/* Guests without a kernel may have booted meanwhile. */
+static void retry_all(struct guest_reader *reader)
+{
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+		uint64_t now = clock_monotonic_ns();
+
+		if (!guest->view && guest->kernel == SIZE_MAX && now >= guest->retry_ns &&
+		    is_there(reader, guest))
+			make_contact(reader, guest, now);
+	}
+}
+
 static void check_all(struct guest_reader *reader)
 {
 	uint64_t begin = clock_monotonic_ns();
@@ -293,12 +329,8 @@ static void check_all(struct guest_reader *reader)
 	for (size_t i = 0; i < reader->guests.count; i++) {
 		struct guest *guest = &reader->guests.items[i];
 
-		if (!guest->gone && host_process_has_thread(guest->pid, guest->pid)) {
+		if (guest->view && is_there(reader, guest))
 			check(reader, guest);
-		} else if (!guest->gone) {
-			guest->gone = true;
-			forget(reader, guest);
-		}
 	}
 	reader->looked_ns = clock_monotonic_ns();
 	reader->look_cost_ns = reader->looked_ns - begin;
@@ -391,8 +423,10 @@ static void wait_for_work(struct guest_reader *reader)
 	if (reader->stop || reader->added_taken < reader->added.count)
 		return;
 	pthread_mutex_unlock(&reader->lock);
-	if (have_finder(reader))
+	if (have_finder(reader)) {
 		check_all(reader);
+		retry_all(reader);
+	}
 	pthread_mutex_lock(&reader->lock);
 }
 

@@ -329,13 +329,36 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	return NULL;
 }
 
-struct error *guest_view_state(struct guest_view *view, struct guest_state *ret)
+/* The registers of vCPUs that run the guest's own kernel; with PTI the half that maps it. */
+static size_t gather_registers(const struct host_vm_memory *memory,
+			       uint64_t (*ret)[GUEST_WIRE_REGISTERS])
 {
+	size_t count = 0;
+
+	for (size_t i = 0; i < memory->registers.count && count < GUEST_STATE_VCPUS; i++) {
+		const struct host_vm_registers *registers = &memory->registers.items[i];
+
+		if (registers->nested || !registers->mmu.x86.cr3)
+			continue;
+		ret[count][0] = registers->mmu.x86.cr0;
+		ret[count][1] = registers->mmu.x86.cr3 & ~PTI_USER_HALF;
+		ret[count][2] = registers->mmu.x86.cr4;
+		ret[count++][3] = registers->mmu.x86.efer;
+	}
+	return count;
+}
+
+static struct error *ask_state(struct guest_view *view, const struct host_vm_memory *memory,
+			       struct guest_state *ret)
+{
+	uint64_t registers[GUEST_STATE_VCPUS][GUEST_WIRE_REGISTERS];
+	size_t count = gather_registers(memory, registers);
 	struct guest_state state;
 	struct cursor cursor;
 	struct error *error;
 
-	error = guest_client_ask(view->client, GUEST_ASK_STATE, NULL, 0, &view->answer);
+	error = guest_client_ask(view->client, GUEST_ASK_STATE, registers,
+				 count * sizeof(*registers), &view->answer);
 	if (error)
 		return error;
 	cursor = cursor_make(view->answer.data, view->answer.size, false);
@@ -347,20 +370,35 @@ struct error *guest_view_state(struct guest_view *view, struct guest_state *ret)
 	return NULL;
 }
 
-struct error *guest_view_check_slots(struct guest_view *view, struct vm_memory_finder *finder,
-				     const struct host_vm *vm, bool *ret_changed)
+struct error *guest_view_state(struct guest_view *view, struct guest_state *ret)
+{
+	return ask_state(view, &view->memory, ret);
+}
+
+static bool same_slots(const struct host_vm_memory *left, const struct host_vm_memory *right)
+{
+	size_t count = left->slots.count;
+
+	return count == right->slots.count &&
+	       (!count || !memcmp(left->slots.items, right->slots.items,
+				  count * sizeof(*left->slots.items)));
+}
+
+struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,
+			       const struct host_vm *vm, struct guest_state *ret)
 {
 	struct host_vm_memory now = { 0 };
 	struct error *error = vm_memory_find(finder, vm, &now);
 
 	if (error)
 		return error;
-	*ret_changed = now.slots.count != view->memory.slots.count ||
-		       (now.slots.count &&
-			memcmp(now.slots.items, view->memory.slots.items,
-			       now.slots.count * sizeof(*now.slots.items)));
+	if (same_slots(&now, &view->memory))
+		error = ask_state(view, &now, ret);
+	else
+		error = error_create(ERROR_NOT_FOUND, "the memory slots of VM '%s' have changed",
+				     vm->name);
 	host_vm_memory_deinit(&now);
-	return NULL;
+	return error;
 }
 
 uint64_t guest_view_bytes_read(const struct guest_view *view)

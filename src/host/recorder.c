@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/progress.h"
 #include "host/recorder_state.h"
@@ -190,6 +191,26 @@ struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
 	return error;
 }
 
+/*
+ * What makes perf look for a guest kernel; in a file, where it finds none, it takes its own host's.
+ * Only behind an id of the guest does perf know that there are guests.
+ */
+static struct error *write_guest_kernel(struct recorder *recorder, size_t vm)
+{
+	uint32_t pid = recorder->inventory.vms.items[vm].pid;
+	_cleanup_free_ char *path = memory_printf("[guest.kernel.kallsyms.%u]", pid);
+	struct perfdata_mapping mapping = { .pid = pid,
+					    .length = UINT64_MAX,
+					    .prot = PROT_EXEC,
+					    .misc = PERF_RECORD_MISC_GUEST_KERNEL,
+					    .path = path };
+
+	if (!recorder->config.directory || recorder->vms.items[vm].kernel_written)
+		return NULL;
+	recorder->vms.items[vm].kernel_written = true;
+	return perfdata_writer_guest_mmap2(recorder->writer, pid, &mapping, 0);
+}
+
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread)
 {
 	struct recorder_thread *its = &recorder->threads.items[thread];
@@ -199,6 +220,8 @@ struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread
 	for (size_t i = 0; i < recorder->config.event_count; i++)
 		if (!id_of(recorder, its, i, RECORDER_PLAIN))
 			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
+	if (!error)
+		error = write_guest_kernel(recorder, its->vm);
 	if (!error && its->tid != its->pid)
 		error = host_maps_write_comm(recorder->writer, its->pid, its->tid);
 	return error;
@@ -208,6 +231,8 @@ static struct error *open_writer(struct recorder *recorder)
 {
 	size_t count = recorder->config.event_count;
 	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
+	_cleanup_free_ char *file = NULL;
+	struct error *error;
 
 	for (size_t i = 0; i < count; i++) {
 		events[i].attr = recorder->config.events[i].attr;
@@ -215,7 +240,13 @@ static struct error *open_writer(struct recorder *recorder)
 		events[i].attr.read_format = PERF_FORMAT_ID; /* older perfs do not know _LOST */
 		events[i].name = recorder->config.events[i].name;
 	}
-	return perfdata_writer_create(recorder->config.path, events, count,
+	if (recorder->config.directory)
+		error = perfdata_directory_create(recorder->config.path, &file);
+	else
+		error = NULL;
+	if (error)
+		return error;
+	return perfdata_writer_create(file ? file : recorder->config.path, events, count,
 				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES, &recorder->writer);
 }
 

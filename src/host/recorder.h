@@ -38,6 +38,7 @@ struct recorder_config {
 	bool no_memory;	      /* guest memory is not read */
 	bool kernel_only;     /* nothing of guests' user space is read, no process told */
 	const char *path;
+	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
 };
 
 struct recorder;

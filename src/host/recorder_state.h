@@ -26,6 +26,7 @@ struct recorder_vm {
 	bool alive;
 	bool named;
 	bool all_threads; /* its vCPUs' threads are not known */
+	bool kernel_written; /* see write_guest_kernel() */
 	struct guest_mode_vm guest_mode;
 };
 

@@ -57,6 +57,12 @@ struct error *perfdata_writer_create(const char *path, const struct perfdata_eve
 void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; closes the file */
 
 /*
+ * Makes the folder PATH for a recording; what was there becomes PATH.old. *RET_FILE, to be freed, is
+ * the path for perfdata_writer_create().
+ */
+struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
+
+/*
  * A new id for event EVENT_INDEX (unique in the file, chosen by the writer), with an ID_INDEX
  * record in the stream that gives its machine_pid and vcpu by perf's own means. SPEC's id is
  * ignored.

@@ -51,6 +51,7 @@ expect 1 "there is no process $!" -e cpu-clock -p $!
 expect 1 "hint: 'perfvisor list'" -e cpu-clock -p $!
 expect 1 "process $$ \(.*\) has no VM" -e cpu-clock -p $$
 expect 1 "there is no VM .*no-such-vm" -e cpu-clock --vm no-such-vm
+expect 1 "has no VM" -e cpu-clock --dir -p $$
 echo nonsense >bad
 expect 1 "bad" -e cpu-clock --guestkallsyms bad -p $$
 expect 1 "could not .*'missing'" -e cpu-clock --guestkallsyms missing -p $$

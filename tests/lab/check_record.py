@@ -27,11 +27,16 @@ def read(name):
 
 
 def samples(name):
-    """(cpumode, pid, tid, ip) of each, as stock perf reads them."""
+    """(cpumode, pid, thread, ip) of each, as stock perf reads them; of a VM's sample its pid, and its
+    vCPU's thread where list.json knows it, since such a sample's own are the guest's."""
+    threads = {(vm["pid"], vcpu["number"]): vcpu["tid"]
+               for vm in json.loads(read("list.json"))["vms"] for vcpu in vm["vcpus"]}
     rows = []
     for line in read(f"{name}.samples").splitlines():
-        misc, pid, tid, ip = line.split()
-        rows.append((int(misc, 16) & 7, int(pid), int(tid), int(ip, 16)))
+        misc, pid, tid, ip, vm, vcpu = line.split()
+        if vm != "-":
+            pid, tid = vm, threads.get((int(vm), int(vcpu)), f"{vm}/{vcpu}")
+        rows.append((int(misc, 16) & 7, int(pid), tid if vm != "-" else int(tid), int(ip, 16)))
     return rows
 
 

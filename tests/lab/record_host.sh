@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What test_record.sh runs in the lab's host, with two guests: guest1 runs user7525, guest2 the
 # kernel workload. Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status,
-# NAME.samples (stock perf's view: "MISC PID TID IP", in hexadecimal but for the ids), and
-# NAME.ips (perfvisor script's). Scopes: "shares", what guest kernels matter for; "short", also
+# NAME.samples (stock perf's view: "MISC PID TID IP VM VCPU", in hexadecimal but for the ids, "-"
+# where perf knows no VM), and NAME.ips (perfvisor script's). Scopes: "shares", what guest kernels matter for; "short", also
 # what the host's kernel matters for; "all".
 set -u
 scope=$1
@@ -28,9 +28,16 @@ wait_for_beginning() {
 
 # What two readers find in /tmp/NAME
 look() {
-	perf script -D -i "/tmp/$1" 2>"$OUT/$1.perf.err" | sed -nE \
-		's/.*PERF_RECORD_SAMPLE\(IP, 0x([0-9a-f]+)\): ([0-9-]+)\/([0-9-]+): 0x([0-9a-f]+) .*/\1 \2 \3 \4/p' \
-		>"$OUT/$1.samples"
+	perf script -D -F machine_pid,vcpu,ip -i "/tmp/$1" 2>"$OUT/$1.perf.err" | awk '
+		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
+			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
+			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
+		}
+		sample && /^(VM: *[0-9]+ VCPU:[0-9]+)? *[0-9a-f]+ *$/ {
+			gsub(/VM:|VCPU:/, "")
+			print sample, NF == 3 ? $1 " " $2 : "- -"
+			sample = ""
+		}' >"$OUT/$1.samples"
 	perf script -F ip -i "/tmp/$1" 2>/dev/null | awk '{ print $1 }' >"$OUT/$1.perf_ips"
 	perfvisor script -F ip -i "/tmp/$1" 2>"$OUT/$1.script.err" | awk '{ print $1 }' >"$OUT/$1.ips"
 	perfvisor report -i "/tmp/$1" --sort vm,mode >"$OUT/$1.report" 2>&1

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds the processes of guest samples against what is known of processes_workload.sh.
+
+What is sampled is exact: a wrong process is one wrong sample, and none is allowed where the code is
+one process's alone. What shares a vCPU (kernel threads, interrupts, the short-lived) has a bound.
+"""
+import re
+import subprocess
+import sys
+
+folder = sys.argv[1]
+failed = False
+
+
+def check(good, text):
+    global failed
+    print("ok  " if good else "FAIL", text)
+    failed |= not good
+
+
+def read(name, mode="r"):
+    with open(f"{folder}/{name}", mode, **({} if "b" in mode else {"errors": "replace"})) as file:
+        return file.read()
+
+
+def functions():
+    found = {}
+    for line in subprocess.run(["nm", "-S", f"{folder}/user7525"], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            found[words[3]] = range(int(words[0], 16), int(words[0], 16) + int(words[1], 16))
+    return found
+
+
+def kernel_range(wanted):
+    rows = sorted((int(line.split()[0], 16), line.split()[2]) for line in read("kallsyms").splitlines())
+    for index, (address, name) in enumerate(rows):
+        if name == wanted:
+            return range(address, next(other for other, _ in rows[index:] if other > address))
+    return range(0)
+
+
+def perf_rows():
+    """(vcpu, comm, pid, tid, ip, dso) as stock perf has them."""
+    rows = []
+    for line in read("perfs_vcpus").splitlines():
+        found = re.match(r"\s*VM:\s*\d+\s+VCPU:(\d+)\s+(.+?)\s+(-?\d+)/(-?\d+)\s+"
+                         r"([0-9a-f]+) .*\((.*)\)$", line)
+        if not found:
+            check(False, f"a line of perf's that is not understood: {line!r}")
+            break
+        vcpu, comm, pid, tid, ip, dso = found.groups()
+        rows.append((int(vcpu), comm, int(pid), int(tid), int(ip, 16), dso))
+    return rows
+
+
+words = read("truth").split()
+truth = dict(zip(words[::2], map(int, words[1::2])))
+hot = functions()
+rows = perf_rows()
+check(len(rows) >= 1000, f"{len(rows)} samples")
+unknown = sum(row[2] == -1 for row in rows)
+check(unknown <= 0.005 * len(rows), f"{unknown} samples of no process")
+
+of_user = [row for row in rows if row[2] == truth["user7525"]]
+in_user = [row for row in of_user if not row[4] >> 63]
+in_hot = sum(row[4] in hot[name] for row in in_user for name in ("hot_a", "hot_b", "main"))
+check(len(in_user) >= 500 and in_hot == len(in_user),
+      f"user7525: {in_hot} of its {len(in_user)} user samples are in its functions")
+check(all(row[1] == "user7525" and row[3] == row[2] for row in of_user), "user7525: by name and thread")
+# Stock perf applies mappings in the order of the file: what came before they were read has none.
+with_file = sum(row[5].endswith("/user7525") for row in in_user)
+check(with_file >= 0.5 * len(in_user), f"user7525: {with_file} samples have its file, for stock perf")
+with_file = len(re.findall(r"^\s*user7525\s+\d+/\d+\s+[0-9a-f]+ \S+ \(/lab/bin/user7525\)$", read("script"), re.M))
+check(with_file == len(in_user), f"user7525: {with_file} samples have its file, for perfvisor")
+check(all(row[0] == 1 for row in of_user), "user7525: on the vCPU that it is bound to, alone")
+on_its_vcpu = [row for row in rows if row[0] == 1]
+check(len(of_user) >= 0.8 * len(on_its_vcpu), f"user7525: {len(of_user)} of that vCPU's {len(on_its_vcpu)}")
+
+permute = kernel_range("chacha_permute")
+chacha = [row for row in rows if row[4] in permute]
+of_dd = sum(row[2] == truth["dd"] and row[1] == "dd" for row in chacha)
+check(len(chacha) >= 100 and of_dd >= len(chacha) - 2,
+      f"dd: {of_dd} of {len(chacha)} samples in chacha_permute (exec takes random bytes, too)")
+short = {row[2] for row in rows if row[0] == 0 and row[2] not in (0, truth["dd"])}
+check(len(short) >= 10, f"{len(short)} short-lived processes were seen")
+fake = [row for row in rows if row[2] not in (0, -1) and not row[1].isprintable()]
+check(not fake, f"names are names: {fake[:3]}")
+
+check(read("ours").split() == read("perfs").split(), "perfvisor script and perf script say the same")
+report = read("report")
+check(re.search(rf"guest1\s+user7525\s+{truth['user7525']}\s+\S*user7525\s", report),
+      "report: user7525 with its pid and file")
+check(re.search(rf"guest1\s+dd\s+{truth['dd']}\s+\[guest.kernel.kallsyms\]\s+\[g\] chacha_permute", report),
+      "report: dd in the kernel")
+
+for name in ("kernel_only", "no_memory"):
+    check(b"user7525" not in read(name, "rb"), f"{name}: holds no name of a guest process")
+check(b"chacha_permute" in read("kernel_only", "rb"), "kernel_only: holds kernel symbols")
+check(b"chacha_permute" not in read("no_memory", "rb"), "no_memory: holds none")
+sys.exit(failed)

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest that boots a second time, its kernel elsewhere: each name must be of the boot it is in.
+
+chacha_permute is a page aligned loop of less than 4 KiB; where it is the guest says in each boot. A
+sample inside it may be without a name for the moment in which the guest was between two looks.
+"""
+import re
+import sys
+
+folder = sys.argv[1]
+failed = False
+
+
+def check(good, text):
+    global failed
+    print("ok  " if good else "FAIL", text)
+    failed |= not good
+
+
+with open(f"{folder}/truth") as file:
+    truth = file.read()
+boots = [(int(pid), int(address, 16)) for pid, address in re.findall(r"TRUTH dd (\d+) ([0-9a-f]{16})", truth)]
+check(len(boots) >= 2, f"the guest booted {len(boots)} times")
+check("TRUTH module virtio_blk" in truth, "it loaded a module again")
+check(boots[0][1] != boots[1][1], f"its kernel lay elsewhere: {[hex(address) for _, address in boots]}")
+
+rows = []
+with open(f"{folder}/script") as file:
+    for line in file:
+        found = re.match(r"\s*(.+?)\s+(-?\d+)\s+([\d.]+):\s+([0-9a-f]+) (\S+)", line)
+        check(found is not None, f"a line that is not understood: {line!r}") if not found else None
+        if found:
+            comm, pid, time, ip, name = found.groups()
+            rows.append((comm, int(pid), float(time), int(ip, 16), name))
+named = [row for row in rows if row[4].startswith("chacha_permute")]
+for number, (pid, address) in enumerate(boots[:2]):
+    inside = range(address, address + 0x200)
+    mine = [row for row in rows if row[3] in inside]
+    right = sum(row[4].startswith("chacha_permute") for row in mine)
+    wrong = [row[4] for row in mine if not row[4].startswith(("chacha_permute", "[unknown]"))]
+    check(right >= 50, f"boot {number + 1}: {right} of {len(mine)} samples in chacha_permute have its name")
+    check(not wrong, f"boot {number + 1}: none has another: {wrong[:5]}")
+    of_dd = sum(row[0] == "dd" and row[1] == pid for row in mine)
+    check(of_dd >= 0.8 * len(mine) and all(row[1] in (pid, -1) or row[0] != "dd" for row in mine),
+          f"boot {number + 1}: {of_dd} of them are dd's of that boot")
+elsewhere = [row for row in named if not any(address <= row[3] < address + 0x1000 for _, address in boots)]
+check(not elsewhere, f"no other sample has that name: {elsewhere[:3]}")
+text = open(f"{folder}/err").read()
+check(text.count("symbols, ") >= 3, f"symbols were read {text.count('symbols, ')} times: boot, module, boot")
+sys.exit(failed)

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: recordings of guest1, which runs processes_workload.sh, as perfvisor and stock
+# perf show them, and what guest1 said of its processes, into $OUT.
+set -u
+guest=/run/lab/guest1
+for _ in $(seq 300); do
+	grep -q TRUTH $guest/console.log && break
+	sleep 0.2
+done
+sed -nE 's/.*TRUTH ([a-z0-9 ]+).*/\1/p' $guest/console.log >"$OUT/truth"
+cp $guest/kallsyms /usr/share/perfvisor-lab/user7525 "$OUT/"
+for name in processes kernel_only no_memory; do
+	option=
+	[ $name = processes ] || option=--${name//_/-}
+	# shellcheck disable=SC2086 # an option or none
+	perfvisor record $option --duration "$([ $name = processes ] && echo 6 || echo 1)" -F 500 \
+		-o "/tmp/$name" || exit
+	cp "/tmp/$name" "$OUT/"
+done
+perfvisor script -i /tmp/processes -F comm,pid,tid,ip,sym,dso >"$OUT/script" || exit
+perfvisor script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/ours" || exit
+perf script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/perfs" 2>"$OUT/perf.err" || exit
+perf script -i /tmp/processes -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/perfs_vcpus" 2>/dev/null
+perfvisor report -i /tmp/processes --sort vm,gcomm,gpid,dso,sym >"$OUT/report" || exit

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Guest workload: processes whose vCPU and code are known, and many that live for a moment. Who is
+# who goes to the console.
+taskset 2 user7525 &
+user=$!
+taskset 1 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+random=$!
+(while :; do taskset 1 busybox true; done) &
+sleep 1
+echo "TRUTH user7525 $user dd $random" >/dev/console
+wait

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: records guest1 (reboot_workload.sh) until it has booted a second time and runs.
+set -u
+guest=/run/lab/guest1
+perfvisor record -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
+recorder=$!
+for _ in $(seq 600); do
+	[ "$(grep -c 'TRUTH dd' $guest/console.log)" -ge 2 ] && break
+	sleep 0.2
+done
+sleep 8
+kill -INT $recorder
+wait $recorder || exit
+grep -ao 'TRUTH [a-z0-9_ A-Z,.()-]*' $guest/console.log >"$OUT/truth"
+cp /tmp/reboot "$OUT/"
+perfvisor script -i /tmp/reboot -F time,comm,pid,ip,sym >"$OUT/script"
