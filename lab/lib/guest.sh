@@ -7,10 +7,13 @@
 # ROOT: the part of a guest's initrd that only depends on the kernel (GUEST_KERNEL_DIR; empty
 # for a kernel of the caller's own, which has its drivers built in) and the lab's files
 guest_fill_image() {
-	local root=$1
+	local root=$1 library
 	image_make_root "$root"
 	image_add_busybox "$root"
 	image_add "$root" "$WORKLOAD_PROGRAMS" /lab/bin
+	while read -r library; do
+		image_add "$root" "$library"
+	done < <(image_libraries "$WORKLOAD_PROGRAMS"/*)
 	mkdir -p "$root/lab/modules"
 	if [ -n "$GUEST_KERNEL_DIR" ]; then
 		image_add_modules "$root" "$GUEST_KERNEL_DIR" "${ARCH_GUEST_MODULES[@]}"

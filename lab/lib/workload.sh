@@ -45,11 +45,22 @@ workload_check() {
 	done
 }
 
+# NAME: how that program is linked (and for which mode), one argument per line. Each has a
+# build-id; nm tells the run-time addresses of those that are not position-independent.
+workload_link_arguments() {
+	case $1 in
+	dynamic) printf '%s\n' -fPIE -pie ;;
+	user32) printf '%s\n' -ffreestanding -m32 -fno-pie -no-pie -static -nostdlib ;;
+	*) printf '%s\n' -static -no-pie ;;
+	esac
+	echo -Wl,--build-id
+}
+
 # Set WORKLOAD_PROGRAMS to a folder with the programs, compiled once for host and guests, so
 # that addresses that nm tells in the host are true in the guests. The caller holds the
 # cache's lock.
 workload_prepare() {
-	local compiler source name work=$LAB_CACHE/programs.work
+	local compiler source name arguments work=$LAB_CACHE/programs.work
 	compiler=$(command -v "${CC:-gcc}")
 	WORKLOAD_PROGRAMS=$LAB_CACHE/programs.$(image_key "$compiler" \
 		"$LAB_ROOT"/lab/workloads/*.c "$LAB_ROOT/lab/lib/workload.sh")
@@ -58,7 +69,8 @@ workload_prepare() {
 	mkdir -p "$work"
 	for source in "$LAB_ROOT"/lab/workloads/*.c; do
 		name=${source##*/}
-		"$compiler" -std=gnu11 -O2 -g -static -no-pie -o "$work/${name%.c}" "$source" ||
+		mapfile -t arguments < <(workload_link_arguments "${name%.c}")
+		"$compiler" -std=gnu11 -O2 -g "${arguments[@]}" -o "$work/${name%.c}" "$source" ||
 			die "cannot compile lab/workloads/$name"
 	done
 	mv "$work" "$WORKLOAD_PROGRAMS"

@@ -6,8 +6,14 @@ mkdir -p /tmp/t /mnt/x
 cp /usr/bin/busybox /tmp/t/busybox
 busybox sleep 100000 &
 /tmp/t/busybox sleep 99999 &
-user7525 &
-kill -STOP $!
+programs=
+for program in user7525 user32 dynamic; do
+	$program &
+	programs="$programs $!"
+done
+sleep 1 # each has begun to run its own code
+# shellcheck disable=SC2086 # pids
+kill -STOP $programs
 dd if=/dev/urandom of=/dev/null bs=64k &
 mount -t tmpfs none /mnt/x
 cp /tmp/t/busybox /mnt/x/busybox
