@@ -96,6 +96,15 @@ static void print_mapping(const struct guest_mapping *mapping, const char *path)
 	putchar('\n');
 }
 
+static void write_build_id(struct json *json, const struct guest_build_id *id)
+{
+	char text[2 * GUEST_BUILD_ID_BYTES + 1];
+
+	for (size_t i = 0; i < id->bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", id->data[i]);
+	json_string(json, "build_id", id->bytes ? text : NULL);
+}
+
 static void write_mapping(struct json *json, const struct guest_mapping *mapping, const char *path)
 {
 	static const char *const kinds[] = { "anonymous", "file", "heap", "stack", "special" };
@@ -113,6 +122,7 @@ static void write_mapping(struct json *json, const struct guest_mapping *mapping
 	json_unsigned(json, "device_minor", mapping->device_minor);
 	json_unsigned(json, "inode", mapping->inode);
 	json_string(json, "path", *path ? path : NULL);
+	write_build_id(json, &mapping->build_id);
 	json_close(json);
 }
 

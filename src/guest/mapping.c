@@ -64,6 +64,7 @@ struct guest_mapping_reader {
 	struct guest_space *space;
 	struct intern *strings;
 	struct guest_path_reader *paths;
+	struct guest_program_reader *programs; /* NULL: no build-ids */
 	struct layout layout;
 	struct guest_maple_layout maple;
 	struct gva special_operations; /* 0: not known */
@@ -85,7 +86,9 @@ static void read_vsyscall_mode(struct guest_mapping_reader *reader)
 }
 
 struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
-					  struct intern *strings, struct guest_mapping_reader **ret)
+					  struct intern *strings,
+					  struct guest_program_reader *programs,
+					  struct guest_mapping_reader **ret)
 {
 	_cleanup_guest_mapping_reader_ struct guest_mapping_reader *reader =
 		memory_calloc(1, sizeof(*reader));
@@ -94,6 +97,7 @@ struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
 	reader->kernel = kernel;
 	reader->space = guest_kernel_space(kernel);
 	reader->strings = strings;
+	reader->programs = programs;
 	error = guest_kernel_layout(kernel, layout_rows, &reader->layout);
 	if (!error)
 		error = guest_maple_layout(kernel, &reader->maple);
@@ -218,6 +222,21 @@ static void name_mapping(struct guest_mapping_reader *reader, struct gva area,
 	}
 }
 
+/* The program that AREA of MM maps; false: its code, if any, is no file's and no vDSO's. */
+static bool find_program(struct guest_mapping_reader *reader, struct gva mm, struct gva area,
+			 const struct guest_mapping *mapping, struct guest_program *ret)
+{
+	if (mapping->kind == GUEST_MAPPING_FILE) {
+		ret->kind = GUEST_PROGRAM_FILE;
+		return field(reader, area, &reader->layout.file, &ret->at.value);
+	}
+	if (mapping->kind != GUEST_MAPPING_SPECIAL ||
+	    strcmp(intern_string(reader->strings, mapping->path), "[vdso]") != 0)
+		return false;
+	*ret = (struct guest_program){ GUEST_PROGRAM_VDSO, mm };
+	return true;
+}
+
 static bool read_mapping(struct guest_mapping_reader *reader, struct gva area,
 			 const struct mm_limits *limits, struct guest_mapping *ret)
 {
@@ -269,15 +288,43 @@ void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 		   !field(reader, mm, &reader->layout.start_brk, &limits.start_brk) ||
 		   !field(reader, mm, &reader->layout.start_stack, &limits.start_stack);
 	for (size_t i = 0; i < areas.items.count; i++) {
+		struct gva area = areas.items.items[i];
+		struct guest_program program;
 		struct guest_mapping mapping;
 
-		if (read_mapping(reader, areas.items.items[i], &limits, &mapping))
-			vector_append(&ret->items, mapping);
-		else
+		if (!read_mapping(reader, area, &limits, &mapping)) {
 			ret->cut = true;
+			continue;
+		}
+		if (mapping.execute && reader->programs &&
+		    find_program(reader, mm, area, &mapping, &program))
+			mapping.build_id = guest_program_build_id(reader->programs, &program);
+		vector_append(&ret->items, mapping);
 	}
 	vector_deinit(&areas.items);
 	add_vsyscall(reader, mm, ret);
+}
+
+bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,
+				struct gva start, struct guest_program *ret)
+{
+	static const struct mm_limits no_limits = { 0 };
+	struct guest_pointers areas = { 0 };
+	bool found = false;
+
+	find_areas(reader, mm, &areas);
+	for (size_t i = 0; i < areas.items.count && !found; i++) {
+		struct gva area = areas.items.items[i];
+		struct guest_mapping mapping;
+		uint64_t its_start;
+
+		found = field(reader, area, &reader->layout.start, &its_start) &&
+			its_start == start.value &&
+			read_mapping(reader, area, &no_limits, &mapping) &&
+			find_program(reader, mm, area, &mapping, ret);
+	}
+	vector_deinit(&areas.items);
+	return found;
 }
 
 void guest_mappings_deinit(struct guest_mappings *mappings)

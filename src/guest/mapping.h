@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "guest/kernel.h"
 #include "guest/path.h"
+#include "guest/program.h"
 
 enum guest_mapping_kind {
 	GUEST_MAPPING_ANONYMOUS,
@@ -28,6 +29,7 @@ struct guest_mapping {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
 	uint32_t path; /* a number of the reader's strings: a path, "[heap]", "" */
+	struct guest_build_id build_id; /* of executable files and the vDSO, where it is in memory */
 };
 
 struct guest_mappings {
@@ -37,9 +39,13 @@ struct guest_mappings {
 
 struct guest_mapping_reader;
 
-/* Finds the layouts once. KERNEL is borrowed; STRINGS too, and gets the paths. */
+/*
+ * Finds the layouts once. KERNEL is borrowed; STRINGS too, and gets the paths; PROGRAMS too, and
+ * gives the build-ids (NULL: there will be none).
+ */
 struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
 					  struct intern *strings,
+					  struct guest_program_reader *programs,
 					  struct guest_mapping_reader **ret) MUST_CHECK;
 void guest_mapping_reader_destroy(struct guest_mapping_reader *reader); /* takes NULL */
 
@@ -47,6 +53,9 @@ void guest_mapping_reader_destroy(struct guest_mapping_reader *reader); /* takes
 void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 			 struct guest_mappings *ret);
 void guest_mappings_deinit(struct guest_mappings *mappings);
+/* The file or vDSO of the mapping that starts at START; false: nothing such does. */
+bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,
+				struct gva start, struct guest_program *ret);
 
 DEFINE_CLEANUP(cleanup_guest_mapping_reader, struct guest_mapping_reader *,
 	       guest_mapping_reader_destroy)

@@ -147,6 +147,15 @@ void guest_memory_prefetch(struct guest_memory *memory, const struct gpa *from, 
 		read_pages(memory, wanted, wanted_count);
 }
 
+bool guest_memory_read_now(struct guest_memory *memory, const struct gpa *pages, size_t count,
+			   void *data)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pages[i].value % GUEST_PAGE_BYTES || !in_slots(memory, pages[i].value))
+			return false;
+	return memory->source.read_pages(memory->source.context, pages, count, data);
+}
+
 bool guest_memory_read(struct guest_memory *memory, struct gpa from, void *data, size_t size)
 {
 	uint8_t *to = data;

@@ -50,6 +50,14 @@ bool guest_memory_read(struct guest_memory *memory, struct gpa from, void *data,
 const uint8_t *guest_memory_page(struct guest_memory *memory, struct gpa from);
 /* Reads pages that will be wanted, together: one call of the source for many. */
 void guest_memory_prefetch(struct guest_memory *memory, const struct gpa *from, size_t count);
+/*
+ * Reads COUNT whole pages as they are at this moment, past the cache and outside of MAX_BYTES: for
+ * what is read once, and whose amount the caller bounds. COUNT is at most GUEST_MEMORY_READ_NOW.
+ * False: one of them is outside the slots or cannot be read; DATA is then undefined.
+ */
+#define GUEST_MEMORY_READ_NOW 64
+bool guest_memory_read_now(struct guest_memory *memory, const struct gpa *pages, size_t count,
+			   void *data);
 /* Empties the cache: what is read from now on is as it is now. The bytes read start at 0 again. */
 void guest_memory_forget(struct guest_memory *memory);
 

@@ -10,26 +10,14 @@
 #include "base/cursor.h"
 #include "base/intern.h"
 #include "base/memory.h"
-#include "guest/kernel.h"
-#include "guest/mapping.h"
 #include "guest/module.h"
 #include "guest/running.h"
-#include "guest/task.h"
+#include "guest/service_private.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
 
 #define MAX_SLOTS 32768
 #define HOST_NAME_BYTES 65 /* __NEW_UTS_LEN + 1 */
-
-struct service {
-	int fd;
-	struct buffer request, pages, answer;
-	struct guest_memory *memory;
-	struct guest_space space;
-	struct guest_kernel *kernel;
-	struct intern *strings;
-	struct guest_mapping_reader *mappings; /* made when first asked for */
-};
 
 /* A page from the owner; the connection is good for nothing any more if that fails. */
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
@@ -85,8 +73,7 @@ static void take_registers(struct cursor *request, const struct arch *arch, stru
 
 static void close_guest(struct service *service)
 {
-	guest_mapping_reader_destroy(service->mappings);
-	service->mappings = NULL;
+	service_close_processes(service);
 	guest_kernel_close(service->kernel);
 	service->kernel = NULL;
 	guest_memory_destroy(service->memory);
@@ -248,71 +235,6 @@ static struct error *answer_modules(struct service *service)
 	return NULL;
 }
 
-static struct error *answer_tasks(struct service *service, struct cursor *request)
-{
-	enum guest_task_scope scope = cursor_u32(request) ? GUEST_THREADS : GUEST_PROCESSES;
-	struct guest_tasks tasks;
-	struct error *error = guest_tasks_read(service->kernel, scope, &tasks);
-
-	if (error)
-		return error;
-	buffer_append_u32(&service->answer, tasks.items.count);
-	for (size_t i = 0; i < tasks.items.count; i++) {
-		const struct guest_task *task = &tasks.items.items[i];
-
-		buffer_append_u64(&service->answer, task->at.value);
-		buffer_append_u64(&service->answer, task->mm.value);
-		buffer_append_u64(&service->answer, task->page_tables.value);
-		buffer_append_u64(&service->answer, task->stack.value);
-		buffer_append_u32(&service->answer, task->pid);
-		buffer_append_u32(&service->answer, task->tgid);
-		buffer_append_u32(&service->answer, task->namespace_pid);
-		buffer_append_u32(&service->answer, task->namespace_level);
-		buffer_append_u32(&service->answer, task->kernel_thread);
-		buffer_append(&service->answer, task->comm, sizeof(task->comm));
-	}
-	guest_tasks_deinit(&tasks);
-	return NULL;
-}
-
-static void append_mapping(struct service *service, const struct guest_mapping *mapping)
-{
-	const char *path = intern_string(service->strings, mapping->path);
-
-	buffer_append_u64(&service->answer, mapping->start.value);
-	buffer_append_u64(&service->answer, mapping->end.value);
-	buffer_append_u64(&service->answer, mapping->file_offset);
-	buffer_append_u64(&service->answer, mapping->inode);
-	buffer_append_u32(&service->answer, mapping->device_major);
-	buffer_append_u32(&service->answer, mapping->device_minor);
-	buffer_append_u32(&service->answer, mapping->read | mapping->write << 1 |
-						    mapping->execute << 2 | mapping->shared << 3);
-	buffer_append_u32(&service->answer, mapping->kind);
-	buffer_append_u32(&service->answer, strlen(path) + 1);
-	buffer_append(&service->answer, path, strlen(path) + 1);
-}
-
-static struct error *answer_mappings(struct service *service, struct cursor *request)
-{
-	struct gva mm = GVA(cursor_u64(request));
-	struct guest_mappings mappings;
-	struct error *error;
-
-	if (!service->mappings) {
-		error = guest_mapping_reader_create(service->kernel, service->strings,
-						    &service->mappings);
-		if (error)
-			return error;
-	}
-	guest_mappings_read(service->mappings, mm, &mappings);
-	buffer_append_u32(&service->answer, mappings.cut);
-	buffer_append_u32(&service->answer, mappings.items.count);
-	for (size_t i = 0; i < mappings.items.count; i++)
-		append_mapping(service, &mappings.items.items[i]);
-	guest_mappings_deinit(&mappings);
-	return NULL;
-}
-
 static struct error *answer_current(struct service *service)
 {
 	struct guest_current current;
@@ -332,8 +254,8 @@ static struct error *answer_current(struct service *service)
 
 static void refresh(struct service *service)
 {
-	guest_memory_forget(service->memory);
-	guest_space_init(&service->space, service->memory, &service->space.mmu);
+	guest_space_forget(&service->space);
+	service_forget_processes(service);
 }
 
 static struct error *answer_state(struct service *service, struct cursor *request)
@@ -369,9 +291,13 @@ static struct error *answer(struct service *service, uint32_t type)
 	case GUEST_ASK_MODULES:
 		return answer_modules(service);
 	case GUEST_ASK_TASKS:
-		return answer_tasks(service, &request);
+		return service_answer_tasks(service, &request);
+	case GUEST_ASK_TASK:
+		return service_answer_task(service, &request);
 	case GUEST_ASK_MAPPINGS:
-		return answer_mappings(service, &request);
+		return service_answer_mappings(service, &request);
+	case GUEST_ASK_FILE_SYMBOLS:
+		return service_answer_file_symbols(service, &request);
 	case GUEST_ASK_CURRENT:
 		return answer_current(service);
 	case GUEST_ASK_STATE:

@@ -15,6 +15,12 @@ void guest_space_init(struct guest_space *space, struct guest_memory *memory,
 	*space = (struct guest_space){ .memory = memory, .mmu = *mmu };
 }
 
+void guest_space_forget(struct guest_space *space)
+{
+	guest_memory_forget(space->memory);
+	memset(space->cache, 0, sizeof(space->cache));
+}
+
 bool guest_space_translate(struct guest_space *space, struct gva address, struct gpa *ret)
 {
 	uint64_t in_page = address.value % GUEST_PAGE_BYTES;

@@ -26,6 +26,8 @@ struct guest_space {
 
 void guest_space_init(struct guest_space *space, struct guest_memory *memory,
 		      const struct arch_mmu *mmu);
+/* Memory and its translation are read anew from here on. */
+void guest_space_forget(struct guest_space *space);
 
 /* False if any byte of it is not mapped or not readable; DATA is then undefined. */
 bool guest_space_read(struct guest_space *space, struct gva from, void *data, size_t size);

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 
 #define MAX_TASKS 65536
+#define MAX_PID 4194304 /* PID_MAX_LIMIT */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h, the same since 2.6 */
 #define MAX_NAMESPACE_LEVEL 32 /* MAX_PID_NS_LEVEL */
 
@@ -42,71 +44,111 @@ static const struct guest_layout_row layout_rows[] = {
 	{ 0 },
 };
 
-struct walk {
+struct guest_task_reader {
 	const struct guest_kernel *kernel;
 	struct guest_space *space;
 	struct layout layout;
-	struct guest_tasks *tasks;
-	struct map seen; /* task_structs: a list that goes round ends */
+	struct gva init_task;
 	uint64_t number_stride;
 };
 
-static bool field(struct walk *walk, struct gva base, const struct guest_btf_field *at, uint64_t *ret)
+struct error *guest_task_reader_create(const struct guest_kernel *kernel,
+				       struct guest_task_reader **ret)
 {
-	return guest_kernel_read_field(walk->kernel, base, at, ret);
+	_cleanup_guest_task_reader_ struct guest_task_reader *reader =
+		memory_calloc(1, sizeof(*reader));
+	const struct guest_btf *btf = guest_kernel_btf(kernel);
+	struct error *error = guest_kernel_layout(kernel, layout_rows, &reader->layout);
+
+	if (!error && !guest_kernel_find_symbol(kernel, "init_task", &reader->init_task))
+		error = error_create(ERROR_UNSUPPORTED,
+				     "the guest's kernel names no data (CONFIG_KALLSYMS_ALL)");
+	if (error)
+		return error_prefix(error, "could not read the guest's processes");
+	reader->kernel = kernel;
+	reader->space = guest_kernel_space(kernel);
+	reader->number_stride = guest_btf_size(btf, guest_btf_find_struct(btf, "upid"));
+	*ret = take_pointer(reader);
+	return NULL;
+}
+
+void guest_task_reader_destroy(struct guest_task_reader *reader)
+{
+	free(reader);
+}
+
+static bool field(struct guest_task_reader *reader, struct gva base,
+		  const struct guest_btf_field *at, uint64_t *ret)
+{
+	return guest_kernel_read_field(reader->kernel, base, at, ret);
 }
 
 /* Threads keep the pid of the outermost namespace where anything of this fails. */
-static void read_namespace(struct walk *walk, struct guest_task *task)
+static void read_namespace(struct guest_task_reader *reader, struct guest_task *task)
 {
-	const struct layout *layout = &walk->layout;
+	const struct layout *layout = &reader->layout;
 	uint64_t pid, level, number;
 
 	task->namespace_pid = task->pid;
-	if (!field(walk, task->at, &layout->thread_pid, &pid) || !pid ||
-	    !field(walk, GVA(pid), &layout->level, &level) || !level ||
+	if (!field(reader, task->at, &layout->thread_pid, &pid) || !pid ||
+	    !field(reader, GVA(pid), &layout->level, &level) || !level ||
 	    level > MAX_NAMESPACE_LEVEL)
 		return;
-	pid += layout->numbers.offset + level * walk->number_stride;
-	if (!field(walk, GVA(pid), &layout->number_in_namespace, &number))
+	pid += layout->numbers.offset + level * reader->number_stride;
+	if (!field(reader, GVA(pid), &layout->number_in_namespace, &number))
 		return;
 	task->namespace_level = level;
 	task->namespace_pid = number;
 }
 
-static void read_mm(struct walk *walk, struct guest_task *task)
+static void read_mm(struct guest_task_reader *reader, struct guest_task *task)
 {
 	uint64_t mm, pgd;
 
-	if (!field(walk, task->at, &walk->layout.mm, &mm) || !mm)
+	if (!field(reader, task->at, &reader->layout.mm, &mm) || !mm)
 		return;
 	task->mm = GVA(mm);
-	if (field(walk, task->mm, &walk->layout.pgd, &pgd))
-		guest_space_translate(walk->space, GVA(pgd), &task->page_tables);
+	if (field(reader, task->mm, &reader->layout.pgd, &pgd))
+		guest_space_translate(reader->space, GVA(pgd), &task->page_tables);
 }
 
-static bool read_task(struct walk *walk, struct gva at, struct guest_task *ret)
+static bool is_kernel_address(const struct guest_task_reader *reader, uint64_t address)
 {
-	const struct layout *layout = &walk->layout;
+	return reader->space->mmu.arch->is_kernel_address(GVA(address));
+}
+
+bool guest_task_read(struct guest_task_reader *reader, struct gva at, struct guest_task *ret)
+{
+	const struct layout *layout = &reader->layout;
 	struct guest_task task = { .at = at };
 	uint64_t pid, tgid, flags, stack;
 
-	if (!field(walk, at, &layout->pid, &pid) || !field(walk, at, &layout->tgid, &tgid) ||
-	    !field(walk, at, &layout->flags, &flags) || !field(walk, at, &layout->stack, &stack) ||
+	if (!is_kernel_address(reader, at.value) || !field(reader, at, &layout->pid, &pid) ||
+	    !field(reader, at, &layout->tgid, &tgid) ||
+	    !field(reader, at, &layout->flags, &flags) ||
+	    !field(reader, at, &layout->stack, &stack) ||
 	    layout->comm.size < sizeof(task.comm) ||
-	    !guest_space_read(walk->space, GVA(at.value + layout->comm.offset), task.comm,
-			      sizeof(task.comm)))
+	    !guest_space_read(reader->space, GVA(at.value + layout->comm.offset), task.comm,
+			      sizeof(task.comm)) ||
+	    pid >= MAX_PID || tgid >= MAX_PID || (stack && !is_kernel_address(reader, stack)))
 		return false;
 	task.comm[sizeof(task.comm) - 1] = 0;
 	task.pid = pid;
 	task.tgid = tgid;
 	task.kernel_thread = flags & PF_KTHREAD;
 	task.stack = GVA(stack);
-	read_namespace(walk, &task);
-	read_mm(walk, &task);
+	read_namespace(reader, &task);
+	read_mm(reader, &task);
 	*ret = task;
 	return true;
 }
+
+/* A look at all lists. */
+struct walk {
+	struct guest_task_reader *reader;
+	struct guest_tasks *tasks;
+	struct map seen; /* task_structs: a list that goes round ends */
+};
 
 /* False: seen before, unreadable, or too many. */
 static bool add_task(struct walk *walk, struct gva at)
@@ -115,7 +157,8 @@ static bool add_task(struct walk *walk, struct gva at)
 	bool added;
 
 	map_insert(&walk->seen, at.value, &added);
-	if (!added || walk->tasks->items.count == MAX_TASKS || !read_task(walk, at, &task))
+	if (!added || walk->tasks->items.count == MAX_TASKS ||
+	    !guest_task_read(walk->reader, at, &task))
 		return false;
 	vector_append(&walk->tasks->items, task);
 	return true;
@@ -123,64 +166,53 @@ static bool add_task(struct walk *walk, struct gva at)
 
 static void add_threads(struct walk *walk, struct gva leader)
 {
-	const struct layout *layout = &walk->layout;
+	struct guest_task_reader *reader = walk->reader;
+	const struct layout *layout = &reader->layout;
 	uint64_t signal, next;
 	struct gva head;
 
-	if (!field(walk, leader, &layout->signal, &signal) || !signal)
+	if (!field(reader, leader, &layout->signal, &signal) || !signal)
 		return;
 	head = GVA(signal + layout->thread_head.offset);
-	if (!guest_space_read_u64(walk->space, head, &next))
+	if (!guest_space_read_u64(reader->space, head, &next))
 		return;
 	for (size_t i = 0; next != head.value && i < MAX_TASKS; i++) {
 		struct gva thread = GVA(next - layout->thread_node.offset);
 
 		if (thread.value != leader.value && !add_task(walk, thread))
 			return;
-		if (!guest_space_read_u64(walk->space, GVA(next), &next))
+		if (!guest_space_read_u64(reader->space, GVA(next), &next))
 			return;
 	}
 }
 
-static void add_processes(struct walk *walk, struct gva init_task, enum guest_task_scope scope)
+static void add_processes(struct walk *walk, enum guest_task_scope scope)
 {
-	uint64_t head = init_task.value + walk->layout.tasks.offset;
+	struct guest_task_reader *reader = walk->reader;
+	uint64_t head = reader->init_task.value + reader->layout.tasks.offset;
 	uint64_t next = head;
 
 	do {
-		struct gva task = GVA(next - walk->layout.tasks.offset);
+		struct gva task = GVA(next - reader->layout.tasks.offset);
 
 		if (!add_task(walk, task))
 			return;
 		if (scope == GUEST_THREADS)
 			add_threads(walk, task);
-		if (!guest_space_read_u64(walk->space, GVA(next), &next))
+		if (!guest_space_read_u64(reader->space, GVA(next), &next))
 			return;
 	} while (next != head);
 }
 
-struct error *guest_tasks_read(const struct guest_kernel *kernel, enum guest_task_scope scope,
-			       struct guest_tasks *ret)
+void guest_tasks_read(struct guest_task_reader *reader, enum guest_task_scope scope,
+		      struct guest_tasks *ret)
 {
-	struct guest_tasks tasks = { 0 };
-	struct walk walk = { .kernel = kernel,
-			     .space = guest_kernel_space(kernel),
-			     .tasks = &tasks };
-	struct error *error = guest_kernel_layout(kernel, layout_rows, &walk.layout);
-	struct gva init_task;
+	struct walk walk = { .reader = reader, .tasks = ret };
 
-	if (!error && !guest_kernel_find_symbol(kernel, "init_task", &init_task))
-		error = error_create(ERROR_UNSUPPORTED,
-				     "the guest's kernel names no data (CONFIG_KALLSYMS_ALL)");
-	if (error)
-		return error_prefix(error, "could not read the guest's processes");
-	walk.number_stride = guest_btf_size(guest_kernel_btf(kernel),
-				      guest_btf_find_struct(guest_kernel_btf(kernel), "upid"));
+	*ret = (struct guest_tasks){ 0 };
 	map_init(&walk.seen);
-	add_processes(&walk, init_task, scope);
+	add_processes(&walk, scope);
 	map_deinit(&walk.seen);
-	*ret = tasks;
-	return NULL;
 }
 
 void guest_tasks_deinit(struct guest_tasks *tasks)

@@ -30,13 +30,28 @@ struct guest_tasks {
 
 enum guest_task_scope { GUEST_PROCESSES, GUEST_THREADS };
 
+struct guest_task_reader;
+
+/* Finds the layouts once. KERNEL is borrowed. ERROR_UNSUPPORTED: no BTF, or no data symbols. */
+struct error *guest_task_reader_create(const struct guest_kernel *kernel,
+				       struct guest_task_reader **ret) MUST_CHECK;
+void guest_task_reader_destroy(struct guest_task_reader *reader); /* takes NULL */
+
+/*
+ * The task whose task_struct is AT, without looking at any list: some ten reads. False: what is
+ * there cannot be a task (unreadable, or with a pid or a kernel stack that no task has).
+ */
+bool guest_task_read(struct guest_task_reader *reader, struct gva at, struct guest_task *ret);
 /*
  * At most 65,536 tasks. The lists change while they are read: what is read is what was linked
- * when it was passed. ERROR_UNSUPPORTED: no BTF, or no data symbols.
+ * when it was passed.
  */
-struct error *guest_tasks_read(const struct guest_kernel *kernel, enum guest_task_scope scope,
-			       struct guest_tasks *ret) MUST_CHECK;
+void guest_tasks_read(struct guest_task_reader *reader, enum guest_task_scope scope,
+		      struct guest_tasks *ret);
 void guest_tasks_deinit(struct guest_tasks *tasks);
 const struct guest_task *guest_tasks_find(const struct guest_tasks *tasks, uint32_t pid);
+
+DEFINE_CLEANUP(cleanup_guest_task_reader, struct guest_task_reader *, guest_task_reader_destroy)
+#define _cleanup_guest_task_reader_ _cleanup_(cleanup_guest_task_reader)
 
 #endif

@@ -23,7 +23,10 @@ enum guest_message {
 	GUEST_ASK_KALLSYMS,	/* -> text of /proc/kallsyms */
 	GUEST_ASK_MODULES,	/* -> text of /proc/modules */
 	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
+	GUEST_ASK_TASK,		/* u64 task_struct -> that task */
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
+	GUEST_ASK_FILE_SYMBOLS, /* u64 mm, u64 start of a mapping -> an encoded symbol table of the
+				   file or vDSO mapped there; memory is read anew */
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_VCPUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */

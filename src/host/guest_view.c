@@ -224,6 +224,37 @@ struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope sc
 	return NULL;
 }
 
+struct error *guest_view_task(struct guest_view *view, struct gva at, struct guest_task *ret)
+{
+	struct guest_task task;
+	struct cursor cursor;
+	struct error *error;
+
+	error = guest_client_ask(view->client, GUEST_ASK_TASK, &at.value, sizeof(at.value),
+				 &view->answer);
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	decode_task(&cursor, &task);
+	if (cursor.failed || cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	*ret = task;
+	return NULL;
+}
+
+static void decode_build_id(struct cursor *cursor, struct guest_build_id *ret)
+{
+	uint32_t bytes = cursor_u32(cursor);
+	const void *data = cursor_bytes(cursor, bytes);
+
+	if (!data || bytes > sizeof(ret->data)) {
+		cursor->failed = true;
+		return;
+	}
+	memcpy(ret->data, data, bytes);
+	ret->bytes = bytes;
+}
+
 static void decode_mapping(struct cursor *cursor, struct intern *strings,
 			   struct guest_mapping *ret)
 {
@@ -245,6 +276,7 @@ static void decode_mapping(struct cursor *cursor, struct intern *strings,
 	length = cursor_u32(cursor);
 	path = cursor_string_field(cursor, length <= MAX_PATH_BYTES ? length : 0);
 	ret->path = intern_text(strings, path ? path : "");
+	decode_build_id(cursor, &ret->build_id);
 	if (ret->kind > GUEST_MAPPING_SPECIAL || ret->end.value <= ret->start.value)
 		cursor->failed = true;
 }
@@ -276,6 +308,14 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 	}
 	*ret = mappings;
 	return NULL;
+}
+
+struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
+				      struct buffer *ret)
+{
+	uint64_t request[] = { mm.value, start.value };
+
+	return guest_client_ask(view->client, GUEST_ASK_FILE_SYMBOLS, request, sizeof(request), ret);
 }
 
 static int compare_sizes(const void *left, const void *right)

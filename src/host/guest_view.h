@@ -48,9 +48,22 @@ struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MU
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;
+/*
+ * The task whose task_struct is TASK, as of the last refresh: some ten reads, no list is walked.
+ * ERROR_NOT_FOUND: what is there cannot be a task.
+ */
+struct error *guest_view_task(struct guest_view *view, struct gva task,
+			      struct guest_task *ret) MUST_CHECK;
 /* Of the process whose mm_struct is MM; paths go to STRINGS. */
 struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
 				  struct guest_mappings *ret) MUST_CHECK;
+/*
+ * An encoded symbol table of the file or vDSO that MM has mapped from START on, by file offset; RET
+ * is as above, the table to be decoded with care. All memory is refreshed by it.
+ * ERROR_NOT_FOUND: no file is mapped there, or its symbols are not in the guest's memory.
+ */
+struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
+				      struct buffer *ret) MUST_CHECK;
 
 /*
  * What a sampler needs to find the current task of a vCPU; VERSION is the caller's, not 0.

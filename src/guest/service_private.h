@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What service.c (the connection, the kernel) and service_process.c (its processes) share. */
+#ifndef GUEST_SERVICE_PRIVATE_H
+#define GUEST_SERVICE_PRIVATE_H
+
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "base/intern.h"
+#include "guest/kernel.h"
+#include "guest/mapping.h"
+#include "guest/program.h"
+#include "guest/task.h"
+
+struct service {
+	int fd;
+	struct buffer request, pages, answer;
+	struct guest_memory *memory;
+	struct guest_space space;
+	struct guest_kernel *kernel;
+	struct intern *strings;
+	/* Made when first asked for. */
+	struct guest_task_reader *tasks;
+	struct guest_program_reader *programs; /* NULL: never asked for, or not to be had */
+	struct guest_mapping_reader *mappings;
+};
+
+/* Each answers one question (wire.h), whose number has been read from REQUEST, into ->answer. */
+struct error *service_answer_tasks(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_task(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_mappings(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_file_symbols(struct service *service,
+					  struct cursor *request) MUST_CHECK;
+
+/* What was found of processes no longer holds. */
+void service_forget_processes(struct service *service);
+void service_close_processes(struct service *service);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers to questions about a guest's processes: tasks, mappings, and the files mapped. */
+#include <string.h>
+
+#include "guest/service_private.h"
+#include "symbol/table.h"
+
+static struct error *open_tasks(struct service *service)
+{
+	return service->tasks ? NULL : guest_task_reader_create(service->kernel, &service->tasks);
+}
+
+static struct error *open_programs(struct service *service)
+{
+	return service->programs ? NULL
+				 : guest_program_reader_create(service->kernel, &service->programs);
+}
+
+static struct error *open_mappings(struct service *service)
+{
+	if (service->mappings)
+		return NULL;
+	/* Where files cannot be read, mappings have no build-ids. */
+	error_destroy(open_programs(service));
+	return guest_mapping_reader_create(service->kernel, service->strings, service->programs,
+					   &service->mappings);
+}
+
+void service_forget_processes(struct service *service)
+{
+	if (service->programs)
+		guest_program_reader_forget(service->programs);
+}
+
+void service_close_processes(struct service *service)
+{
+	guest_mapping_reader_destroy(service->mappings);
+	service->mappings = NULL;
+	guest_program_reader_destroy(service->programs);
+	service->programs = NULL;
+	guest_task_reader_destroy(service->tasks);
+	service->tasks = NULL;
+}
+
+static void append_task(struct service *service, const struct guest_task *task)
+{
+	buffer_append_u64(&service->answer, task->at.value);
+	buffer_append_u64(&service->answer, task->mm.value);
+	buffer_append_u64(&service->answer, task->page_tables.value);
+	buffer_append_u64(&service->answer, task->stack.value);
+	buffer_append_u32(&service->answer, task->pid);
+	buffer_append_u32(&service->answer, task->tgid);
+	buffer_append_u32(&service->answer, task->namespace_pid);
+	buffer_append_u32(&service->answer, task->namespace_level);
+	buffer_append_u32(&service->answer, task->kernel_thread);
+	buffer_append(&service->answer, task->comm, sizeof(task->comm));
+}
+
+struct error *service_answer_tasks(struct service *service, struct cursor *request)
+{
+	enum guest_task_scope scope = cursor_u32(request) ? GUEST_THREADS : GUEST_PROCESSES;
+	struct error *error = open_tasks(service);
+	struct guest_tasks tasks;
+
+	if (error)
+		return error;
+	guest_tasks_read(service->tasks, scope, &tasks);
+	buffer_append_u32(&service->answer, tasks.items.count);
+	for (size_t i = 0; i < tasks.items.count; i++)
+		append_task(service, &tasks.items.items[i]);
+	guest_tasks_deinit(&tasks);
+	return NULL;
+}
+
+struct error *service_answer_task(struct service *service, struct cursor *request)
+{
+	struct gva at = GVA(cursor_u64(request));
+	struct error *error = open_tasks(service);
+	struct guest_task task;
+
+	if (error)
+		return error;
+	if (!guest_task_read(service->tasks, at, &task))
+		return error_create(ERROR_NOT_FOUND, "the guest has no task at %#llx",
+				    (unsigned long long)at.value);
+	append_task(service, &task);
+	return NULL;
+}
+
+static void append_mapping(struct service *service, const struct guest_mapping *mapping)
+{
+	const char *path = intern_string(service->strings, mapping->path);
+
+	buffer_append_u64(&service->answer, mapping->start.value);
+	buffer_append_u64(&service->answer, mapping->end.value);
+	buffer_append_u64(&service->answer, mapping->file_offset);
+	buffer_append_u64(&service->answer, mapping->inode);
+	buffer_append_u32(&service->answer, mapping->device_major);
+	buffer_append_u32(&service->answer, mapping->device_minor);
+	buffer_append_u32(&service->answer, mapping->read | mapping->write << 1 |
+						    mapping->execute << 2 | mapping->shared << 3);
+	buffer_append_u32(&service->answer, mapping->kind);
+	buffer_append_u32(&service->answer, strlen(path) + 1);
+	buffer_append(&service->answer, path, strlen(path) + 1);
+	buffer_append_u32(&service->answer, mapping->build_id.bytes);
+	buffer_append(&service->answer, mapping->build_id.data, mapping->build_id.bytes);
+}
+
+struct error *service_answer_mappings(struct service *service, struct cursor *request)
+{
+	struct gva mm = GVA(cursor_u64(request));
+	struct error *error = open_mappings(service);
+	struct guest_mappings mappings;
+
+	if (error)
+		return error;
+	guest_mappings_read(service->mappings, mm, &mappings);
+	buffer_append_u32(&service->answer, mappings.cut);
+	buffer_append_u32(&service->answer, mappings.items.count);
+	for (size_t i = 0; i < mappings.items.count; i++)
+		append_mapping(service, &mappings.items.items[i]);
+	guest_mappings_deinit(&mappings);
+	return NULL;
+}
+
+struct error *service_answer_file_symbols(struct service *service, struct cursor *request)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	struct gva mm = GVA(cursor_u64(request));
+	struct gva start = GVA(cursor_u64(request));
+	struct guest_program program;
+	struct error *error;
+
+	error = open_programs(service);
+	if (!error)
+		error = open_mappings(service);
+	if (error)
+		return error;
+	guest_space_forget(&service->space);
+	if (!guest_mapping_find_program(service->mappings, mm, start, &program))
+		return error_create(ERROR_NOT_FOUND, "no file is mapped at %#llx",
+				    (unsigned long long)start.value);
+	error = guest_program_symbols(service->programs, &program, &table);
+	if (error)
+		return error;
+	symbol_table_encode(table, &service->answer);
+	return NULL;
+}
