@@ -257,8 +257,6 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	_cleanup_free_ char **command_line = memory_calloc(argc + 1, sizeof(*command_line));
 	_cleanup_buffer_ struct buffer tracing_data;
 	struct perfdata_writer_features features = { .argc = argc + 1, .argv = command_line };
-	const struct guest_reader_kernel *kernels;
-	size_t kernel_count;
 	struct error *error;
 
 	buffer_init(&tracing_data, TRACING_DATA_MAX_BYTES);
@@ -267,8 +265,7 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	error = record_events_tracing_data(events, &tracing_data);
 	if (!error) /* of VMs that came later */
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
-	kernels = recorder_kernels(recorder, &kernel_count);
-	record_symbols_add(symbols, kernels, kernel_count);
+	record_symbols_add(symbols, recorder);
 	if (error) {
 		/* The samples are worth more than their names. */
 		log_warning("%s", error_message(error));

@@ -12,7 +12,7 @@
 #include "base/vector.h"
 #include "base/buffer.h"
 #include "host/event.h"
-#include "host/guest_reader.h"
+#include "host/recorder.h"
 #include "perfdata/inventory.h"
 #include "perfdata/writer.h"
 #include "symbol/kernel_source.h"
@@ -68,8 +68,7 @@ void record_symbols_deinit(struct record_symbols *symbols);
 struct error *record_symbols_load(struct record_symbols *symbols,
 				  const struct perfdata_inventory *inventory) MUST_CHECK;
 /* Adds what guest memory gave, of VMs for which the options had nothing. */
-void record_symbols_add(struct record_symbols *symbols, const struct guest_reader_kernel *kernels,
-			size_t count);
+void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder);
 
 /* Adds the guest kernels' symbols for stock perf to a recording that is a folder. */
 struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,

@@ -111,10 +111,10 @@ static bool has_table(const struct record_symbols *symbols, size_t count, uint32
 	return false;
 }
 
-void record_symbols_add(struct record_symbols *symbols, const struct guest_reader_kernel *kernels,
-			size_t count)
+static void add_kernels(struct record_symbols *symbols, const struct recorder *recorder)
 {
-	size_t given = symbols->tables.count; /* by the options */
+	size_t given = symbols->tables.count, count; /* given: by the options */
+	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
 
 	for (size_t i = 0; i < count && !symbols->everyone; i++)
 		if (!has_table(symbols, given, kernels[i].pid))
@@ -124,4 +124,21 @@ void record_symbols_add(struct record_symbols *symbols, const struct guest_reade
 					       .until_ns = kernels[i].until_ns,
 					       .data = kernels[i].table.data,
 					       .size = kernels[i].table.size });
+}
+
+void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder)
+{
+	size_t count;
+	const struct guest_reader_file *files = recorder_files(recorder, &count);
+
+	add_kernels(symbols, recorder);
+	for (size_t i = 0; i < count; i++)
+		store(symbols, &(struct perfdata_writer_symbols){
+				       .machine_pid = files[i].pid,
+				       .kind = PERFDATA_SYMBOLS_FILE,
+				       .path = files[i].path,
+				       .build_id = files[i].build_id.data,
+				       .build_id_bytes = files[i].build_id.bytes,
+				       .data = files[i].table.data,
+				       .size = files[i].table.size });
 }

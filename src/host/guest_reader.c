@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread works through three lists, in this order: VMs that nobody has looked at, questions,
- * and once a second all VMs again, for at most 1/20 of the time. That second look finds a guest
+ * The thread works through its lists in this order: VMs that nobody has looked at, questions, files
+ * whose symbols are to be read, and once a second all VMs again, for at most 1/20 of the time. That second look finds a guest
  * that has rebooted (its kernel is no longer where it was: its tables end with the last look that
  * found it there), modules that came or went, and memory slots that changed.
  *
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "host/process.h"
@@ -22,6 +23,8 @@
 #define TABLE_MAX_BYTES ((size_t)64 << 20)
 #define MAX_VIEWS 64
 #define MAX_QUESTIONS 4096
+#define MAX_FILES 65536
+#define FILES_MAX_BYTES ((size_t)512 << 20) /* of all their tables */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
 #define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
@@ -46,6 +49,14 @@ struct question {
 	uint64_t time_ns;
 };
 
+/* A file that is mapped from START on in the process of MM. */
+struct file_job {
+	uint32_t vm;
+	struct gva mm, start;
+	char *path;
+	struct guest_build_id build_id;
+};
+
 struct guest_reader {
 	struct capture *capture;
 	bool kernel_only;
@@ -56,6 +67,11 @@ struct guest_reader {
 	struct host_vms vms; /* as of the last look */
 	VECTOR(struct guest) guests;
 	VECTOR(struct guest_reader_kernel) kernels;
+	VECTOR(struct guest_reader_file) files;
+	size_t file_bytes;
+	VECTOR(struct file_job) file_jobs; /* each file of a VM once */
+	size_t file_jobs_taken;
+	struct map known_files; /* hash of VM, path and build-id */
 	size_t views, failures;
 	uint64_t looked_ns, look_cost_ns;
 
@@ -347,24 +363,97 @@ static void keep_executable(struct guest_mappings *mappings)
 	mappings->items.count = kept;
 }
 
+static struct guest *find_guest(struct guest_reader *reader, uint32_t vm)
+{
+	for (size_t i = 0; i < reader->guests.count; i++)
+		if (reader->guests.items[i].vm == vm)
+			return &reader->guests.items[i];
+	return NULL;
+}
+
+static bool has_program(const struct guest_mapping *mapping, const char *path)
+{
+	return mapping->kind == GUEST_MAPPING_FILE ||
+	       (mapping->kind == GUEST_MAPPING_SPECIAL && !strcmp(path, "[vdso]"));
+}
+
+/* Puts the files of PROCESS that are new on the list of those to be read. */
+static void note_files(struct guest_reader *reader, const struct guest_reader_process *process)
+{
+	for (size_t i = 0; i < process->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &process->mappings.items.items[i];
+		const char *path = intern_string(process->strings, mapping->path);
+		uint64_t key = hash_bytes(path, strlen(path)) ^
+			       hash_bytes(mapping->build_id.data, mapping->build_id.bytes) ^
+			       hash_u64(process->vm + 1);
+		bool added;
+
+		if (!has_program(mapping, path) || reader->file_jobs.count >= MAX_FILES)
+			continue;
+		map_insert(&reader->known_files, key, &added);
+		if (added)
+			vector_append(&reader->file_jobs,
+				      (struct file_job){ .vm = process->vm,
+							 .mm = process->mm,
+							 .start = mapping->start,
+							 .path = memory_strdup(path),
+							 .build_id = mapping->build_id });
+	}
+}
+
+static void read_file(struct guest_reader *reader, const struct file_job *job)
+{
+	struct guest *guest = find_guest(reader, job->vm);
+	struct guest_reader_file file = { .vm = job->vm, .build_id = job->build_id };
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	_cleanup_error_ struct error *error = NULL;
+
+	if (!guest || !guest->view || reader->file_bytes >= FILES_MAX_BYTES)
+		return;
+	buffer_init(&file.table, TABLE_MAX_BYTES);
+	error = guest_view_file_symbols(guest->view, job->mm, job->start, &file.table);
+	if (!error) /* as add_table() */
+		error = symbol_table_decode(file.table.data, file.table.size, &checked);
+	if (error) {
+		log_detail("no symbols of '%s' from the guest's memory: %s", job->path,
+			   error_message(error));
+		buffer_deinit(&file.table);
+		return;
+	}
+	file.pid = guest->pid;
+	file.path = memory_strdup(job->path);
+	reader->file_bytes += file.table.size;
+	vector_append(&reader->files, file);
+}
+
+/* The caller has the lock; the list is the thread's own. */
+static bool take_file(struct guest_reader *reader)
+{
+	if (reader->file_jobs_taken == reader->file_jobs.count)
+		return false;
+	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+		return false;
+	pthread_mutex_unlock(&reader->lock);
+	read_file(reader, &reader->file_jobs.items[reader->file_jobs_taken++]);
+	pthread_mutex_lock(&reader->lock);
+	return true;
+}
+
 static void answer(struct guest_reader *reader, const struct question *question)
 {
 	struct guest_reader_process process = { .vm = question->vm,
 						.tgid = question->tgid,
 						.mm = question->mm,
 						.time_ns = question->time_ns };
-	struct guest_view *view = NULL;
+	struct guest *guest = find_guest(reader, question->vm);
 	struct error *error;
 
-	for (size_t i = 0; i < reader->guests.count; i++)
-		if (reader->guests.items[i].vm == question->vm)
-			view = reader->guests.items[i].view;
-	if (!view)
+	if (!guest || !guest->view)
 		return;
 	process.strings = intern_create();
-	error = guest_view_refresh(view);
+	error = guest_view_refresh(guest->view);
 	if (!error)
-		error = guest_view_mappings(view, question->mm, process.strings,
+		error = guest_view_mappings(guest->view, question->mm, process.strings,
 					    &process.mappings);
 	if (error) { /* the next look at the guest finds out what is the matter */
 		error_destroy(error);
@@ -372,6 +461,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 		return;
 	}
 	keep_executable(&process.mappings);
+	note_files(reader, &process);
 	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->answers, process);
 	pthread_mutex_unlock(&reader->lock);
@@ -436,7 +526,7 @@ static void *run(void *context)
 
 	pthread_mutex_lock(&reader->lock);
 	for (;;) {
-		if (take_added(reader) || take_question(reader))
+		if (take_added(reader) || take_question(reader) || take_file(reader))
 			continue;
 		if (reader->stop)
 			break;
@@ -453,6 +543,7 @@ struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_on
 
 	reader->capture = capture;
 	reader->kernel_only = kernel_only;
+	map_init(&reader->known_files);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&reader->lock, NULL);
@@ -497,6 +588,15 @@ void guest_reader_destroy(struct guest_reader *reader)
 		guest_view_close(reader->guests.items[i].view);
 	for (size_t i = 0; i < reader->kernels.count; i++)
 		buffer_deinit(&reader->kernels.items[i].table);
+	for (size_t i = 0; i < reader->files.count; i++) {
+		buffer_deinit(&reader->files.items[i].table);
+		free(reader->files.items[i].path);
+	}
+	for (size_t i = 0; i < reader->file_jobs.count; i++)
+		free(reader->file_jobs.items[i].path);
+	vector_deinit(&reader->files);
+	vector_deinit(&reader->file_jobs);
+	map_deinit(&reader->known_files);
 	vm_memory_finder_destroy(reader->finder);
 	host_vms_deinit(&reader->vms);
 	vector_deinit(&reader->guests);
@@ -573,4 +673,11 @@ const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader
 {
 	*ret_count = reader->kernels.count;
 	return reader->kernels.items;
+}
+
+const struct guest_reader_file *guest_reader_files(const struct guest_reader *reader,
+						   size_t *ret_count)
+{
+	*ret_count = reader->files.count;
+	return reader->files.items;
 }

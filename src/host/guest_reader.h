@@ -51,6 +51,14 @@ struct guest_reader_kernel {
 	struct buffer table; /* encoded, and checked (symbol/table.h) */
 	char release[65], host_name[65];
 };
+/* The symbols of a file that a guest process has mapped, from the guest's memory. */
+struct guest_reader_file {
+	uint32_t vm, pid;
+	char *path;
+	struct guest_build_id build_id;
+	struct buffer table; /* encoded, and checked; addresses are file offsets */
+};
+
 /*
  * Ends the thread, after VMs that nobody has looked at yet, for SECONDS at most. What it has read
  * is the reader's.
@@ -58,5 +66,7 @@ struct guest_reader_kernel {
 void guest_reader_finish(struct guest_reader *reader, double seconds);
 const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
 						       size_t *ret_count);
+const struct guest_reader_file *guest_reader_files(const struct guest_reader *reader,
+						   size_t *ret_count);
 
 #endif

@@ -439,6 +439,12 @@ static void add_counts(struct recorder_totals *totals, const struct perfdata_vm_
 	totals->lost += counts->lost;
 }
 
+const struct guest_reader_file *recorder_files(const struct recorder *recorder, size_t *ret_count)
+{
+	*ret_count = 0;
+	return recorder->reader ? guest_reader_files(recorder->reader, ret_count) : NULL;
+}
+
 struct recorder_totals recorder_totals(const struct recorder *recorder)
 {
 	struct recorder_totals totals = { .vms = recorder->vms.count };

@@ -62,11 +62,12 @@ struct error *recorder_finish(struct recorder *recorder,
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
 
 /*
- * The guest kernels that were read, of VMs by their number in the inventory; complete after
+ * The guest kernels and files that were read, of VMs by their number in the inventory; complete after
  * recorder_stop().
  */
 const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
 						   size_t *ret_count);
+const struct guest_reader_file *recorder_files(const struct recorder *recorder, size_t *ret_count);
 
 struct recorder_totals {
 	size_t vms, vms_alive, threads;

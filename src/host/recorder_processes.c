@@ -152,6 +152,8 @@ static void write_mapping(struct recorder *recorder, const struct guest_reader_p
 		.flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE,
 		.misc = PERF_RECORD_MISC_GUEST_USER,
 		.path = intern_string(answer->strings, mapping->path),
+		.build_id = mapping->build_id.bytes ? mapping->build_id.data : NULL,
+		.build_id_bytes = mapping->build_id.bytes,
 	};
 
 	if (!*record.path)

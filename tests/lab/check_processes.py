@@ -73,8 +73,10 @@ check(all(row[1] == "user7525" and row[3] == row[2] for row in of_user), "user75
 # Stock perf applies mappings in the order of the file: what came before they were read has none.
 with_file = sum(row[5].endswith("/user7525") for row in in_user)
 check(with_file >= 0.5 * len(in_user), f"user7525: {with_file} samples have its file, for stock perf")
-with_file = len(re.findall(r"^\s*user7525\s+\d+/\d+\s+[0-9a-f]+ \S+ \(/lab/bin/user7525\)$", read("script"), re.M))
-check(with_file == len(in_user), f"user7525: {with_file} samples have its file, for perfvisor")
+named = re.findall(r"^\s*user7525\s+\d+/\d+\s+([0-9a-f]+) (\S+) \(/lab/bin/user7525\)$", read("script"), re.M)
+check(len(named) == len(in_user), f"user7525: {len(named)} samples have its file, for perfvisor")
+wrong = [(ip, name) for ip, name in named if name not in hot or int(ip, 16) not in hot[name]]
+check(not wrong, f"user7525: each has its function's name, read from the guest's page cache: {wrong[:3]}")
 check(all(row[0] == 1 for row in of_user), "user7525: on the vCPU that it is bound to, alone")
 on_its_vcpu = [row for row in rows if row[0] == 1]
 check(len(of_user) >= 0.8 * len(on_its_vcpu), f"user7525: {len(of_user)} of that vCPU's {len(on_its_vcpu)}")
@@ -96,6 +98,22 @@ check(re.search(rf"guest1\s+user7525\s+{truth['user7525']}\s+\S*user7525\s", rep
 check(re.search(rf"guest1\s+dd\s+{truth['dd']}\s+\[guest.kernel.kallsyms\]\s+\[g\] chacha_permute", report),
       "report: dd in the kernel")
 
+def check_folder():
+    """Stock perf names the guest's kernel in a folder recording, as the guest's kallsyms does."""
+    names = {}
+    for line in read("kallsyms").splitlines():
+        address, _, name = line.split()[:3]
+        names.setdefault(int(address, 16), set()).add(name)
+    kernel = [(int(ip, 16), name, int(offset, 16)) for ip, name, offset in
+              re.findall(r"^\s*(ffff[0-9a-f]{12}) (\S+)\+0x([0-9a-f]+)", read("folder"), re.M)]
+    all_kernel = len(re.findall(r"^\s*ffff[0-9a-f]{12} ", read("folder"), re.M))
+    wrong = [row for row in kernel if row[1] not in names.get(row[0] - row[2], ())]
+    check(len(kernel) >= 100 and len(kernel) >= 0.95 * all_kernel,
+          f"folder: stock perf names {len(kernel)} of {all_kernel} kernel samples")
+    check(not wrong, f"folder: each as the guest's own kallsyms: {wrong[:3]}")
+
+
+check_folder()
 for name in ("kernel_only", "no_memory"):
     check(b"user7525" not in read(name, "rb"), f"{name}: holds no name of a guest process")
 check(b"chacha_permute" in read("kernel_only", "rb"), "kernel_only: holds kernel symbols")

@@ -18,6 +18,8 @@ for name in processes kernel_only no_memory; do
 		-o "/tmp/$name" || exit
 	cp "/tmp/$name" "$OUT/"
 done
+perfvisor record --dir --duration 1 -F 500 -o /tmp/folder || exit
+perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip,sym,dso >"$OUT/script" || exit
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/ours" || exit
 perf script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/perfs" 2>"$OUT/perf.err" || exit
