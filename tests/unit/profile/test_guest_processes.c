@@ -308,6 +308,33 @@ static void host_files_need_the_build_id(void **state)
 	close_profile(&opened);
 }
 
+/* Build-ids that the header lists, of mappings that were recorded without. */
+static void listed_build_ids_are_each_machines_own(void **state)
+{
+	struct perfdata_writer_build_id build_ids[] = {
+		{ fixture_path, other_id, 20, PERF_RECORD_MISC_USER, UINT32_MAX },
+		{ fixture_path, fixture_id, 20, PERF_RECORD_MISC_GUEST_USER, WEB },
+	};
+	struct opened opened;
+
+	(void)state;
+	start();
+	start_process(WEB, 1, "listed", fixture_path, NULL);
+	start_process(DB, 2, "not-listed", fixture_path, NULL);
+	user_samples(web_id, 1, CODE + 0x3cf, 20);
+	user_samples(db_id, 2, CODE + 0x3cf, 10);
+	assert_no_error(perfdata_writer_finish(
+		writer, &(struct perfdata_writer_features){ .inventory = &inventory,
+							    .build_ids = build_ids,
+							    .build_id_count = 2 }));
+	perfdata_writer_destroy(take_pointer(writer));
+	perfdata_inventory_deinit(&inventory);
+	open_profile(&opened, "gcomm,sym", 0);
+	check_row(&opened, 0, "20 listed|[u] entry");
+	check_row(&opened, 1, "10 not-listed|[u] 0x00000000000003cf");
+	close_profile(&opened);
+}
+
 static void guestmount_is_the_guests_root(void **state)
 {
 	struct opened opened;
@@ -464,6 +491,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_new_program_has_its_own_mappings, remove_recording),
 		cmocka_unit_test_teardown(files_are_named_by_their_own_tables, remove_recording),
 		cmocka_unit_test_teardown(host_files_need_the_build_id, remove_recording),
+		cmocka_unit_test_teardown(listed_build_ids_are_each_machines_own, remove_recording),
 		cmocka_unit_test_teardown(guestmount_is_the_guests_root, remove_recording),
 		cmocka_unit_test_teardown(kernels_hold_for_their_time, remove_recording),
 		cmocka_unit_test_teardown(the_newest_table_counts, remove_recording),
