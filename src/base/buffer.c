@@ -2,6 +2,7 @@
 /* A growing byte buffer with a maximum; growth doubles. */
 #include "base/buffer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -73,11 +74,32 @@ void buffer_append_u64(struct buffer *buffer, uint64_t value)
 	buffer_append(buffer, &value, sizeof(value));
 }
 
+/* True if the text and its end fit behind what is there. */
+static bool print_in_place(struct buffer *buffer, const char *format, va_list arguments)
+{
+	size_t room = buffer->capacity - buffer->size;
+	int bytes;
+
+	if (buffer->overflow || !room)
+		return false;
+	bytes = vsnprintf((char *)buffer->data + buffer->size, room, format, arguments);
+	if (bytes < 0 || (size_t)bytes >= room)
+		return false;
+	buffer->size += bytes;
+	return true;
+}
+
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list arguments;
+	bool done;
 
+	va_start(arguments, format);
+	done = print_in_place(buffer, format, arguments);
+	va_end(arguments);
+	if (done)
+		return;
 	va_start(arguments, format);
 	text = memory_vprintf(format, arguments);
 	va_end(arguments);

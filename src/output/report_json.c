@@ -78,7 +78,7 @@ static void write_dso(struct json *json, const char *key, const struct profile *
 	bool known = resolver_location(profile->resolver, row->location)->dso != LOCATION_NO_DSO;
 
 	json_string(json, key,
-		    known ? resolver_dso_name(profile->resolver, row->location) : NULL);
+		    known ? intern_string(profile->session->strings, row->dso) : NULL);
 }
 
 static void write_cell(struct json *json, const struct profile *profile,

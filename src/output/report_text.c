@@ -24,7 +24,7 @@ struct writer {
 	const struct profile *profile;
 	const struct report_text_options *options;
 	size_t widths[PROFILE_KEY_COUNT];
-	struct buffer cell;
+	struct buffer cell, share; /* texts of a row */
 };
 
 /* Characters, not bytes: what a terminal shows of UTF-8. */
@@ -43,6 +43,20 @@ static void make_cell(struct writer *writer, const struct profile_row *row, enum
 	view_append_cell(&writer->cell, writer->profile, row, key);
 }
 
+/* Rows of one period stand in the order of their names: most cells are as the one above. */
+static bool is_same_cell(const struct profile_row *left, const struct profile_row *right,
+			 enum profile_key key)
+{
+	switch (key) {
+	case PROFILE_COMM:
+		return left->comm == right->comm && left->tid == right->tid;
+	case PROFILE_DSO:
+		return left->dso == right->dso;
+	default:
+		return false;
+	}
+}
+
 static void measure(struct writer *writer, const struct profile_event *event)
 {
 	const struct profile_keys *keys = &writer->options->keys;
@@ -52,9 +66,12 @@ static void measure(struct writer *writer, const struct profile_event *event)
 		if (k + 1 == keys->count)
 			continue; /* nothing stands behind the last column */
 		for (size_t i = 0; i < event->rows.count; i++) {
+			const struct profile_row *row = &event->rows.items[i];
 			size_t width;
 
-			make_cell(writer, &event->rows.items[i], keys->items[k]);
+			if (i && is_same_cell(row - 1, row, keys->items[k]))
+				continue;
+			make_cell(writer, row, keys->items[k]);
 			width = text_width(&writer->cell);
 			if (width > writer->widths[k])
 				writer->widths[k] = width;
@@ -109,16 +126,15 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	buffer_append_string(out, "\n#\n");
 }
 
-static void append_share(struct writer *writer, double percent)
+static void make_share(struct writer *writer, double percent)
 {
-	struct buffer *out = &writer->stream.buffer;
 	const char *colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
 
-	if (!writer->options->colour || !colour) {
-		buffer_printf(out, "  %7.2f%%", percent);
-		return;
-	}
-	buffer_printf(out, "  %s%7.2f%%%s", colour, percent, PLAIN);
+	buffer_clear(&writer->share);
+	if (!writer->options->colour || !colour)
+		buffer_printf(&writer->share, "  %7.2f%%", percent);
+	else
+		buffer_printf(&writer->share, "  %s%7.2f%%%s", colour, percent, PLAIN);
 }
 
 static void write_row(struct writer *writer, const struct profile_event *event,
@@ -127,7 +143,10 @@ static void write_row(struct writer *writer, const struct profile_event *event,
 	struct buffer *out = &writer->stream.buffer;
 	const struct profile_keys *keys = &writer->options->keys;
 
-	append_share(writer, event->period ? 100.0 * row->period / event->period : 0);
+	/* Most rows of a large profile have the period of the one above. */
+	if (row == event->rows.items || row->period != row[-1].period)
+		make_share(writer, event->period ? 100.0 * row->period / event->period : 0);
+	buffer_append(out, writer->share.data, writer->share.size);
 	for (size_t k = 0; k < keys->count; k++) {
 		make_cell(writer, row, keys->items[k]);
 		buffer_append_string(out, "  ");
@@ -218,10 +237,12 @@ struct error *report_text_write(int fd, const struct profile *profile,
 
 	output_stream_init(&writer.stream, fd);
 	buffer_init(&writer.cell, 1024 * 1024);
+	buffer_init(&writer.share, 64);
 	write_header(&writer);
 	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
 		if (profile->events[i].samples)
 			write_event(&writer, &profile->events[i]);
 	buffer_deinit(&writer.cell);
+	buffer_deinit(&writer.share);
 	return output_stream_finish(&writer.stream);
 }

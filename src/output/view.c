@@ -130,7 +130,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 			buffer_printf(out, "%" PRIu32, row->guest_pid);
 		break;
 	case PROFILE_DSO:
-		output_append_escaped(out, resolver_dso_name(profile->resolver, row->location));
+		output_append_escaped(out, intern_string(profile->session->strings, row->dso));
 		break;
 	case PROFILE_MODE:
 		buffer_append_string(out, view_mode_words(row->cpumode));

@@ -68,51 +68,59 @@ static inline uint64_t word_at(const uint8_t *body, uint8_t place)
 	return word;
 }
 
-/* The event of a sample, by its id where there are several; false: another way is needed. */
+/* The id and the event of a sample, where there are several; false: another way is needed. */
 static inline bool find_event(struct perfdata_reader *reader, const uint8_t *body,
 			      size_t body_bytes, struct perfdata_decoded *ret)
 {
-	size_t first_bytes = (reader->ids.sample_word + 1) * sizeof(uint64_t);
-	uint64_t id;
+	size_t end = (reader->ids.sample_word + 1) * sizeof(uint64_t);
 
-	ret->event_index = 0;
-	if (reader->events.count == 1)
-		return true;
-	if (reader->ids.sample_word < 0 || first_bytes > body_bytes)
+	if (reader->ids.sample_word < 0 || end > body_bytes)
 		return false;
-	memcpy(&id, body + first_bytes - sizeof(id), sizeof(id));
-	return !id || perfdata_ids_find(reader, id, &ret->event_index);
+	ret->sample.id = word_at(body, end - sizeof(uint64_t));
+	ret->event_index = 0;
+	ret->id = perfdata_ids_find(reader, ret->sample.id, &ret->event_index);
+	return ret->id || !ret->sample.id;
+}
+
+static inline bool has_sound_chain(const uint8_t *chain, size_t left)
+{
+	uint64_t count;
+
+	if (left < sizeof(count))
+		return false;
+	memcpy(&count, chain, sizeof(count));
+	return count <= left / sizeof(count) - 1;
 }
 
 static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, size_t body_bytes,
 			  struct perfdata_decoded *ret)
 {
-	const struct plain_layout *layout;
+	bool several = reader->events.count > 1;
 	struct perfdata_sample *sample = &ret->sample;
-	size_t other_index;
-	uint64_t chain, tids;
+	const struct plain_layout *layout = reader->layouts.items;
+	uint64_t tids;
 
-	if (!find_event(reader, body, body_bytes, ret))
-		return false;
-	layout = &reader->layouts.items[ret->event_index];
-	if (!layout->is_plain || body_bytes < layout->bytes)
-		return false;
-	if (layout->has_chain) {
-		if (body_bytes - layout->bytes < sizeof(chain))
+	if (several) {
+		if (!find_event(reader, body, body_bytes, ret))
 			return false;
-		chain = word_at(body, layout->bytes);
-		if (chain > (body_bytes - layout->bytes) / sizeof(chain) - 1)
-			return false;
+		layout += ret->event_index;
+	}
+	if (!layout->is_plain || body_bytes < layout->bytes ||
+	    (layout->has_chain &&
+	     !has_sound_chain(body + layout->bytes, body_bytes - layout->bytes)))
+		return false;
+	if (!several) {
+		sample->id = word_at(body, layout->id);
+		ret->id = perfdata_ids_find(reader, sample->id, &ret->event_index);
+		ret->event_index = 0;
 	}
 	tids = word_at(body, layout->tid);
 	memcpy(&sample->pid, &tids, sizeof(sample->pid));
 	memcpy(&sample->tid, (uint8_t *)&tids + sizeof(sample->pid), sizeof(sample->tid));
 	sample->ip = word_at(body, layout->ip);
 	sample->time_ns = word_at(body, layout->time);
-	sample->id = word_at(body, layout->id);
 	sample->period = layout->period == PLAIN_ABSENT ? layout->sample_period
 							: word_at(body, layout->period);
-	ret->id = perfdata_ids_find(reader, sample->id, &other_index);
 	return true;
 }
 

@@ -48,6 +48,7 @@ struct profile_row {
 	uint32_t guest_comm;	  /* strings; TIMELINE_NO_COMM: not known; PROFILE_HOST_COMM */
 	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
 	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
+	uint32_t dso;		  /* string: its short name; of symbol and dso rows */
 	uint32_t location;	  /* one of those that are the same by these keys */
 };
 

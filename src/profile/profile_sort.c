@@ -99,7 +99,7 @@ static void prepare(struct profile *profile, const struct profile_keys *keys,
 			ret->guest_comm = profile_guest_comm(profile, row);
 			break;
 		case PROFILE_DSO:
-			ret->dso = resolver_dso_name(profile->resolver, row->location);
+			ret->dso = intern_string(profile->session->strings, row->dso);
 			break;
 		case PROFILE_SYMBOL:
 			ret->symbol = resolver_symbol_name(profile->resolver, row->location);

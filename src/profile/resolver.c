@@ -38,8 +38,9 @@ struct cached {
 struct cached_page {
 	uint64_t page;
 	uint64_t from, until; /* until 0: an empty entry */
+	uint64_t bias;	      /* added to an ip it is an address of the dso */
 	const struct space_mapping *mapping;
-	uint32_t space;
+	uint32_t space, domain;
 };
 
 struct resolver {
@@ -230,20 +231,20 @@ struct resolved resolver_finish(struct resolver *resolver, const struct lookup *
 				  .tag = &cached->tag };
 }
 
-static const struct space_mapping *find_mapping(struct resolver *resolver, struct space *space,
-						uint64_t ip, uint64_t time)
+static void fill_page(struct resolver *resolver, struct cached_page *cached, struct space *space,
+		      uint64_t ip, uint64_t time)
 {
-	uint64_t page = ip >> PAGE_SHIFT;
-	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
-	struct space_lookup found;
+	struct space_lookup found = space_find(space, ip, time);
 
-	if (cached->page == page && cached->space == space->number && time >= cached->from &&
-	    time < cached->until && !resolver->session->unaligned)
-		return cached->mapping;
-	found = space_find(space, ip, time);
-	*cached = (struct cached_page){ .page = page, .space = space->number, .from = found.from,
-					.until = found.until, .mapping = found.mapping };
-	return found.mapping;
+	*cached = (struct cached_page){ .page = ip >> PAGE_SHIFT, .space = space->number,
+					.from = found.from, .until = found.until,
+					.mapping = found.mapping, .domain = DOMAIN_NOWHERE };
+	if (found.mapping) {
+		cached->domain = found.mapping->dso;
+		cached->bias = found.mapping->file_offset - found.mapping->start;
+	}
+	if (resolver->session->unaligned)
+		cached->until = 0;
 }
 
 static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uint64_t ip,
@@ -266,11 +267,15 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 static void look_in_space(struct resolver *resolver, struct lookup *lookup, struct space *space,
 			  uint64_t ip, uint64_t time)
 {
-	lookup->mapping = find_mapping(resolver, space, ip, time);
-	if (!lookup->mapping)
-		return;
-	lookup->domain = lookup->mapping->dso;
-	lookup->address = ip - lookup->mapping->start + lookup->mapping->file_offset;
+	uint64_t page = ip >> PAGE_SHIFT;
+	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
+
+	if (cached->page != page || cached->space != space->number || time < cached->from ||
+	    time >= cached->until)
+		fill_page(resolver, cached, space, ip, time);
+	lookup->mapping = cached->mapping;
+	lookup->domain = cached->domain;
+	lookup->address = ip + cached->bias;
 }
 
 /* Written where it is to be: to copy it costs as much as to make it. */
@@ -350,9 +355,10 @@ const char *resolver_dso_path(struct resolver *resolver, uint32_t number)
 	return entry ? intern_string(resolver->session->strings, entry->path) : "[unknown]";
 }
 
-const char *resolver_dso_name(struct resolver *resolver, uint32_t number)
+uint32_t resolver_dso_name(struct resolver *resolver, uint32_t number)
 {
 	const struct dso_entry *entry = dso_of(resolver, number);
 
-	return entry ? intern_string(resolver->session->strings, entry->short_name) : "[unknown]";
+	return entry ? entry->short_name
+		     : intern_text(resolver->session->strings, "[unknown]");
 }

@@ -69,9 +69,10 @@ const struct location *resolver_location(struct resolver *resolver, uint32_t num
 uint64_t resolver_symbol_start(struct resolver *resolver, uint32_t number);
 /* The symbol's name, demangled; NULL for a location without a symbol. */
 const char *resolver_symbol_name(struct resolver *resolver, uint32_t number);
-/* As perf script ("/usr/lib/libc.so.6") and perf report ("libc.so.6") name the dso. */
+/* As perf script names the dso ("/usr/lib/libc.so.6"). */
 const char *resolver_dso_path(struct resolver *resolver, uint32_t number);
-const char *resolver_dso_name(struct resolver *resolver, uint32_t number);
+/* As perf report does ("libc.so.6"): a number of the session's strings. */
+uint32_t resolver_dso_name(struct resolver *resolver, uint32_t number);
 
 DEFINE_CLEANUP(cleanup_resolver, struct resolver *, resolver_destroy)
 #define _cleanup_resolver_ _cleanup_(cleanup_resolver)

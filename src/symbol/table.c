@@ -7,8 +7,9 @@
  * (`outer`), so that an address behind an inner symbol's end goes back to the outer one
  * without a scan; OUTER_MAX_STEPS bounds that way, deeper nesting is not looked at.
  *
- * Callers keep a cache of their own from address to symbol; halving over 150,000 symbols
- * costs about 100 ns from cold caches.
+ * Halving goes over the start of every STEP-th symbol first, which are kept side by side: over
+ * the symbols themselves nearly every step would wait for memory. Callers keep a cache of their
+ * own from address to symbol.
  */
 #include "symbol/table.h"
 
@@ -18,6 +19,7 @@
 #include "symbol/table_private.h"
 
 #define OUTER_MAX_STEPS 64
+#define STEP 16 /* symbols of 32 bytes: what is behind one start is in eight cache lines */
 
 struct module_key {
 	uint64_t start;
@@ -52,6 +54,15 @@ static void order_modules(struct symbol_table *table)
 	table->module_order_count = count;
 }
 
+static uint64_t *copy_starts(const struct symbol *symbols, size_t count)
+{
+	uint64_t *starts = memory_alloc((count + STEP - 1) / STEP * sizeof(*starts));
+
+	for (size_t i = 0; i < count; i += STEP)
+		starts[i / STEP] = symbols[i].start;
+	return starts;
+}
+
 struct symbol_table *symbol_table_create(const struct symbol *symbols, size_t symbol_count,
 					 const struct symbol_module_range *modules,
 					 size_t module_count, const char *text, size_t text_bytes,
@@ -62,6 +73,7 @@ struct symbol_table *symbol_table_create(const struct symbol *symbols, size_t sy
 	*table = (struct symbol_table){
 		.symbols = symbols,
 		.symbol_count = symbol_count,
+		.starts = copy_starts(symbols, symbol_count),
 		.modules = modules,
 		.module_count = module_count,
 		.text = text,
@@ -77,6 +89,7 @@ void symbol_table_destroy(struct symbol_table *table)
 	if (!table)
 		return;
 	free((void *)table->module_order);
+	free((void *)table->starts);
 	free(table->owned);
 	file_unmap(&table->file);
 	free(table);
@@ -95,15 +108,25 @@ const struct symbol *symbol_table_at(const struct symbol_table *table, size_t in
 /* How many symbols start at or before ADDRESS. */
 static size_t count_starts(const struct symbol_table *table, uint64_t address)
 {
-	const struct symbol *base = table->symbols;
-	size_t left = table->symbol_count;
+	size_t left = (table->symbol_count + STEP - 1) / STEP;
+	const uint64_t *start = table->starts;
+	const struct symbol *base;
 
-	if (!left || base[0].start > address)
+	if (!left || start[0] > address)
 		return 0;
+	/* In neither loop a branch that the processor would have to guess. */
 	while (left > 1) {
 		size_t half = left / 2;
 
-		/* No branch that the processor would have to guess. */
+		start += start[half] <= address ? half : 0;
+		left -= half;
+	}
+	base = table->symbols + (start - table->starts) * STEP;
+	left = table->symbols + table->symbol_count - base;
+	left = left < STEP ? left : STEP;
+	while (left > 1) {
+		size_t half = left / 2;
+
 		base += base[half].start <= address ? half : 0;
 		left -= half;
 	}

@@ -25,6 +25,7 @@ struct symbol_table {
 	size_t symbol_count;
 	size_t module_count;
 	size_t text_bytes;
+	const uint64_t *starts; /* owned: of some of the symbols, for symbol_table_find() */
 	const uint32_t *module_order; /* owned: indexes of modules with a range, by start */
 	size_t module_order_count;
 	void *owned; /* what the arrays lie in, NULL where they are borrowed, or in the file */

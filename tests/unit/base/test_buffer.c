@@ -58,12 +58,37 @@ static void grows_past_many_sizes(void **state)
 		assert_int_equal(buffer.data[i], (uint8_t)(i * 7));
 }
 
+/* Text of every length into room of every size, up to the last byte and one too many. */
+static void prints_into_any_room(void **state)
+{
+	(void)state;
+	for (int before = 0; before <= 300; before++) {
+		for (int bytes = 0; bytes <= 300; bytes += 7) {
+			_cleanup_buffer_ struct buffer buffer;
+
+			buffer_init(&buffer, 400);
+			for (int i = 0; i < before; i++)
+				buffer_append_u8(&buffer, 'b');
+			buffer_printf(&buffer, "%*s", bytes, "");
+			assert_int_equal(buffer.overflow, before + bytes > 400);
+			assert_int_equal(buffer.size,
+					 before + (buffer.overflow ? 0 : bytes));
+			for (size_t i = 0; i < buffer.size; i++)
+				assert_int_equal(buffer.data[i], i < before ? 'b' : ' ');
+			buffer_append_string(&buffer, "");
+			buffer_printf(&buffer, "%s", "");
+			assert_int_equal(buffer.overflow, before + bytes > 400);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appends_and_pads),
 		cmocka_unit_test(stops_at_its_maximum),
 		cmocka_unit_test(grows_past_many_sizes),
+		cmocka_unit_test(prints_into_any_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
