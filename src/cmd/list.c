@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor list: the VMs of this host, as a table or as JSON. The table's last columns are
- * those without a limit: the name and the threads. What could not be found out is said on
- * stderr, so that stdout holds VMs and nothing else.
+ * perfvisor list: the VMs of this host and the kernels in them, as a table or as JSON. The table's
+ * last columns are those without a limit: names and threads. What could not be found out is said
+ * on stderr, so that stdout holds VMs and nothing else.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,17 +12,32 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
+#include "host/guest_view.h"
 #include "host/vm.h"
+#include "host/vm_memory.h"
 #include "output/json.h"
 
 #define NAME_MAX_WIDTH 32 /* longer names push the threads to the right */
 #define THREADS_MAX_BYTES ((size_t)1024 * 1024)
+#define GUESTS_MAX_NS 5000000000u /* after that no further guest is looked into */
 
 struct list_config {
-	bool json;
+	bool json, no_memory;
 };
+
+struct list {
+	struct host_vms vms;
+	struct guest_uts *guests; /* one for each VM, "" where not known */
+};
+
+static void deinit(struct list *list)
+{
+	host_vms_deinit(&list->vms);
+	free(list->guests);
+}
 
 static uint64_t uptime_seconds(const struct host_vm *vm)
 {
@@ -89,41 +104,72 @@ static void append_threads(const struct host_vm *vm, const char *missing, struct
 	}
 }
 
-static void print_row(const struct host_vm *vm, int vmm_width, size_t name_width,
-		      const char *missing)
+struct widths {
+	size_t vmm, name, host_name, release;
+};
+
+static void widen(size_t *width, const char *text)
+{
+	size_t columns = utf8_count(text);
+
+	if (columns > *width && columns <= NAME_MAX_WIDTH)
+		*width = columns;
+}
+
+static struct widths find_widths(const struct list *list)
+{
+	struct widths widths = { strlen("VMM"), strlen("NAME"), strlen("HOST NAME"),
+				 strlen("KERNEL") };
+
+	for (size_t i = 0; i < list->vms.items.count; i++) {
+		widen(&widths.vmm, list->vms.items.items[i].vmm);
+		widen(&widths.name, list->vms.items.items[i].name);
+		widen(&widths.host_name, list->guests[i].host_name);
+		widen(&widths.release, list->guests[i].release);
+	}
+	return widths;
+}
+
+/* printf() counts bytes. */
+static void print_padded(const char *text, size_t width)
+{
+	size_t columns = utf8_count(text);
+
+	printf("  %s%*s", text, (int)(columns < width ? width - columns : 0), "");
+}
+
+static void print_row(const struct host_vm *vm, const struct guest_uts *guest,
+		      const struct widths *widths, const char *missing)
 {
 	_cleanup_buffer_ struct buffer threads;
 	char memory[32], uptime[32];
-	size_t name_columns = utf8_count(vm->name);
-	int padding = name_columns < name_width ? name_width - name_columns : 0;
 
 	format_memory(vm->memory_bytes, memory, sizeof(memory));
 	format_uptime(uptime_seconds(vm), uptime, sizeof(uptime));
 	buffer_init(&threads, THREADS_MAX_BYTES);
 	append_threads(vm, missing, &threads);
-	printf("%7" PRIu32 "  %-*s  %5zu  %10s  %11s  %s", vm->pid, vmm_width, vm->vmm,
-	       vm->vcpus.count, memory, uptime, vm->name);
+	printf("%7" PRIu32, vm->pid);
+	print_padded(vm->vmm, widths->vmm);
+	printf("  %5zu  %10s  %11s", vm->vcpus.count, memory, uptime);
+	print_padded(vm->name, widths->name);
+	print_padded(*guest->host_name ? guest->host_name : "-", widths->host_name);
+	print_padded(*guest->release ? guest->release : "-", threads.size ? widths->release : 0);
 	if (threads.size)
-		printf("%*s  %.*s", padding, "", (int)threads.size, (const char *)threads.data);
-	printf("\n");
+		printf("  %.*s", (int)threads.size, (const char *)threads.data);
+	putchar('\n');
 }
 
-static void print_table(const struct host_vms *vms)
+static void print_table(const struct list *list)
 {
-	const char *missing = vms->vcpu_source == HOST_VCPU_UNKNOWN ? "?" : "-";
-	size_t name_width = strlen("NAME"), vmm_width = strlen("VMM");
+	bool unknown = list->vms.vcpu_source == HOST_VCPU_UNKNOWN;
+	struct widths widths = find_widths(list);
 
-	for (size_t i = 0; i < vms->items.count; i++) {
-		size_t name = utf8_count(vms->items.items[i].name);
-		size_t vmm = utf8_count(vms->items.items[i].vmm);
-
-		name_width = name > name_width && name <= NAME_MAX_WIDTH ? name : name_width;
-		vmm_width = vmm > vmm_width && vmm <= NAME_MAX_WIDTH ? vmm : vmm_width;
-	}
-	printf("%7s  %-*s  %5s  %10s  %11s  %-*s  %s\n", "PID", (int)vmm_width, "VMM", "VCPUS",
-	       "MEMORY", "UPTIME", (int)name_width, "NAME", "VCPU THREADS");
-	for (size_t i = 0; i < vms->items.count; i++)
-		print_row(&vms->items.items[i], vmm_width, name_width, missing);
+	printf("%7s  %-*s  %5s  %10s  %11s  %-*s  %-*s  %-*s  %s\n", "PID", (int)widths.vmm, "VMM",
+	       "VCPUS", "MEMORY", "UPTIME", (int)widths.name, "NAME", (int)widths.host_name,
+	       "HOST NAME", (int)widths.release, "KERNEL", "VCPU THREADS");
+	for (size_t i = 0; i < list->vms.items.count; i++)
+		print_row(&list->vms.items.items[i], &list->guests[i], &widths,
+			  unknown ? "?" : "-");
 }
 
 static void say_what_is_missing(const struct host_vms *vms)
@@ -143,7 +189,13 @@ static void say_what_is_missing(const struct host_vms *vms)
 			 vms->processes_hidden);
 }
 
-static void write_vm(struct json *json, const struct host_vm *vm)
+/* NULL: not known */
+static const char *known(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+static void write_vm(struct json *json, const struct host_vm *vm, const struct guest_uts *guest)
 {
 	time_t start = vm->start_time_ns / 1000000000u;
 	struct tm utc;
@@ -154,6 +206,8 @@ static void write_vm(struct json *json, const struct host_vm *vm)
 	json_unsigned(json, "pid", vm->pid);
 	json_string(json, "name", vm->name);
 	json_string(json, "vmm", vm->vmm);
+	json_string(json, "host_name", known(guest->host_name));
+	json_string(json, "kernel_release", known(guest->release));
 	if (vm->memory_bytes)
 		json_unsigned(json, "memory_bytes", vm->memory_bytes);
 	else
@@ -174,13 +228,14 @@ static void write_vm(struct json *json, const struct host_vm *vm)
 	json_close(json);
 }
 
-static void print_json(const struct host_vms *vms)
+static void print_json(const struct list *list)
 {
 	static const char *const sources[] = {
 		[HOST_VCPU_BPF] = "bpf",
 		[HOST_VCPU_DEBUGFS] = "debugfs",
 		[HOST_VCPU_UNKNOWN] = NULL,
 	};
+	const struct host_vms *vms = &list->vms;
 	struct json json;
 
 	json_init(&json, stdout);
@@ -190,15 +245,72 @@ static void print_json(const struct host_vms *vms)
 	json_unsigned(&json, "hidden_processes", vms->processes_hidden);
 	json_open_array(&json, "vms");
 	for (size_t i = 0; i < vms->items.count; i++)
-		write_vm(&json, &vms->items.items[i]);
+		write_vm(&json, &vms->items.items[i], &list->guests[i]);
 	json_close(&json);
 	json_close(&json);
+}
+
+/* The guest chose it: it must not be able to steer a terminal, or make a row look like others. */
+static void make_printable(char *text)
+{
+	char printable[GUEST_UTS_FIELD_BYTES];
+
+	utf8_printable(text, strlen(text), printable, sizeof(printable));
+	memcpy(text, printable, sizeof(printable));
+}
+
+static void look_into(struct vm_memory_finder *finder, const struct host_vm *vm,
+		      struct guest_uts *ret)
+{
+	_cleanup_error_ struct error *error = guest_view_ask_names(finder, vm, ret);
+
+	if (error && error_code(error) == ERROR_NOT_FOUND)
+		log_detail("VM '%s': %s", vm->name, error_message(error));
+	else if (error)
+		log_note("could not look into VM '%s': %s", vm->name, error_message(error));
+	if (error)
+		return;
+	make_printable(ret->release);
+	make_printable(ret->host_name);
+}
+
+/* A guest is no reason to fail, nor to wait for long. */
+static void look_into_guests(struct list *list)
+{
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	_cleanup_error_ struct error *error = NULL;
+	uint64_t start_ns = clock_monotonic_ns();
+	size_t count = list->vms.items.count, i;
+
+	if (!count || list->vms.vcpu_source != HOST_VCPU_BPF)
+		return; /* reading takes BPF, and why that is not to be had is said already */
+	error = vm_memory_finder_create(&finder);
+	if (error) {
+		log_note("guests are not looked into: %s", error_message(error));
+		return;
+	}
+	for (i = 0; i < count && clock_monotonic_ns() - start_ns < GUESTS_MAX_NS; i++)
+		look_into(finder, &list->vms.items.items[i], &list->guests[i]);
+	if (i < count)
+		log_note("%zu guests were not looked into: the others took too long", count - i);
+}
+
+static struct error *find(const struct list_config *config, struct list *ret)
+{
+	struct error *error = host_vms_find(&ret->vms);
+
+	if (error)
+		return error;
+	ret->guests = memory_calloc(ret->vms.items.count, sizeof(*ret->guests));
+	if (!config->no_memory)
+		look_into_guests(ret);
+	return NULL;
 }
 
 static struct error *run_list(const struct command *command, int argc, char **argv,
 			      int *ret_status)
 {
-	_cleanup_host_vms_ struct host_vms vms = { 0 };
+	_cleanup_(deinit) struct list list = { 0 };
 	struct list_config config = { 0 };
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
@@ -206,21 +318,23 @@ static struct error *run_list(const struct command *command, int argc, char **ar
 	(void)ret_status;
 	if (error || help)
 		return error;
-	error = host_vms_find(&vms);
+	error = find(&config, &list);
 	if (error)
 		return error;
 	if (config.json)
-		print_json(&vms);
-	else if (vms.items.count)
-		print_table(&vms);
+		print_json(&list);
+	else if (list.vms.items.count)
+		print_table(&list);
 	if (!config.json)
-		say_what_is_missing(&vms);
+		say_what_is_missing(&list.vms);
 	return NULL;
 }
 
 static const struct option_spec list_options[] = {
 	{ OPTION_FLAG, 0, "json", offsetof(struct list_config, json), NULL,
 	  "Write JSON, as perfvisor-list(1) describes it" },
+	{ OPTION_FLAG, 0, "no-memory", offsetof(struct list_config, no_memory), NULL,
+	  "do not read guest memory: kernels and host names are not known then" },
 	{ 0 },
 };
 
@@ -229,7 +343,7 @@ const struct command command_list = {
 	.summary = "List the VMs of this host",
 	.arguments = "",
 	.options = list_options,
-	.examples = "  perfvisor list           # pid, VMM, vCPUs, memory, uptime, name, threads\n"
+	.examples = "  perfvisor list           # pid, VMM, vCPUs, memory, uptime, name, kernel, threads\n"
 		    "  perfvisor list --json    # the same for programs\n",
 	.run = run_list,
 };

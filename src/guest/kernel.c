@@ -22,7 +22,6 @@
 #define MAX_BTF_BYTES (32ULL << 20)
 #define MAX_NOTES_BYTES 4096
 #define BUILD_ID_MAX 20
-#define UTS_FIELD_BYTES 65 /* __NEW_UTS_LEN + 1 */
 
 struct guest_kernel {
 	struct guest_space *space;
@@ -33,7 +32,6 @@ struct guest_kernel {
 	struct map by_name; /* hash of a name -> number of its first symbol, plus 1 */
 	uint8_t *btf_bytes; /* NULL where BTF lies in a block */
 	struct guest_btf *btf;
-	char release[UTS_FIELD_BYTES];
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_bytes;
 };
@@ -156,24 +154,6 @@ static void find_build_id(struct guest_kernel *kernel)
 	}
 }
 
-/* linux_banner: "Linux version RELEASE (…". It is there without BTF, too. */
-static void read_release(struct guest_kernel *kernel)
-{
-	static const char prefix[] = "Linux version ";
-	char banner[sizeof(prefix) + UTS_FIELD_BYTES] = "";
-	struct gva address;
-	size_t length;
-
-	if (!guest_kernel_find_symbol(kernel, "linux_banner", &address))
-		return;
-	guest_space_read_string(kernel->space, address, banner, sizeof(banner));
-	if (strncmp(banner, prefix, strlen(prefix)))
-		return;
-	length = strcspn(banner + strlen(prefix), " ");
-	if (length < sizeof(kernel->release))
-		memcpy(kernel->release, banner + strlen(prefix), length);
-}
-
 struct error *guest_kernel_open(struct guest_space *space, struct guest_kernel **ret)
 {
 	_cleanup_guest_kernel_ struct guest_kernel *kernel = memory_calloc(1, sizeof(*kernel));
@@ -191,7 +171,6 @@ struct error *guest_kernel_open(struct guest_space *space, struct guest_kernel *
 		return error;
 	open_btf(kernel);
 	find_build_id(kernel);
-	read_release(kernel);
 	*ret = take_pointer(kernel);
 	return NULL;
 }
@@ -245,11 +224,6 @@ bool guest_kernel_find_symbol(const struct guest_kernel *kernel, const char *nam
 const struct guest_btf *guest_kernel_btf(const struct guest_kernel *kernel)
 {
 	return kernel->btf;
-}
-
-const char *guest_kernel_release(const struct guest_kernel *kernel)
-{
-	return kernel->release;
 }
 
 size_t guest_kernel_build_id(const struct guest_kernel *kernel, const uint8_t **ret)

@@ -43,8 +43,6 @@ bool guest_kernel_find_symbol(const struct guest_kernel *kernel, const char *nam
 /* The kernel's types; NULL where it has no BTF. */
 const struct guest_btf *guest_kernel_btf(const struct guest_kernel *kernel);
 
-/* "6.1.0-50-cloud-amd64", "" where it cannot be read. */
-const char *guest_kernel_release(const struct guest_kernel *kernel);
 /* The bytes of the GNU build-id, 0 where it is not found. */
 size_t guest_kernel_build_id(const struct guest_kernel *kernel, const uint8_t **ret);
 

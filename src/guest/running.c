@@ -183,25 +183,3 @@ struct guest_state guest_state_read(const struct guest_kernel *kernel, const str
 		state.modules = read_module_state(kernel);
 	return state;
 }
-
-struct name_layout {
-	struct guest_btf_field name;
-};
-
-static const struct guest_layout_row name_rows[] = {
-	{ "uts_namespace", "name.nodename", offsetof(struct name_layout, name), false },
-	{ 0 },
-};
-
-void guest_host_name(const struct guest_kernel *kernel, char *text, size_t size)
-{
-	struct name_layout layout;
-	_cleanup_error_ struct error *error = guest_kernel_layout(kernel, name_rows, &layout);
-	struct gva space;
-
-	*text = 0;
-	if (error || !guest_kernel_find_symbol(kernel, "init_uts_ns", &space))
-		return;
-	guest_space_read_string(guest_kernel_space(kernel),
-				GVA(space.value + layout.name.offset), text, size);
-}

@@ -37,7 +37,4 @@ struct guest_state {
 struct guest_state guest_state_read(const struct guest_kernel *kernel, const struct arch_mmu *mmus,
 				    size_t count);
 
-/* The host name of the first namespace; "" where it cannot be read. */
-void guest_host_name(const struct guest_kernel *kernel, char *text, size_t size);
-
 #endif

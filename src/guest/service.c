@@ -13,11 +13,11 @@
 #include "guest/module.h"
 #include "guest/running.h"
 #include "guest/service_private.h"
+#include "guest/uts.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
 
 #define MAX_SLOTS 32768
-#define HOST_NAME_BYTES 65 /* __NEW_UTS_LEN + 1 */
 
 /* A page from the owner; the connection is good for nothing any more if that fails. */
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
@@ -80,13 +80,36 @@ static void close_guest(struct service *service)
 	service->memory = NULL;
 }
 
+static void append_text(struct buffer *to, const char *text)
+{
+	buffer_append_u32(to, strlen(text));
+	buffer_append_string(to, text);
+}
+
+static void append_uts(struct buffer *to, const struct guest_uts *uts)
+{
+	append_text(to, uts->release);
+	append_text(to, uts->host_name);
+}
+
+/* Both are "" where the kernel does not say. */
+static void find_uts(struct service *service, struct guest_uts *ret)
+{
+	const struct guest_kernel_image *image = guest_kernel_get_image(service->kernel);
+	struct gva namespace;
+
+	*ret = (struct guest_uts){ 0 };
+	if (!guest_kernel_find_symbol(service->kernel, "init_uts_ns", &namespace) ||
+	    !guest_uts_read(&service->space, namespace, ret))
+		guest_uts_find(&service->space, image, ret);
+}
+
 static void answer_opened(struct service *service)
 {
 	const struct guest_kernel_image *image = guest_kernel_get_image(service->kernel);
-	const char *release = guest_kernel_release(service->kernel);
 	const uint8_t *build_id;
 	size_t build_id_bytes = guest_kernel_build_id(service->kernel, &build_id);
-	char host_name[HOST_NAME_BYTES];
+	struct guest_uts uts;
 	struct gva init_task;
 
 	buffer_append_u64(&service->answer, image->start.value);
@@ -96,19 +119,16 @@ static void answer_opened(struct service *service)
 			  guest_kernel_find_symbol(service->kernel, "init_task", &init_task));
 	buffer_append_u32(&service->answer, build_id_bytes);
 	buffer_append(&service->answer, build_id, build_id_bytes);
-	buffer_append_u32(&service->answer, strlen(release));
-	buffer_append_string(&service->answer, release);
-	guest_host_name(service->kernel, host_name, sizeof(host_name));
-	buffer_append_u32(&service->answer, strlen(host_name));
-	buffer_append_string(&service->answer, host_name);
+	find_uts(service, &uts);
+	append_uts(&service->answer, &uts);
 }
 
-static struct error *open_guest(struct service *service, struct cursor *request)
+/* Closes the guest that was open, and takes what the next one is to be read by. */
+static struct error *take_guest(struct service *service, struct cursor *request)
 {
 	struct guest_memory_source source = { read_pages, service };
 	_cleanup_free_ struct guest_slot *slots = NULL;
 	uint32_t arch_number = cursor_u32(request), slot_count, arch_count = 0;
-	struct error *error;
 	struct arch_mmu mmu;
 	uint64_t limit;
 
@@ -129,12 +149,39 @@ static struct error *open_guest(struct service *service, struct cursor *request)
 	close_guest(service);
 	service->memory = guest_memory_create(&source, slots, slot_count, limit);
 	guest_space_init(&service->space, service->memory, &mmu);
-	error = guest_kernel_open(&service->space, &service->kernel);
-	if (!error) {
-		guest_kernel_use_own_page_tables(service->kernel);
-		answer_opened(service);
-	}
-	return error;
+	return NULL;
+}
+
+static struct error *open_guest(struct service *service, struct cursor *request)
+{
+	struct error *error = take_guest(service, request);
+
+	if (!error)
+		error = guest_kernel_open(&service->space, &service->kernel);
+	if (error)
+		return error;
+	guest_kernel_use_own_page_tables(service->kernel);
+	answer_opened(service);
+	return NULL;
+}
+
+static struct error *answer_names(struct service *service, struct cursor *request)
+{
+	struct guest_kernel_image image;
+	struct error *error = take_guest(service, request);
+	struct guest_uts uts;
+	bool found;
+
+	if (error)
+		return error;
+	if (!guest_kernel_image_find(&service->space, &image))
+		return error_create(ERROR_NOT_FOUND, "the guest's page tables map no Linux kernel");
+	found = guest_uts_find(&service->space, &image, &uts);
+	guest_kernel_image_deinit(&image);
+	if (!found)
+		return error_create(ERROR_NOT_FOUND, "the guest's kernel does not say its name");
+	append_uts(&service->answer, &uts);
+	return NULL;
 }
 
 static struct error *answer_symbols(struct service *service)
@@ -281,6 +328,8 @@ static struct error *answer(struct service *service, uint32_t type)
 
 	if (type == GUEST_ASK_OPEN)
 		return open_guest(service, &request);
+	if (type == GUEST_ASK_NAMES)
+		return answer_names(service, &request);
 	if (!service->kernel)
 		return error_create(ERROR_BAD_DATA, "no guest is open");
 	switch (type) {

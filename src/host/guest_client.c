@@ -155,8 +155,9 @@ static void append_registers(struct buffer *request, const struct arch_mmu *mmu)
 	buffer_append(request, registers, sizeof(registers));
 }
 
-struct error *guest_client_open(struct guest_client *client, const struct arch_mmu *mmu,
-				struct buffer *ret)
+/* QUESTION is one that says what to look at. */
+static struct error *ask_about(struct guest_client *client, enum guest_message question,
+			       const struct arch_mmu *mmu, struct buffer *ret)
 {
 	_cleanup_buffer_ struct buffer request;
 
@@ -169,7 +170,19 @@ struct error *guest_client_open(struct guest_client *client, const struct arch_m
 		buffer_append_u64(&request, client->slots[i].start.value);
 		buffer_append_u64(&request, client->slots[i].bytes);
 	}
-	return guest_client_ask(client, GUEST_ASK_OPEN, request.data, request.size, ret);
+	return guest_client_ask(client, question, request.data, request.size, ret);
+}
+
+struct error *guest_client_open(struct guest_client *client, const struct arch_mmu *mmu,
+				struct buffer *ret)
+{
+	return ask_about(client, GUEST_ASK_OPEN, mmu, ret);
+}
+
+struct error *guest_client_ask_names(struct guest_client *client, const struct arch_mmu *mmu,
+				     struct buffer *ret)
+{
+	return ask_about(client, GUEST_ASK_NAMES, mmu, ret);
 }
 
 struct error *guest_client_start(const struct guest_memory_source *source,

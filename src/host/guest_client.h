@@ -34,6 +34,9 @@ struct error *guest_client_start(const struct guest_memory_source *source,
  */
 struct error *guest_client_open(struct guest_client *client, const struct arch_mmu *mmu,
 				struct buffer *ret) MUST_CHECK;
+/* Asks only for release and host name (GUEST_ASK_NAMES), which takes much less; else likewise. */
+struct error *guest_client_ask_names(struct guest_client *client, const struct arch_mmu *mmu,
+				     struct buffer *ret) MUST_CHECK;
 void guest_client_stop(struct guest_client *client); /* takes NULL */
 
 /* Asks QUESTION with SIZE bytes of DATA; the answer comes into RET, an initialised buffer. */

@@ -185,10 +185,10 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 		return error;
 	}
 	log_detail("VM of pid %u runs Linux %s: %zu symbols, %llu KiB of its memory read",
-		   guest->pid, kernel->release, symbol_table_count(checked),
+		   guest->pid, kernel->names.release, symbol_table_count(checked),
 		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
-	memcpy(added.release, kernel->release, sizeof(added.release));
-	memcpy(added.host_name, kernel->host_name, sizeof(added.host_name));
+	memcpy(added.release, kernel->names.release, sizeof(added.release));
+	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
 	guest->kernel = reader->kernels.count;
 	vector_append(&reader->kernels, added);
 	return NULL;

@@ -21,6 +21,9 @@
 /* A kernel with all its modules and 10,000 processes takes about 20 MB. */
 static const struct guest_client_limits limits = { .bytes_per_call = 64 << 20,
 						   .seconds_per_call = 60 };
+/* The page tables of a kernel image and 16 MB of it. */
+static const struct guest_client_limits names_limits = { .bytes_per_call = 24 << 20,
+							 .seconds_per_call = 3 };
 
 struct guest_view {
 	struct host_vm_memory memory;
@@ -28,6 +31,9 @@ struct guest_view {
 	struct buffer answer;
 	struct guest_view_kernel kernel;
 };
+
+/* A question that says which registers to look at the guest by, and takes the answer. */
+typedef struct error *open_question(struct guest_view *view, const struct arch_mmu *mmu);
 
 static bool decode_text(struct cursor *cursor, char *text, size_t size)
 {
@@ -39,6 +45,12 @@ static bool decode_text(struct cursor *cursor, char *text, size_t size)
 	memcpy(text, bytes, length);
 	text[length] = 0;
 	return true;
+}
+
+static bool decode_names(struct cursor *cursor, struct guest_uts *ret)
+{
+	return decode_text(cursor, ret->release, sizeof(ret->release)) &&
+	       decode_text(cursor, ret->host_name, sizeof(ret->host_name));
 }
 
 static bool decode_opened(const struct buffer *answer, struct guest_view_kernel *ret)
@@ -56,14 +68,13 @@ static bool decode_opened(const struct buffer *answer, struct guest_view_kernel 
 	if (!bytes || kernel.build_id_bytes > sizeof(kernel.build_id))
 		return false;
 	memcpy(kernel.build_id, bytes, kernel.build_id_bytes);
-	if (!decode_text(&cursor, kernel.release, sizeof(kernel.release)) ||
-	    !decode_text(&cursor, kernel.host_name, sizeof(kernel.host_name)))
+	if (!decode_names(&cursor, &kernel.names))
 		return false;
 	*ret = kernel;
 	return true;
 }
 
-static struct error *try_mmu(struct guest_view *view, const struct arch_mmu *mmu)
+static struct error *open_kernel(struct guest_view *view, const struct arch_mmu *mmu)
 {
 	struct error *error = guest_client_open(view->client, mmu, &view->answer);
 
@@ -72,23 +83,38 @@ static struct error *try_mmu(struct guest_view *view, const struct arch_mmu *mmu
 	return error;
 }
 
+static struct error *ask_names(struct guest_view *view, const struct arch_mmu *mmu)
+{
+	struct error *error = guest_client_ask_names(view->client, mmu, &view->answer);
+	struct cursor cursor;
+
+	if (error)
+		return error;
+	cursor = cursor_make(view->answer.data, view->answer.size, false);
+	if (!decode_names(&cursor, &view->kernel.names))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	return NULL;
+}
+
 /* Of a kernel with PTI the user half maps no kernel to speak of: its other half goes first. */
-static struct error *try_vcpu(struct guest_view *view, const struct arch_mmu *mmu)
+static struct error *try_vcpu(struct guest_view *view, open_question *ask,
+			      const struct arch_mmu *mmu)
 {
 	struct arch_mmu kernel_half = *mmu;
 	struct error *error;
 
 	if (!(mmu->x86.cr3 & PTI_USER_HALF))
-		return try_mmu(view, mmu);
+		return ask(view, mmu);
 	kernel_half.x86.cr3 &= ~PTI_USER_HALF;
-	error = try_mmu(view, &kernel_half);
+	error = ask(view, &kernel_half);
 	if (!error || error_code(error) != ERROR_NOT_FOUND)
 		return error;
 	error_destroy(error);
-	return try_mmu(view, mmu);
+	return ask(view, mmu);
 }
 
-static struct error *find_kernel(struct guest_view *view, const struct host_vm *vm)
+static struct error *find_kernel(struct guest_view *view, open_question *ask,
+				 const struct host_vm *vm)
 {
 	struct error *error = NULL;
 	size_t tried = 0;
@@ -99,7 +125,7 @@ static struct error *find_kernel(struct guest_view *view, const struct host_vm *
 		if (registers->nested || !registers->mmu.x86.cr3)
 			continue;
 		error_destroy(error);
-		error = try_vcpu(view, &registers->mmu);
+		error = try_vcpu(view, ask, &registers->mmu);
 		if (!error || error_code(error) != ERROR_NOT_FOUND)
 			return error;
 		tried++;
@@ -110,7 +136,8 @@ static struct error *find_kernel(struct guest_view *view, const struct host_vm *
 			    vm->name);
 }
 
-static struct error *start_client(struct guest_view *view)
+static struct error *start_client(struct guest_view *view,
+				  const struct guest_client_limits *to)
 {
 	struct guest_memory_source source = host_vm_memory_source(&view->memory);
 	VECTOR(struct guest_slot) slots = { 0 };
@@ -119,13 +146,14 @@ static struct error *start_client(struct guest_view *view)
 	for (size_t i = 0; i < view->memory.slots.count; i++)
 		vector_append(&slots, (struct guest_slot){ view->memory.slots.items[i].start,
 							   view->memory.slots.items[i].bytes });
-	error = guest_client_start(&source, slots.items, slots.count, &limits, &view->client);
+	error = guest_client_start(&source, slots.items, slots.count, to, &view->client);
 	vector_deinit(&slots);
 	return error;
 }
 
-struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
-			      struct guest_view **ret)
+static struct error *look(struct vm_memory_finder *finder, const struct host_vm *vm,
+			  open_question *ask, const struct guest_client_limits *to,
+			  struct guest_view **ret)
 {
 	_cleanup_guest_view_ struct guest_view *view = memory_calloc(1, sizeof(*view));
 	struct error *error;
@@ -133,13 +161,30 @@ struct error *guest_view_open(struct vm_memory_finder *finder, const struct host
 	buffer_init(&view->answer, GUEST_MESSAGE_MAX);
 	error = vm_memory_find(finder, vm, &view->memory);
 	if (!error)
-		error = start_client(view);
+		error = start_client(view, to);
 	if (!error)
-		error = find_kernel(view, vm);
+		error = find_kernel(view, ask, vm);
 	if (error)
 		return error;
 	*ret = take_pointer(view);
 	return NULL;
+}
+
+struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
+			      struct guest_view **ret)
+{
+	return look(finder, vm, open_kernel, &limits, ret);
+}
+
+struct error *guest_view_ask_names(struct vm_memory_finder *finder, const struct host_vm *vm,
+				   struct guest_uts *ret)
+{
+	_cleanup_guest_view_ struct guest_view *view = NULL;
+	struct error *error = look(finder, vm, ask_names, &names_limits, &view);
+
+	if (!error)
+		*ret = view->kernel.names;
+	return error;
 }
 
 void guest_view_close(struct guest_view *view)

@@ -13,14 +13,14 @@
 #include "guest/mapping.h"
 #include "guest/running.h"
 #include "guest/task.h"
+#include "guest/uts.h"
 #include "host/vm.h"
 #include "host/vm_memory.h"
 
 struct guest_view;
 
 struct guest_view_kernel {
-	char release[65]; /* "" where it is not known */
-	char host_name[65]; /* likewise */
+	struct guest_uts names; /* "" where they are not known */
 	uint8_t build_id[20];
 	size_t build_id_bytes; /* 0: not known */
 	uint64_t start, end;   /* of its image, end exclusive */
@@ -35,6 +35,12 @@ struct guest_view_kernel {
 struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
 			      struct guest_view **ret) MUST_CHECK;
 void guest_view_close(struct guest_view *view); /* takes NULL */
+/*
+ * The release and host name alone: a look that costs milliseconds, and seconds at most, whatever
+ * the guest does. Errors as above.
+ */
+struct error *guest_view_ask_names(struct vm_memory_finder *finder, const struct host_vm *vm,
+				   struct guest_uts *ret) MUST_CHECK;
 
 const struct guest_view_kernel *guest_view_get_kernel(const struct guest_view *view);
 /* What is read from here on is as it is now. */

@@ -32,6 +32,8 @@ expect 2 "$perfvisor" list guest1
 says "takes no argument 'guest1'"
 expect 0 "$perfvisor" list --json
 holds "isinstance(d['vms'], list) and isinstance(d['hidden_processes'], int)"
+expect 0 "$perfvisor" list --json --no-memory
+holds "all(vm['kernel_release'] is None and vm['host_name'] is None for vm in d['vms'])"
 
 if [ "$(id -u)" != 0 ]; then
 	echo 'as root, more would have been tried'

@@ -113,6 +113,15 @@ def compare_reports():
         complain("--no-memory does not keep names out")
 
 
+def compare_names():
+    guest = json.loads(read("list.json"))["vms"][0]
+    if guest["host_name"] != "truth.of.guest1":
+        complain(f"its host name is not {guest['host_name']}")
+    if guest["kernel_release"] != read("version").split()[2]:
+        complain(f"its kernel is not {guest['kernel_release']}, but {read('version')}")
+
+
+compare_names()
 compare_lines("symbols", read("symbols"), read("kallsyms"))
 compare_lines("modules", read("symbols.modules"), read("modules"))
 compare_processes()

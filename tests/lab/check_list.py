@@ -77,12 +77,33 @@ def check_vms(host, way, threads, memory):
         check(not memory or others[0]["memory_bytes"] == 448 << 20, f"{where}: its memory")
     else:
         check(not others, f"{where}: more than there are: {others}")
+    # The zoo's VMs run no kernel.
+    named = host == "6.1" and way == "bpf"
+    want = ("(none)", open(f"{WORK}/{host}/version").read().split()[2]) if named else (None, None)
+    for vm in found["vms"]:
+        got = vm["host_name"], vm["kernel_release"]
+        check(got == (want if vm["name"] == "guest1" else (None, None)),
+              f"{where}, {vm['name']}: {got} is in it, not {want}")
     check(found["threads_from"] == (("bpf" if memory else "debugfs") if threads else None),
           f"{where}: threads from {found['threads_from']} ({found['reason']})")
     check((found["reason"] is None) == memory, f"{where}: reason {found['reason']}")
 
 
+def check_table(host):
+    """Its columns are those of the JSON, and stand where their headings are."""
+    heading, *rows = open(f"{WORK}/{host}/table").read().splitlines()
+    at = heading.index("HOST NAME"), heading.index("KERNEL"), heading.index("VCPU THREADS")
+    vms = json.load(open(f"{WORK}/{host}/bpf.json"))["vms"]
+    check(len(rows) == len(vms), f"{host}: the table has {len(rows)} rows for {len(vms)} VMs")
+    for row, vm in zip(rows, vms):
+        got = row[at[0]:at[1]].rstrip(), row[at[1]:at[2]].rstrip()
+        want = vm["host_name"] or "-", vm["kernel_release"] or "-"
+        check(got == want, f"{host}: {got} are in row '{row}', not {want}")
+
+
 for host in "6.1", "sid", "5.10":
+    check_vms(host, "no-memory", threads=True, memory=True)
+    check_table(host)
     check_vms(host, "bpf", threads=True, memory=True)
     # Linux 5.10 has no vcpuN/pid in debugfs.
     check_vms(host, "debugfs", threads=host != "5.10", memory=False)

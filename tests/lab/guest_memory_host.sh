@@ -8,6 +8,7 @@ for _ in $(seq 300); do
 	sleep 0.2
 done
 cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
+perfvisor list --json >"$OUT/list.json" || exit
 perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
 perfvisor symbols --modules >"$OUT/symbols.modules" || exit
 perfvisor ps --json >"$OUT/ps.json" || exit

@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 # Guest workload: processes of several kinds that hold still; their own view of themselves goes to
 # the console, between two marks.
+hostname truth.of.guest1
 mkdir -p /tmp/t /mnt/x
 cp /usr/bin/busybox /tmp/t/busybox
 busybox sleep 100000 &

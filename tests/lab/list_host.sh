@@ -45,8 +45,10 @@ sleep 2
 cat /tmp/zoo.* >"$OUT/truth"
 echo "a,b $qemu $((96 << 20)) $(qemu_threads $qemu)" >>"$OUT/truth"
 
-perfvisor list
+[ ! -e /run/lab/guest1/version ] || cp /run/lab/guest1/version "$OUT/"
+time perfvisor list --no-memory --json >"$OUT/no-memory.json"
 time perfvisor list --json >"$OUT/bpf.json"
+perfvisor list | tee "$OUT/table"
 vm_zoo without-bpf perfvisor list --json >"$OUT/debugfs.json"
 unshare -m sh -c 'umount -l /sys/kernel/debug; exec vm_zoo without-bpf perfvisor list --json' \
 	>"$OUT/proc.json"
