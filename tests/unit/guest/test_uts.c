@@ -73,12 +73,11 @@ static int end(void **state)
 
 static void put_names(uint64_t gpa, const char *host_name, const char *release)
 {
-	static const char *const others[] = { "Linux", "", "", "#1 SMP Debian", "x86_64", "(none)" };
+	const char *const fields[] = { "Linux", host_name, release, "#1 SMP Debian", "x86_64",
+				       "(none)" };
 
 	for (size_t i = 0; i < 6; i++)
-		strcpy((char *)ram + gpa + 65 * i, others[i]);
-	strcpy((char *)ram + gpa + 65, host_name);
-	strcpy((char *)ram + gpa + 130, release);
+		memcpy(ram + gpa + 65 * i, fields[i], strlen(fields[i]) + 1);
 }
 
 static void expect(struct guest *guest, const char *host_name, const char *release)
