@@ -21,7 +21,7 @@
 #define MAX_FILES 65536
 
 /* A file is read twice: to map it again takes longer than to read it where it is mapped. */
-#define KEEP_BYTES ((size_t)64 << 20)
+#define KEEP_BYTES ((size_t)128 << 20)
 #define RELEASE_BYTES ((size_t)4 << 20)
 
 /* A stream that is read into memory may fill half of it. */
