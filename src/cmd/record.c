@@ -284,6 +284,17 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	return error;
 }
 
+static void look_at_guests(struct recorder *recorder)
+{
+	struct progress progress = { 0 };
+
+	if (progress_due(&progress))
+		progress_show(&progress, "reading the kernels of %zu guests",
+			      recorder_totals(recorder).vms);
+	recorder_look_at_guests(recorder);
+	progress_end(&progress);
+}
+
 static struct error *record(const struct record_options *options, struct record_events *events,
 			    struct record_symbols *symbols, struct record_command *command,
 			    int argc, char **argv)
@@ -312,6 +323,7 @@ static struct error *record(const struct record_options *options, struct record_
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
 	if (error)
 		return error;
+	look_at_guests(recorder);
 	note_beginning(recorder, events);
 	error = sample(recorder, options, command);
 	if (error)

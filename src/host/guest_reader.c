@@ -39,6 +39,7 @@ struct guest {
 	struct guest_state state;
 	uint64_t version;
 	size_t kernel; /* number of its current table; SIZE_MAX: none */
+	size_t ended;  /* of the one before, whose end may be too early yet; likewise */
 	uint64_t good_ns; /* when its state was last found as it is */
 	uint64_t retry_ns, retry_share; /* while it has no kernel */
 };
@@ -87,6 +88,7 @@ struct guest_reader {
 	size_t questions_taken;
 	VECTOR(struct guest_reader_process) answers;
 	size_t answers_taken;
+	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
 static const struct host_vm *find_vm(const struct host_vms *vms, uint32_t pid)
@@ -164,7 +166,24 @@ static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t
 {
 	if (guest->kernel != SIZE_MAX)
 		reader->kernels.items[guest->kernel].until_ns = until_ns;
+	guest->ended = guest->kernel;
 	guest->kernel = SIZE_MAX;
+}
+
+/*
+ * A kernel that is gone ran until the last sample whose task was found by it, though the last look
+ * was before. Samples come late, so this waits until its successor is looked for.
+ */
+static void extend_ended(struct guest_reader *reader, struct guest *guest)
+{
+	const uint64_t *seen;
+
+	pthread_mutex_lock(&reader->lock);
+	seen = map_find(&reader->seen, guest->vm);
+	if (guest->ended != SIZE_MAX && seen &&
+	    *seen > reader->kernels.items[guest->ended].until_ns)
+		reader->kernels.items[guest->ended].until_ns = *seen;
+	pthread_mutex_unlock(&reader->lock);
 }
 
 /* Adds the guest's symbols as they are now, to hold from FROM_NS on. */
@@ -242,6 +261,7 @@ static void make_contact(struct guest_reader *reader, struct guest *guest, uint6
 
 	if (!vm)
 		return;
+	extend_ended(reader, guest);
 	error = open_view(reader, guest, vm);
 	if (!error)
 		error = add_table(reader, guest, from_ns);
@@ -253,6 +273,7 @@ static void make_contact(struct guest_reader *reader, struct guest *guest, uint6
 	}
 	guest->good_ns = clock_monotonic_ns();
 	guest->retry_share = 0;
+	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
 	guest->said = true;
 	tell_capture(reader, guest);
 	if (reader->views > MAX_VIEWS)
@@ -306,6 +327,7 @@ static void check(struct guest_reader *reader, struct guest *guest)
 	} else if (guest->state.modules != before.modules) {
 		/* What both tables name they name alike: the new one holds for the time between. */
 		end_table(reader, guest, guest->good_ns);
+		guest->ended = SIZE_MAX;
 		error_destroy(add_table(reader, guest, guest->good_ns));
 		guest->good_ns = now;
 	} else {
@@ -544,6 +566,7 @@ struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_on
 	reader->capture = capture;
 	reader->kernel_only = kernel_only;
 	map_init(&reader->known_files);
+	map_init(&reader->seen);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&reader->lock, NULL);
@@ -597,6 +620,7 @@ void guest_reader_destroy(struct guest_reader *reader)
 	vector_deinit(&reader->files);
 	vector_deinit(&reader->file_jobs);
 	map_deinit(&reader->known_files);
+	map_deinit(&reader->seen);
 	vm_memory_finder_destroy(reader->finder);
 	host_vms_deinit(&reader->vms);
 	vector_deinit(&reader->guests);
@@ -612,7 +636,9 @@ void guest_reader_destroy(struct guest_reader *reader)
 
 void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bool late)
 {
-	struct guest guest = { .vm = vm, .pid = pid, .late = late, .kernel = SIZE_MAX };
+	struct guest guest = {
+		.vm = vm, .pid = pid, .late = late, .kernel = SIZE_MAX, .ended = SIZE_MAX
+	};
 
 	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->added, guest);
@@ -649,6 +675,13 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 	pthread_mutex_unlock(&reader->lock);
 }
 
+void guest_reader_saw(struct guest_reader *reader, uint32_t vm, uint64_t time_ns)
+{
+	pthread_mutex_lock(&reader->lock);
+	*map_insert(&reader->seen, vm, NULL) = time_ns;
+	pthread_mutex_unlock(&reader->lock);
+}
+
 bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret)
 {
 	bool there;
@@ -666,6 +699,8 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 void guest_reader_finish(struct guest_reader *reader, double seconds)
 {
 	stop(reader, seconds);
+	for (size_t i = 0; i < reader->guests.count; i++)
+		extend_ended(reader, &reader->guests.items[i]);
 }
 
 const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,

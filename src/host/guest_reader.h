@@ -30,6 +30,12 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
 /* Until each VM on the list has been looked at, SECONDS at most. */
 void guest_reader_wait(struct guest_reader *reader, double seconds);
 
+/*
+ * At TIME_NS, which never goes back for a VM, a sample found its task: the kernel that was read ran
+ * then.
+ */
+void guest_reader_saw(struct guest_reader *reader, uint32_t vm, uint64_t time_ns);
+
 /* Asks for the mappings of the process whose mm_struct is MM; TIME_NS comes back with them. */
 struct guest_reader_process {
 	uint32_t vm, tgid;

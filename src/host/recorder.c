@@ -349,12 +349,17 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
+void recorder_look_at_guests(struct recorder *recorder)
+{
+	bool few = recorder->vms.count <= FEW_GUESTS;
+
+	if (recorder->inventory.guest_processes)
+		guest_reader_wait(recorder->reader,
+				  few ? FEW_GUESTS_SECONDS : MANY_GUESTS_SECONDS);
+}
+
 struct error *recorder_enable(struct recorder *recorder)
 {
-	if (recorder->reader)
-		guest_reader_wait(recorder->reader, recorder->vms.count <= FEW_GUESTS
-							    ? FEW_GUESTS_SECONDS
-							    : MANY_GUESTS_SECONDS);
 	return capture_enable(recorder->capture);
 }
 
@@ -363,7 +368,7 @@ static struct error *end_round(struct recorder *recorder)
 {
 	struct error *error;
 
-	recorder_take_mappings(recorder);
+	recorder_exchange_with_reader(recorder);
 	recorder_write_records(recorder);
 	recorder->round_ns[0] = recorder->round_ns[1];
 	recorder->round_ns[1] = recorder->newest_ns;

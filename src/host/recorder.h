@@ -3,6 +3,7 @@
  * A recording being made: the VMs and their threads, the capture of their samples, the file.
  *
  *	recorder_create(&config, &recorder);     finds the VMs, opens the events, then the file
+ *	recorder_look_at_guests(recorder);
  *	recorder_enable(recorder);
  *	while (!recorder_vms_gone(recorder) …)
  *		recorder_step(recorder, 200);
@@ -48,7 +49,11 @@ struct error *recorder_create(const struct recorder_config *config,
 			      struct recorder **ret) MUST_CHECK;
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
-/* Guests are looked at first, for a moment: samples of a kernel that is known say their process. */
+/*
+ * Waits until the guests there are have been looked at, for a moment at most: samples of a kernel that
+ * is known say their process.
+ */
+void recorder_look_at_guests(struct recorder *recorder);
 struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
 /* Waits up to TIMEOUT_MS, takes what came, looks for new VMs and vCPUs when it is time. */
 struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;

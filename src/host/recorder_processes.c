@@ -114,10 +114,13 @@ static void bound_tasks(struct recorder *recorder)
 void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
 			const struct perfdata_sample *sample)
 {
+	struct recorder_vm *its = &recorder->vms.items[vm];
 	struct recorder_task *task;
 	bool added;
 	uint64_t *entry;
 
+	if (sample->time_ns > its->task_ns)
+		its->task_ns = sample->time_ns;
 	bound_tasks(recorder);
 	entry = map_insert(&recorder->task_of, key_of(vm, guest->pid), &added);
 	if (added) {
@@ -193,12 +196,19 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 	}
 }
 
-void recorder_take_mappings(struct recorder *recorder)
+void recorder_exchange_with_reader(struct recorder *recorder)
 {
 	struct guest_reader_process answer;
 
 	if (!recorder->reader)
 		return;
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		struct recorder_vm *vm = &recorder->vms.items[i];
+
+		if (vm->task_ns > vm->told_ns)
+			guest_reader_saw(recorder->reader, i, vm->task_ns);
+		vm->told_ns = vm->task_ns;
+	}
 	recorder_write_records(recorder);
 	while (guest_reader_take(recorder->reader, &answer)) {
 		take_answer(recorder, &answer);

@@ -27,6 +27,7 @@ struct recorder_vm {
 	bool named;
 	bool all_threads; /* its vCPUs' threads are not known */
 	bool kernel_written; /* see write_guest_kernel() */
+	uint64_t task_ns, told_ns; /* of the newest sample whose task was found; what was told */
 	struct guest_mode_vm guest_mode;
 };
 
@@ -78,8 +79,8 @@ void recorder_write_records(struct recorder *recorder);
 /* A sample of VM number VM was taken while this task ran. */
 void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
 			const struct perfdata_sample *sample);
-/* Writes the mappings that have been read meanwhile. */
-void recorder_take_mappings(struct recorder *recorder);
+/* Once a round: tells the reader what was seen, and writes the mappings that it has read. */
+void recorder_exchange_with_reader(struct recorder *recorder);
 void recorder_forget_processes(struct recorder *recorder);
 
 /* Ids in the file for a thread's events, and the records that introduce it. */
