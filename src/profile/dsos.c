@@ -24,7 +24,8 @@ void dsos_deinit(struct dsos *dsos)
 	for (size_t i = 0; i < dsos->items.count; i++) {
 		struct dso_entry *entry = dsos->items.items[i];
 
-		symbol_table_destroy(entry->owned);
+		symbol_table_destroy(entry->table);
+		symbol_table_destroy(entry->found);
 		free(entry->reason);
 		free(entry);
 	}
@@ -163,6 +164,6 @@ void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 		error_destroy(error);
 		return;
 	}
-	entry->table = entry->owned = take_pointer(found.table);
+	entry->table = take_pointer(found.table);
 	dso_symbols_deinit(&found);
 }

@@ -29,9 +29,9 @@ struct dso_entry {
 	uint32_t short_name; /* as perf report shows it */
 	uint8_t build_id[20];
 	uint8_t build_id_bytes; /* 0: not known */
-	bool loaded;
-	const struct symbol_table *table; /* NULL: no symbols */
-	struct symbol_table *owned;
+	bool loaded, searched;
+	struct symbol_table *table; /* owned; NULL: no symbols */
+	struct symbol_table *found; /* of a guest's file, behind those of the recording; likewise */
 	char *reason; /* why there are no symbols; owned, NULL: no reason */
 };
 

@@ -4,7 +4,8 @@
  *
  *	a table of the recording with the file's build-id
  *	one of its path, unless both have build-ids, which then differ
- *	what this machine has by build-id, and what is below --guestmount (symbol/dso.h)
+ *	what this machine has by build-id, and what is below --guestmount (symbol/dso.h); also for
+ *	addresses that the recording's table has no function for
  *
  * Only tables of the same guest count, and those that the recorder gave to every guest: what
  * one guest says of its files must not name another's samples.
@@ -113,23 +114,16 @@ static bool find_table(struct session *session, const struct dso_entry *entry, u
 	return find_by_key(session, entry, guest, key_of(path, strlen(path), guest), ret);
 }
 
-static bool load_recorded(struct session *session, struct dso_entry *entry)
+static void load_recorded(struct session *session, struct dso_entry *entry)
 {
 	struct perfdata_symbols table;
-	struct error *error;
 
+	entry->loaded = true;
 	if (!session->guest_files.listed)
 		list_tables(session);
-	if (!find_table(session, entry, entry->guest, &table) &&
-	    !find_table(session, entry, 0, &table))
-		return false;
-	error = symbol_table_decode(table.data, table.size, &entry->owned);
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
-	entry->table = entry->owned;
-	return true;
+	if (find_table(session, entry, entry->guest, &table) ||
+	    find_table(session, entry, 0, &table))
+		error_destroy(symbol_table_decode(table.data, table.size, &entry->table));
 }
 
 static struct error *load_found(struct session *session, struct dso_entry *entry)
@@ -149,22 +143,40 @@ static struct error *load_found(struct session *session, struct dso_entry *entry
 
 	if (error)
 		return error;
-	entry->table = entry->owned = take_pointer(found.table);
+	entry->found = take_pointer(found.table);
 	dso_symbols_deinit(&found);
 	return NULL;
 }
 
-void guest_files_load(struct session *session, struct dso_entry *entry)
+static void search(struct session *session, struct dso_entry *entry)
 {
-	struct error *error;
+	struct error *error = load_found(session, entry);
 
-	if (entry->loaded)
-		return;
-	entry->loaded = true;
-	if (load_recorded(session, entry))
-		return;
-	error = load_found(session, entry);
+	entry->searched = true;
 	if (error)
 		entry->reason = memory_strdup(error_message(error));
 	error_destroy(error);
+}
+
+static const struct symbol *find_in(const struct symbol_table *table, uint64_t address,
+				    const struct symbol_table **ret_table)
+{
+	*ret_table = table;
+	return table ? symbol_table_find(table, address) : NULL;
+}
+
+const struct symbol *guest_files_find(struct session *session, struct dso_entry *entry,
+				      uint64_t address, const struct symbol_table **ret_table)
+{
+	const struct symbol *symbol;
+
+	if (!entry->loaded)
+		load_recorded(session, entry);
+	symbol = find_in(entry->table, address, ret_table);
+	if (symbol)
+		return symbol;
+	/* What the guest had in memory may be a part of the file's symbols. */
+	if (!entry->searched)
+		search(session, entry);
+	return find_in(entry->found, address, ret_table);
 }

@@ -27,7 +27,8 @@ struct guest_files {
 void guest_files_init(struct guest_files *files);
 void guest_files_deinit(struct guest_files *files);
 
-/* Loads the symbols of ENTRY, a guest's file, if that was not tried yet. */
-void guest_files_load(struct session *session, struct dso_entry *entry);
+/* The function of ENTRY, a guest's file, at ADDRESS in it; NULL: not known. Loads what it needs. */
+const struct symbol *guest_files_find(struct session *session, struct dso_entry *entry,
+				      uint64_t address, const struct symbol_table **ret_table);
 
 #endif

@@ -143,12 +143,14 @@ static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t 
 
 	if (!entry->build_id_bytes && !entry->loaded)
 		session_set_build_id(resolver->session, entry);
-	if (entry->guest)
-		guest_files_load(resolver->session, entry);
-	else
+	if (entry->guest) {
+		location.symbol = guest_files_find(resolver->session, entry, address,
+						   &location.table);
+	} else {
 		dsos_load(&resolver->session->dsos, entry);
-	location.table = entry->table;
-	location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+		location.table = entry->table;
+		location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	}
 	if (!location.symbol)
 		return add_location(resolver, &location);
 	/* Tables do not move: a symbol's place in memory stands for it. */

@@ -15,6 +15,7 @@
 static char path[] = "/tmp/perfvisor-profile-XXXXXX";
 static uint64_t clock_ns; /* of the last sample */
 static struct kernel_source_options symbol_options;
+static uint64_t more_fields; /* of the samples, PERF_SAMPLE_* */
 
 static inline struct perfdata_event event(void)
 {
@@ -24,7 +25,7 @@ static inline struct perfdata_event event(void)
 			  .config = PERF_COUNT_SW_CPU_CLOCK,
 			  .sample_period = 1000,
 			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-					 PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+					 PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | more_fields,
 			  .read_format = PERF_FORMAT_ID,
 			  .sample_id_all = 1 },
 		.name = (char *)"cpu-clock",

@@ -7,10 +7,12 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
 #include "fixture.h"
+#include "output/script_text.h"
 
 #define WEB 5000
 #define DB 6000
@@ -143,6 +145,7 @@ static int remove_folders(void **state)
 static int remove_recording(void **state)
 {
 	(void)state;
+	more_fields = 0;
 	return unlink(path);
 }
 
@@ -306,6 +309,31 @@ static void host_files_need_the_build_id(void **state)
 	check_row(&opened, 1, "20 other-id|[u] 0x00000000000003c0");
 	check_row(&opened, 2, "10 same-id|[u] label");
 	close_profile(&opened);
+}
+
+/* A stripped file's table may be a part only: the rest is in the file, where that is to be had. */
+static void files_complete_the_recording(void **state)
+{
+	struct buffer part;
+	struct opened opened;
+
+	(void)state;
+	start();
+	start_process(WEB, 1, "program", fixture_path, fixture_id);
+	user_samples(web_id, 1, CODE + 0x200, 30); /* in no function of the file's */
+	user_samples(web_id, 1, CODE + 0x3cf, 20);
+	user_samples(web_id, 1, CODE + 0x300, 10);
+	encode_function(0x200, "recorded", &part);
+	finish(&(struct perfdata_writer_symbols){ WEB, part.data, part.size,
+						  .kind = PERFDATA_SYMBOLS_FILE,
+						  .path = fixture_path },
+	       1);
+	open_profile(&opened, "sym", 0);
+	check_row(&opened, 0, "30 [u] recorded");
+	check_row(&opened, 1, "20 [u] entry");
+	check_row(&opened, 2, "10 [u] 0x0000000000000300");
+	close_profile(&opened);
+	buffer_deinit(&part);
 }
 
 /* Build-ids that the header lists, of mappings that were recorded without. */
@@ -482,6 +510,73 @@ static void nested_guests_have_no_names(void **state)
 	buffer_deinit(&file);
 }
 
+static void chain_sample(uint64_t id, uint32_t pid, const uint64_t *chain, size_t count)
+{
+	struct perfdata_event described = event();
+	struct perfdata_sample sample = { .id = id,
+					  .ip = chain[1],
+					  .time_ns = clock_ns += 10,
+					  .pid = pid,
+					  .tid = pid,
+					  .period = 1000,
+					  .callchain = chain,
+					  .callchain_count = count,
+					  .misc = PERF_RECORD_MISC_GUEST_KERNEL };
+	_cleanup_buffer_ struct buffer record;
+
+	buffer_init(&record, UINT16_MAX);
+	assert_true(perfdata_sample_encode(&described.attr, &sample, &record));
+	assert_no_error(perfdata_writer_append(writer, record.data, record.size));
+}
+
+/* The recording as `perfvisor script` prints it. */
+static void print_script(char *ret, size_t size)
+{
+	_cleanup_session_ struct session *session = NULL;
+	_cleanup_close_ int fd = memfd_create("script", MFD_CLOEXEC);
+	ssize_t bytes;
+
+	assert_no_error(session_open(path, &symbol_options, &session));
+	assert_no_error(script_text_write(fd, session, &(struct script_fields){ 0 }));
+	bytes = pread(fd, ret, size - 1, 0);
+	assert_true(bytes > 0 && bytes < (ssize_t)size - 1);
+	ret[bytes] = 0;
+}
+
+/* From the guest's kernel into the guest's process; and of a nested guest neither. */
+static void call_chains_go_through_the_guest(void **state)
+{
+	const uint64_t chain[] = { PERF_CONTEXT_GUEST_KERNEL, FIRST_KERNEL + 0x10,
+				   PERF_CONTEXT_GUEST_USER, CODE + 0x420 };
+	struct buffer kernel, file;
+	struct perfdata_writer_symbols symbols[2];
+	uint64_t nested;
+	char text[4096];
+
+	(void)state;
+	more_fields = PERF_SAMPLE_CALLCHAIN;
+	start();
+	nested = add_id(writer, WEB, 0);
+	perfdata_inventory_add_special(&inventory, nested, PERFDATA_NESTED);
+	start_process(WEB, 50, "qemu", "/usr/bin/qemu", NULL);
+	chain_sample(web_id, 50, chain, 4);
+	chain_sample(nested, 50, chain, 4);
+	encode_function(FIRST_KERNEL, "do_idle", &kernel);
+	encode_function(0x400, "run", &file);
+	symbols[0] = (struct perfdata_writer_symbols){ WEB, kernel.data, kernel.size };
+	symbols[1] = (struct perfdata_writer_symbols){ WEB, file.data, file.size,
+						       .kind = PERFDATA_SYMBOLS_FILE,
+						       .path = "/usr/bin/qemu" };
+	finish(symbols, 2);
+	print_script(text, sizeof(text));
+	assert_non_null(strstr(text, "\tffffffff81000010 do_idle+0x10 ([guest.kernel.kallsyms])\n"
+				     "\t             420 run+0x20 (/usr/bin/qemu)\n\n"));
+	assert_non_null(strstr(text, "\tffffffff81000010 [nested guest]+0x0 ([nested guest])\n"
+				     "\t    7f0000001420 [nested guest]+0x0 ([nested guest])\n\n"));
+	buffer_deinit(&kernel);
+	buffer_deinit(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,11 +586,13 @@ int main(void)
 		cmocka_unit_test_teardown(a_new_program_has_its_own_mappings, remove_recording),
 		cmocka_unit_test_teardown(files_are_named_by_their_own_tables, remove_recording),
 		cmocka_unit_test_teardown(host_files_need_the_build_id, remove_recording),
+		cmocka_unit_test_teardown(files_complete_the_recording, remove_recording),
 		cmocka_unit_test_teardown(listed_build_ids_are_each_machines_own, remove_recording),
 		cmocka_unit_test_teardown(guestmount_is_the_guests_root, remove_recording),
 		cmocka_unit_test_teardown(kernels_hold_for_their_time, remove_recording),
 		cmocka_unit_test_teardown(the_newest_table_counts, remove_recording),
 		cmocka_unit_test_teardown(nested_guests_have_no_names, remove_recording),
+		cmocka_unit_test_teardown(call_chains_go_through_the_guest, remove_recording),
 	};
 
 	return cmocka_run_group_tests(tests, make_folders, remove_folders);
