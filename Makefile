@@ -11,7 +11,7 @@ help:
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
 	@echo 'make check         every test: unit, golden, CLI, lab (a quarter of an hour)'
 	@echo 'make check-quick   the tests that need no lab (two minutes)'
-	@echo 'make bench         speed and memory beside stock perf'
+	@echo 'make bench         speed and memory: beside stock perf, and with saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
 	@echo 'make install       into PREFIX=$(PREFIX), below DESTDIR if that is set'
 	@echo 'make setup         install the Debian packages that all of this needs'

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest saved as files, and what first contact with it costs.
+ *
+ *	guest_image save VM FOLDER      on its host, as root, its VMM stopped
+ *	guest_image contact FOLDER OUT  prints: CPU seconds, bytes read; OUT gets its kallsyms
+ *
+ * FOLDER holds memory (a sparse file, at each guest physical address what stands there; behind its
+ * end is zero), slots (a line each: address, bytes, in hexadecimal) and registers (a line for each
+ * vCPU: cr0 cr3 cr4 efer, likewise). First contact is what perfvisor does before it can name
+ * anything: a caged parser finds the kernel, all its symbols and its modules. The time is that of
+ * parser and owner together, from the parser's start to its end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "guest/service.h"
+#include "host/cage.h"
+#include "host/guest_client.h"
+#include "host/vm_memory.h"
+
+#define PATH_BYTES 4096
+#define LINE_BYTES 256
+#define MAX_BYTES ((uint64_t)64 << 20)
+
+static struct error *open_file(const char *folder, const char *name, int flags, int *ret)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	*ret = open(path, flags | O_CLOEXEC, 0644);
+	return *ret < 0 ? error_system(errno, "could not open '%s'", path) : NULL;
+}
+
+static struct error *open_text(const char *folder, const char *name, const char *mode, FILE **ret)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	*ret = fopen(path, mode);
+	return *ret ? NULL : error_system(errno, "could not open '%s'", path);
+}
+
+/* Pages of zeros become holes. What the VMM itself cannot read (ROM of a device) is left out. */
+static struct error *save_slot(struct host_vm_memory *memory, const struct host_vm_slot *slot, int fd)
+{
+	static const uint8_t zeros[GUEST_PAGE_BYTES];
+	struct guest_memory_source source = host_vm_memory_source(memory);
+	uint8_t page[GUEST_PAGE_BYTES];
+
+	for (uint64_t at = 0; at + GUEST_PAGE_BYTES <= slot->bytes; at += GUEST_PAGE_BYTES) {
+		struct gpa gpa = GPA(slot->start.value + at);
+
+		if (!source.read_pages(source.context, &gpa, 1, page) ||
+		    !memcmp(page, zeros, sizeof(page)))
+			continue;
+		if (pwrite(fd, page, sizeof(page), gpa.value) != sizeof(page))
+			return error_system(errno, "could not write the guest's memory");
+	}
+	return NULL;
+}
+
+static struct error *save_memory(struct host_vm_memory *memory, const char *folder)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *error = open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
+
+	/* What is behind 4 GB is the firmware's; nothing of a small guest's kernel is there. */
+	for (size_t i = 0; !error && i < memory->slots.count; i++)
+		if (memory->slots.items[i].start.value < 1u << 31)
+			error = save_slot(memory, &memory->slots.items[i], fd);
+	return error;
+}
+
+static struct error *save_text(const struct host_vm_memory *memory, const char *folder)
+{
+	FILE *slots, *registers;
+	struct error *error = open_text(folder, "slots", "w", &slots);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < memory->slots.count; i++)
+		fprintf(slots, "%#" PRIx64 " %#" PRIx64 "\n", memory->slots.items[i].start.value,
+			memory->slots.items[i].bytes);
+	fclose(slots);
+	error = open_text(folder, "registers", "w", &registers);
+	if (error)
+		return error;
+	for (size_t i = 0; i < memory->registers.count; i++) {
+		const struct arch_mmu *mmu = &memory->registers.items[i].mmu;
+
+		fprintf(registers, "%#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %#" PRIx64 "\n",
+			(uint64_t)mmu->x86.cr0, (uint64_t)mmu->x86.cr3, (uint64_t)mmu->x86.cr4,
+			(uint64_t)mmu->x86.efer);
+	}
+	fclose(registers);
+	return NULL;
+}
+
+static struct error *save(const char *name, const char *folder)
+{
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	_cleanup_host_vms_ struct host_vms vms = { 0 };
+	struct host_vm_memory memory = { 0 };
+	const struct host_vm *vm;
+	struct error *error = host_vms_find(&vms);
+
+	if (!error)
+		error = host_vms_select(&vms, name, &vm);
+	if (!error)
+		error = vm_memory_finder_create(&finder);
+	if (!error)
+		error = vm_memory_find(finder, vm, &memory);
+	if (!error)
+		error = save_memory(&memory, folder);
+	if (!error)
+		error = save_text(&memory, folder);
+	host_vm_memory_deinit(&memory);
+	return error;
+}
+
+struct saved {
+	int fd;
+	VECTOR(struct guest_slot) slots;
+	VECTOR(struct arch_mmu) vcpus;
+};
+
+static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
+{
+	const struct saved *saved = context;
+
+	memset(pages, 0, count * GUEST_PAGE_BYTES);
+	for (size_t i = 0; i < count; i++)
+		if (pread(saved->fd, (uint8_t *)pages + i * GUEST_PAGE_BYTES, GUEST_PAGE_BYTES,
+			  from[i].value) < 0)
+			return false;
+	return true;
+}
+
+static struct error *load(const char *folder, struct saved *ret)
+{
+	struct error *error = open_file(folder, "memory", O_RDONLY, &ret->fd);
+	uint64_t start, bytes, cr0, cr3, cr4, efer;
+	char line[LINE_BYTES];
+	FILE *file;
+
+	if (!error)
+		error = open_text(folder, "slots", "r", &file);
+	if (error)
+		return error;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNi64 " %" SCNi64, &start, &bytes) == 2)
+			vector_append(&ret->slots, (struct guest_slot){ GPA(start), bytes });
+	fclose(file);
+	error = open_text(folder, "registers", "r", &file);
+	if (error)
+		return error;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64, &cr0, &cr3, &cr4,
+			   &efer) == 4)
+			vector_append(&ret->vcpus,
+				      (struct arch_mmu){ .arch = &arch_x86_64,
+							 .x86 = { .cr0 = cr0,
+								  .cr3 = cr3,
+								  .cr4 = cr4,
+								  .efer = efer } });
+	fclose(file);
+	return NULL;
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage own, children;
+
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec +
+	       children.ru_stime.tv_sec +
+	       (own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec +
+		children.ru_stime.tv_usec) *
+		       1e-6;
+}
+
+static struct error *start(struct saved *saved, struct guest_client **ret)
+{
+	static const struct guest_client_limits limits = { MAX_BYTES, 60 };
+	struct guest_memory_source source = { read_pages, saved };
+
+	return guest_client_start(&source, saved->slots.items, saved->slots.count, &limits, ret);
+}
+
+/* As guest_view_open() does, the vCPUs one after another. */
+static struct error *open_kernel(struct guest_client *client, const struct saved *saved,
+				 struct buffer *answer)
+{
+	struct error *error = error_create(ERROR_NOT_FOUND, "no vCPU was saved");
+
+	for (size_t i = 0; error && i < saved->vcpus.count; i++) {
+		error_destroy(error);
+		error = guest_client_open(client, &saved->vcpus.items[i], answer);
+	}
+	return error;
+}
+
+static struct error *make_contact(struct saved *saved, enum guest_message question,
+				  struct buffer *answer, uint64_t *ret_bytes)
+{
+	_cleanup_guest_client_ struct guest_client *client = NULL;
+	struct error *error = start(saved, &client);
+
+	if (!error)
+		error = open_kernel(client, saved, answer);
+	if (!error)
+		error = guest_client_ask(client, question, NULL, 0, answer);
+	if (!error)
+		*ret_bytes = guest_client_bytes_read(client);
+	return error;
+}
+
+static struct error *contact(const char *folder, const char *out)
+{
+	struct saved saved = { .fd = -1 };
+	_cleanup_buffer_ struct buffer answer;
+	struct error *error = load(folder, &saved);
+	double begin = cpu_seconds(), seconds = 0;
+	uint64_t bytes;
+	FILE *file;
+
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	if (!error)
+		error = make_contact(&saved, GUEST_ASK_SYMBOLS, &answer, &bytes);
+	seconds = cpu_seconds() - begin;
+	if (!error) {
+		printf("%.6f %" PRIu64 "\n", seconds, bytes);
+		error = make_contact(&saved, GUEST_ASK_KALLSYMS, &answer, &bytes);
+	}
+	if (!error) {
+		file = fopen(out, "w");
+		if (!file || fwrite(answer.data, 1, answer.size, file) != answer.size ||
+		    fclose(file))
+			error = error_system(errno, "could not write '%s'", out);
+	}
+	vector_deinit(&saved.slots);
+	vector_deinit(&saved.vcpus);
+	close(saved.fd);
+	return error;
+}
+
+static int be_the_parser(void)
+{
+	struct error *error = host_cage_enter();
+
+	if (error)
+		return 1;
+	guest_service_run(HOST_CAGE_FD);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (argc == 2 && !strcmp(argv[1], HOST_CAGE_COMMAND))
+		return be_the_parser();
+	if (argc == 4 && !strcmp(argv[1], "save"))
+		error = save(argv[2], argv[3]);
+	else if (argc == 4 && !strcmp(argv[1], "contact"))
+		error = contact(argv[2], argv[3]);
+	else
+		error = error_create(ERROR_USAGE, "guest_image save VM FOLDER | contact FOLDER OUT");
+	if (error)
+		fprintf(stderr, "guest_image: %s\n", error_message(error));
+	return error != NULL;
+}
