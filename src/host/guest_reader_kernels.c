@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guests' kernels over time. A second look finds a guest that has rebooted (no vCPU maps its kernel
+ * where it was: its tables end), modules that came or went, and memory slots that changed.
+ *
+ * A look at a VM keeps a caged parser alive. Past MAX_VIEWS a VM's parser is ended when its kernel
+ * has been read: such a VM has names for its kernel, but no mappings.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "host/guest_reader_state.h"
+#include "host/process.h"
+#include "symbol/table.h"
+
+#define MAX_VIEWS 64
+#define LOOK_NS 1000000000ull
+#define LOOK_SHARE 20
+#define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
+#define MAX_RETRY_SHARE 256
+
+static const struct host_vm *find_vm(const struct host_vms *vms, uint32_t pid)
+{
+	for (size_t i = 0; i < vms->items.count; i++)
+		if (vms->items.items[i].pid == pid)
+			return &vms->items.items[i];
+	return NULL;
+}
+
+/* The VM may have come after the last look; NULL: it is gone. */
+static const struct host_vm *look_for_vm(struct guest_reader *reader, uint32_t pid)
+{
+	_cleanup_error_ struct error *error = NULL;
+	const struct host_vm *vm = find_vm(&reader->vms, pid);
+
+	if (vm)
+		return vm;
+	host_vms_deinit(&reader->vms);
+	error = host_vms_find(&reader->vms);
+	return error ? NULL : find_vm(&reader->vms, pid);
+}
+
+bool guest_reader_have_finder(struct guest_reader *reader)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (reader->tried)
+		return reader->finder;
+	reader->tried = true;
+	error = vm_memory_finder_create(&reader->finder);
+	if (error)
+		log_note("guest kernels stay without names: %s", error_message(error));
+	return !error;
+}
+
+/* Of hundreds of unikernels one stands for all. */
+static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
+			 const struct error *error)
+{
+	if (guest->said) {
+		log_detail("VM '%s': %s", name, error_message(error));
+		return;
+	}
+	guest->said = true;
+	if (!reader->failures++)
+		log_note("the guest kernel of VM '%s' stays without names: %s%s", name,
+			 error_message(error),
+			 log_enabled(LOG_DETAIL) ? "" : " (of further VMs -v says it)");
+	else
+		log_detail("the guest kernel of VM '%s' stays without names: %s", name,
+			   error_message(error));
+}
+
+static void close_view(struct guest_reader *reader, struct guest *guest)
+{
+	if (!guest->view)
+		return;
+	guest_view_close(guest->view);
+	guest->view = NULL;
+	reader->views--;
+}
+
+/* Samples are no longer to be given processes by what was known of this guest. */
+static void forget(struct guest_reader *reader, struct guest *guest)
+{
+	static const struct sampler_vm nothing = { 0 };
+
+	capture_set_guest(reader->capture, guest->vm, &nothing);
+	close_view(reader, guest);
+}
+
+static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t until_ns)
+{
+	if (guest->kernel != SIZE_MAX)
+		reader->kernels.items[guest->kernel].until_ns = until_ns;
+	guest->ended = guest->kernel;
+	guest->kernel = SIZE_MAX;
+}
+
+void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
+{
+	const uint64_t *seen;
+
+	pthread_mutex_lock(&reader->lock);
+	seen = map_find(&reader->seen, guest->vm);
+	if (guest->ended != SIZE_MAX && seen &&
+	    *seen > reader->kernels.items[guest->ended].until_ns)
+		reader->kernels.items[guest->ended].until_ns = *seen;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* Adds the guest's symbols as they are now, to hold from FROM_NS on. */
+static struct error *add_table(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
+	struct guest_reader_kernel added = { .vm = guest->vm, .pid = guest->pid, .from_ns = from_ns };
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	struct error *error;
+
+	buffer_init(&added.table, GUEST_READER_TABLE_MAX_BYTES);
+	error = guest_view_symbols(guest->view, &added.table);
+	/* It goes into a file that others trust: what the caged parser gave must be a table. */
+	if (!error)
+		error = symbol_table_decode(added.table.data, added.table.size, &checked);
+	if (error) {
+		buffer_deinit(&added.table);
+		return error;
+	}
+	log_detail("VM of pid %u runs Linux %s: %zu symbols, %llu KiB of its memory read",
+		   guest->pid, kernel->names.release, symbol_table_count(checked),
+		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
+	memcpy(added.release, kernel->names.release, sizeof(added.release));
+	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
+	guest->kernel = reader->kernels.count;
+	vector_append(&reader->kernels, added);
+	return NULL;
+}
+
+/* From now on samples of this guest say their process, where its kernel lets us find it. */
+static void tell_capture(struct guest_reader *reader, struct guest *guest)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct sampler_vm description;
+
+	if (reader->kernel_only)
+		return;
+	error = guest_view_describe(guest->view, ++guest->version, &description);
+	if (!error)
+		capture_set_guest(reader->capture, guest->vm, &description);
+	else
+		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
+			   error_message(error));
+}
+
+static struct error *open_view(struct guest_reader *reader, struct guest *guest,
+			       const struct host_vm *vm)
+{
+	struct error *error = guest_view_open(reader->finder, vm, &guest->view);
+
+	if (error)
+		return error;
+	reader->views++;
+	return guest_view_state(guest->view, &guest->state);
+}
+
+/* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
+static void plan_retry(struct guest *guest, uint64_t cost_ns)
+{
+	uint64_t pause;
+
+	guest->retry_share = guest->retry_share ? 2 * guest->retry_share : FIRST_RETRY_SHARE;
+	if (guest->retry_share > MAX_RETRY_SHARE)
+		guest->retry_share = MAX_RETRY_SHARE;
+	pause = cost_ns * guest->retry_share;
+	guest->retry_ns = clock_monotonic_ns() + (pause > LOOK_NS ? pause : LOOK_NS);
+}
+
+void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	uint64_t begin = clock_monotonic_ns();
+	_cleanup_error_ struct error *error = NULL;
+
+	if (!vm)
+		return;
+	guest_reader_extend_ended(reader, guest);
+	error = open_view(reader, guest, vm);
+	if (!error)
+		error = add_table(reader, guest, from_ns);
+	if (error) {
+		note_failure(reader, guest, vm->name, error);
+		close_view(reader, guest);
+		plan_retry(guest, clock_monotonic_ns() - begin);
+		return;
+	}
+	guest->good_ns = clock_monotonic_ns();
+	guest->retry_share = 0;
+	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
+	guest->said = true;
+	tell_capture(reader, guest);
+	if (reader->views > MAX_VIEWS)
+		close_view(reader, guest);
+}
+
+/*
+ * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it was,
+ * and its table goes on; else that has ended when it was last seen.
+ */
+static void open_again(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+
+	forget(reader, guest);
+	if (!vm)
+		return;
+	error = open_view(reader, guest, vm);
+	if (!error && guest->state.kernel == before.kernel) {
+		tell_capture(reader, guest);
+		return;
+	}
+	error_destroy(error);
+	close_view(reader, guest);
+	end_table(reader, guest, guest->good_ns);
+	guest_reader_make_contact(reader, guest, now);
+}
+
+/* The second and later looks. */
+static void check(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+
+	if (!vm)
+		return;
+	error = guest_view_check(guest->view, reader->finder, vm, &guest->state);
+	if (error) {
+		error_destroy(error);
+		open_again(reader, guest);
+	} else if (guest->state.kernel != before.kernel) {
+		log_detail("the guest of pid %u runs another kernel", guest->pid);
+		forget(reader, guest);
+		end_table(reader, guest, guest->good_ns);
+		guest_reader_make_contact(reader, guest, now);
+	} else if (guest->state.modules != before.modules) {
+		/* What both tables name they name alike: the new one holds for the time between. */
+		end_table(reader, guest, guest->good_ns);
+		guest->ended = SIZE_MAX;
+		error_destroy(add_table(reader, guest, guest->good_ns));
+		guest->good_ns = now;
+	} else {
+		guest->good_ns = now;
+	}
+}
+
+static bool is_there(struct guest_reader *reader, struct guest *guest)
+{
+	if (!guest->gone && !host_process_has_thread(guest->pid, guest->pid)) {
+		guest->gone = true;
+		forget(reader, guest);
+	}
+	return !guest->gone;
+}
+
+/* Guests without a kernel may have booted meanwhile. */
+void guest_reader_retry_all(struct guest_reader *reader)
+{
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+		uint64_t now = clock_monotonic_ns();
+
+		if (!guest->view && guest->kernel == SIZE_MAX && now >= guest->retry_ns &&
+		    is_there(reader, guest))
+			guest_reader_make_contact(reader, guest, now);
+	}
+}
+
+void guest_reader_check_all(struct guest_reader *reader)
+{
+	uint64_t begin = clock_monotonic_ns();
+	uint64_t pause = reader->look_cost_ns * LOOK_SHARE;
+
+	if (begin - reader->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
+		return;
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+
+		if (guest->view && is_there(reader, guest))
+			check(reader, guest);
+	}
+	reader->looked_ns = clock_monotonic_ns();
+	reader->look_cost_ns = reader->looked_ns - begin;
+}

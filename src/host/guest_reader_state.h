@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What guest_reader.c, guest_reader_kernels.c and guest_reader_files.c share. */
+#ifndef HOST_GUEST_READER_STATE_H
+#define HOST_GUEST_READER_STATE_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/vector.h"
+#include "host/guest_reader.h"
+
+#define GUEST_READER_TABLE_MAX_BYTES ((size_t)64 << 20)
+
+struct guest {
+	uint32_t vm, pid;
+	bool late;
+	bool gone;
+	bool said; /* that it has no names, or it had some */
+	struct guest_view *view;
+	struct guest_state state;
+	uint64_t version;
+	size_t kernel; /* number of its current table; SIZE_MAX: none */
+	size_t ended;  /* of the one before, whose end may be too early yet; likewise */
+	uint64_t good_ns; /* when its state was last found as it is */
+	uint64_t retry_ns, retry_share; /* while it has no kernel */
+};
+
+struct question {
+	uint32_t vm, tgid;
+	struct gva mm;
+	uint64_t time_ns;
+};
+
+/* A file that is mapped from START on in the process of MM. */
+struct file_job {
+	uint32_t vm;
+	struct gva mm, start;
+	char *path;
+	struct guest_build_id build_id;
+};
+
+struct guest_reader {
+	struct capture *capture;
+	bool kernel_only;
+
+	/* The thread's own until it is joined. */
+	struct vm_memory_finder *finder; /* NULL: not tried, or not to be had */
+	bool tried;
+	struct host_vms vms; /* as of the last look */
+	VECTOR(struct guest) guests;
+	VECTOR(struct guest_reader_kernel) kernels;
+	VECTOR(struct guest_reader_file) files;
+	size_t file_bytes;
+	VECTOR(struct file_job) file_jobs; /* each file of a VM once */
+	size_t file_jobs_taken;
+	struct map known_files; /* hash of VM, path and build-id */
+	size_t views, failures;
+	uint64_t looked_ns, look_cost_ns;
+
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wanted, done;
+	bool stop;
+	uint64_t deadline_ns; /* with stop: new VMs are still read until then */
+	VECTOR(struct guest) added;
+	size_t added_taken, added_done;
+	VECTOR(struct question) questions;
+	size_t questions_taken;
+	VECTOR(struct guest_reader_process) answers;
+	size_t answers_taken;
+	struct map seen; /* VM -> time of the newest sample whose task was found */
+};
+
+/* All of these are for the thread, without the lock. */
+
+/* Guest memory can be found; once a recording a note says why not. */
+bool guest_reader_have_finder(struct guest_reader *reader);
+struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm); /* or NULL */
+/*
+ * The first look at a guest, or the first after its kernel went. FROM_NS: when the table that it
+ * gives begins to hold.
+ */
+void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns);
+/* The second and later looks, if it is time: at guests with a kernel, and at those without. */
+void guest_reader_check_all(struct guest_reader *reader);
+void guest_reader_retry_all(struct guest_reader *reader);
+/*
+ * A kernel that is gone ran until the last sample whose task was found by it, though the last look
+ * was before. Samples come late, so this waits until its successor is looked for.
+ */
+void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest);
+
+/* Puts the files of PROCESS that are new on the list of those to be read. */
+void guest_reader_note_files(struct guest_reader *reader,
+			     const struct guest_reader_process *process);
+void guest_reader_read_file(struct guest_reader *reader, const struct file_job *job);
+
+#endif
