@@ -209,6 +209,16 @@ struct error *perfdata_writer_finish(struct perfdata_writer *writer,
 	return error;
 }
 
+static void note_id(struct perfdata_writer *writer, size_t event_index,
+		    const struct perfdata_id *id)
+{
+	uint64_t *first = map_insert(&writer->id_of_machine, id->machine_pid, NULL);
+
+	*map_insert(&writer->event_of_id, id->id, NULL) = event_index;
+	if (!*first)
+		*first = id->id;
+}
+
 struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t event_index,
 				     const struct perfdata_id *spec, uint64_t *ret_id)
 {
@@ -228,7 +238,7 @@ struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t even
 	writer->ids_changed = true;
 	event->ids = memory_resize(event->ids, event->id_count + 1, sizeof(*event->ids));
 	event->ids[event->id_count++] = id;
-	*map_insert(&writer->event_of_id, id.id, NULL) = event_index;
+	note_id(writer, event_index, &id);
 	if (event->id_count == 1)
 		error = writer_event_name(writer, event);
 	if (!error)
@@ -330,7 +340,7 @@ static void copy_events(struct perfdata_writer *writer, const struct perfdata_ev
 		if (copy->id_count > writer->max_ids)
 			writer->max_ids = copy->id_count;
 		for (size_t j = 0; j < copy->id_count; j++) {
-			*map_insert(&writer->event_of_id, copy->ids[j].id, NULL) = i;
+			note_id(writer, i, &copy->ids[j]);
 			if (copy->ids[j].id > writer->last_id)
 				writer->last_id = copy->ids[j].id;
 		}
@@ -350,6 +360,7 @@ static struct perfdata_writer *create_writer(const char *path, const struct perf
 	writer->time_offset = sample_time_offset(events[0].attr.sample_type);
 	writer->first_sample_ns = UINT64_MAX;
 	map_init(&writer->event_of_id);
+	map_init(&writer->id_of_machine);
 	copy_events(writer, events);
 	writer->data_offset = ids_offset(writer, event_count);
 	buffer_init(&writer->pending, PENDING_BYTES);
@@ -397,6 +408,7 @@ void perfdata_writer_destroy(struct perfdata_writer *writer)
 	}
 	free(writer->events);
 	map_deinit(&writer->event_of_id);
+	map_deinit(&writer->id_of_machine);
 	buffer_deinit(&writer->pending);
 	buffer_deinit(&writer->scratch);
 	free(writer->path);

@@ -117,18 +117,13 @@ struct owner {
 static struct error *find_owner(const struct perfdata_writer *writer, uint32_t machine_pid,
 				struct owner *ret)
 {
-	for (size_t i = 0; i < writer->event_count; i++) {
-		const struct perfdata_event *event = &writer->events[i];
+	const uint64_t *id = map_find(&writer->id_of_machine, machine_pid);
 
-		for (size_t j = 0; j < event->id_count; j++) {
-			if (event->ids[j].machine_pid != machine_pid)
-				continue;
-			*ret = (struct owner){ i, event->ids[j].id };
-			return NULL;
-		}
-	}
-	return error_create(ERROR_BAD_DATA, "'%s' has no id of VM %u yet", writer->path,
-			    machine_pid);
+	if (!id)
+		return error_create(ERROR_BAD_DATA, "'%s' has no id of VM %u yet", writer->path,
+				    machine_pid);
+	*ret = (struct owner){ *map_find(&writer->event_of_id, *id), *id };
+	return NULL;
 }
 
 static struct error *write_comm(struct perfdata_writer *writer, const struct owner *owner,

@@ -21,6 +21,7 @@ struct perfdata_writer {
 	size_t max_ids;         /* room in the file for each event */
 	uint32_t attr_bytes;    /* of a perf_event_attr in the file */
 	struct map event_of_id; /* id to event index: of every id in use */
+	struct map id_of_machine; /* machine pid to its first id */
 	uint64_t last_id;
 	bool ids_changed; /* since the header was written */
 
