@@ -160,12 +160,12 @@ echo $! >"$OUT/busy.pids"
 tinyvm --vcpus 1 >/dev/null &
 echo $! >>"$OUT/busy.pids"
 for _ in $(seq 100); do
-	[ "$(perfvisor list | grep -c tinyvm)" = 300 ] && break
+	[ "$(perfvisor list --no-memory | grep -c tinyvm)" = 300 ] && break
 	sleep 0.5
 done
 (
 	ulimit -n 256
-	perfvisor list --json >"$OUT/many.json"
+	perfvisor list --no-memory --json >"$OUT/many.json"
 	record many --duration 4 -v
 	"${without_bpf[@]}" perfvisor record --duration 4 -v -o /tmp/plain 2>"$OUT/plain.err"
 	echo $? >"$OUT/plain.status"
