@@ -13,7 +13,8 @@
 
 #define MAX_CHAIN 32	     /* typedefs, qualifiers, arrays of arrays in a row */
 #define MAX_DEPTH 6	     /* of anonymous structures in each other */
-#define MAX_MEMBERS 16384    /* looked at for one step of a path, anonymous ones' included */
+#define MAX_MEMBERS 2048     /* looked at for one step of a path, anonymous ones' included */
+#define MAX_TYPES (1u << 20) /* a distribution's kernel has 150,000 */
 #define POINTER_BYTES 8
 #define MAX_TYPE_BYTES (1ULL << 32)
 
@@ -66,7 +67,7 @@ static bool note_types(struct guest_btf *btf)
 {
 	struct cursor cursor = cursor_make(btf->types, btf->types_size, false);
 
-	while (cursor_left(&cursor)) {
+	while (cursor_left(&cursor) && btf->offsets.count < MAX_TYPES) {
 		uint32_t offset = cursor.offset;
 		struct btf_type type;
 		const void *bytes = cursor_bytes(&cursor, sizeof(type));
@@ -259,10 +260,13 @@ static bool find_member(const struct guest_btf *btf, uint32_t structure, uint64_
 	if (!structure || !is_structure(&type) || depth > MAX_DEPTH)
 		return false;
 	count = BTF_INFO_VLEN(type.info);
-	for (uint32_t i = 0; i < count && step->budget; i++, step->budget--) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct btf_member member;
 		struct guest_btf_field field;
 
+		if (!step->budget)
+			return false;
+		step->budget--;
 		memcpy(&member, extra + i * sizeof(member), sizeof(member));
 		if (member.name_off && !name_is(btf, member.name_off, step->name, step->length))
 			continue;

@@ -7,8 +7,8 @@
  * end, is what cannot be mistaken, so it is looked for first. Then the number of symbols, in
  * front of the names: right when that many names end where the markers begin, and every marker
  * names the place of each 256th symbol. Then the addresses: right when they ascend and lie in the
- * kernel image. A guest that forges all that gets the names it forged; no loop here is longer
- * than the block.
+ * kernel image. A guest that forges all that gets the names it forged; a search that starts again and
+ * again, for tables that are nearly right, ends when it has taken a few steps for each byte.
  *
  * Source: scripts/kallsyms.c (write_src) and kernel/kallsyms.c (kallsyms_sym_address,
  * kallsyms_expand_symbol), 4.6 to 7.2.
@@ -22,8 +22,24 @@
 #define LONGEST_TOKEN 512
 #define MARKER_STEP 256
 #define MIN_SYMBOLS 256
-#define MAX_SYMBOLS (4u << 20)
+#define MAX_SYMBOLS (1u << 20) /* a kernel with everything built in has half of that */
+#define STEPS_PER_BYTE 4 /* a kernel's own tables are found with less than one */
 #define IMAGE_SLACK (128u << 20) /* symbols such as those of freed or absolute sections */
+
+/* How much longer the search in one block may go on. */
+struct effort {
+	uint64_t steps_left;
+};
+
+static bool spend(struct effort *effort, uint64_t steps)
+{
+	if (effort->steps_left < steps) {
+		effort->steps_left = 0;
+		return false;
+	}
+	effort->steps_left -= steps;
+	return true;
+}
 
 static uint16_t u16_at(const struct guest_block *block, size_t offset)
 {
@@ -84,11 +100,13 @@ static bool is_token_table(const struct guest_block *block, size_t table, size_t
 	for (size_t i = 0; i < TOKENS; i++) {
 		const uint8_t *token = block->data + table + u16_at(block, index + 2 * i);
 		const uint8_t *zero;
+		size_t left;
 
 		if (token >= block->data + index)
 			return false;
-		zero = memchr(token, 0, block->data + index - token);
-		if (!zero || zero - token > LONGEST_TOKEN)
+		left = block->data + index - token;
+		zero = memchr(token, 0, left < LONGEST_TOKEN ? left : LONGEST_TOKEN);
+		if (!zero)
 			return false;
 		end = zero + 1 - block->data;
 		if (i + 1 < TOKENS && end != table + u16_at(block, index + 2 * (i + 1)))
@@ -100,14 +118,15 @@ static bool is_token_table(const struct guest_block *block, size_t table, size_t
 	return true;
 }
 
-static bool find_token_table(const struct guest_block *block, size_t index, size_t *ret)
+static bool find_token_table(const struct guest_block *block, size_t index, struct effort *effort,
+			     size_t *ret)
 {
 	size_t last = u16_at(block, index + 2 * (TOKENS - 1));
 
 	if (last + 1 > index)
 		return false;
 	for (size_t table = (index - last - 1) & ~(size_t)3;
-	     index - table <= last + LONGEST_TOKEN + 8; table -= 4) {
+	     index - table <= last + LONGEST_TOKEN + 8 && spend(effort, TOKENS); table -= 4) {
 		if (is_token_table(block, table, index)) {
 			*ret = table;
 			return true;
@@ -166,7 +185,8 @@ static uint64_t marker(const struct guest_block *block, size_t markers, size_t i
 }
 
 /* Walks COUNT names from NAMES; true if markers behind them say the same. */
-static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t names, uint32_t count)
+static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t names, uint32_t count,
+				struct effort *effort)
 {
 	const struct guest_block *block = &kallsyms->block;
 	size_t at = names, end = names, markers, width;
@@ -174,7 +194,7 @@ static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t na
 	for (uint32_t i = 0; i < count; i++) {
 		size_t length = name_length(block, &end);
 
-		if (!length || end >= kallsyms->token_table)
+		if (!length || end >= kallsyms->token_table || !spend(effort, 1))
 			return false;
 		end += length;
 	}
@@ -190,17 +210,19 @@ static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t na
 }
 
 /* The number of symbols stands in front of the names. */
-static bool find_names(struct guest_kallsyms *kallsyms)
+static bool find_names(struct guest_kallsyms *kallsyms, struct effort *effort)
 {
 	const struct guest_block *block = &kallsyms->block;
 	size_t step = kallsyms->alignment;
 
-	for (size_t at = kallsyms->token_table & ~(step - 1); at >= step; at -= step) {
+	for (size_t at = kallsyms->token_table & ~(step - 1); at >= step && spend(effort, 1);
+	     at -= step) {
 		uint32_t count = u32_at(block, at - step);
 
 		if (count < MIN_SYMBOLS || count > MAX_SYMBOLS)
 			continue;
-		if (may_be_names(kallsyms, at) && names_match_markers(kallsyms, at, count)) {
+		if (may_be_names(kallsyms, at) &&
+		    names_match_markers(kallsyms, at, count, effort)) {
 			kallsyms->names = at;
 			kallsyms->count = count;
 			return true;
@@ -293,14 +315,16 @@ static bool find_addresses(struct guest_kallsyms *kallsyms, struct gva image_sta
 bool guest_kallsyms_find(const struct guest_block *block, struct gva image_start,
 			 struct gva image_end, struct guest_kallsyms *ret)
 {
-	for (size_t at = 0; fits(block, at, INDEX_BYTES); at += 4) {
+	struct effort effort = { STEPS_PER_BYTE * (uint64_t)block->size };
+
+	for (size_t at = 0; fits(block, at, INDEX_BYTES) && effort.steps_left; at += 4) {
 		struct guest_kallsyms kallsyms = { .block = *block, .token_index = at };
 
 		if (!is_token_index(block, at) ||
-		    !find_token_table(block, at, &kallsyms.token_table))
+		    !find_token_table(block, at, &effort, &kallsyms.token_table))
 			continue;
 		for (kallsyms.alignment = 8; kallsyms.alignment >= 4; kallsyms.alignment /= 2) {
-			if (find_names(&kallsyms) &&
+			if (find_names(&kallsyms, &effort) &&
 			    find_addresses(&kallsyms, image_start, image_end)) {
 				*ret = kallsyms;
 				return true;

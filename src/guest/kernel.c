@@ -18,7 +18,8 @@
 #include "base/vector.h"
 #include "guest/kallsyms.h"
 
-#define MAX_READ_ONLY_BYTES (64ULL << 20)
+#define MAX_READ_ONLY_BYTES (64ULL << 20) /* in all: page tables may show the same page often */
+#define MAX_NAME_BYTES ((size_t)64 << 20)
 #define MAX_BTF_BYTES (32ULL << 20)
 #define MAX_NOTES_BYTES 4096
 #define BUILD_ID_MAX 20
@@ -38,6 +39,8 @@ struct guest_kernel {
 
 static void copy_read_only(struct guest_kernel *kernel)
 {
+	uint64_t bytes_left = MAX_READ_ONLY_BYTES;
+
 	for (size_t i = 0; i < kernel->image.regions.count; i++) {
 		const struct guest_region *region = &kernel->image.regions.items[i];
 		struct guest_block block = { .start = region->start,
@@ -45,14 +48,16 @@ static void copy_read_only(struct guest_kernel *kernel)
 
 		if (region->kind != GUEST_REGION_READ_ONLY)
 			continue;
-		block.data = guest_space_copy(kernel->space, block.start, block.size,
-					      MAX_READ_ONLY_BYTES);
-		if (block.data)
-			vector_append(&kernel->blocks, block);
+		block.data = guest_space_copy(kernel->space, block.start, block.size, bytes_left);
+		if (!block.data)
+			continue;
+		bytes_left -= block.size;
+		vector_append(&kernel->blocks, block);
 	}
 }
 
-static void take_symbols(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
+/* False: few compressed bytes stand for more names than any kernel has. */
+static bool take_symbols(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
 {
 	struct guest_kallsyms_iterator iterator = guest_kallsyms_iterate(kallsyms);
 	struct guest_kallsyms_symbol symbol;
@@ -60,10 +65,12 @@ static void take_symbols(struct guest_kernel *kernel, const struct guest_kallsym
 	vector_reserve(&kernel->symbols, kallsyms->count);
 	while (guest_kallsyms_next(&iterator, &symbol)) {
 		size_t length = strlen(symbol.name);
+		uint64_t *number;
 		bool added;
-		uint64_t *number = map_insert(&kernel->by_name, hash_bytes(symbol.name, length),
-					      &added);
 
+		if (arena_bytes(kernel->names) > MAX_NAME_BYTES)
+			return false;
+		number = map_insert(&kernel->by_name, hash_bytes(symbol.name, length), &added);
 		vector_append(&kernel->symbols,
 			      (struct guest_symbol){
 				      .address = symbol.address,
@@ -72,6 +79,7 @@ static void take_symbols(struct guest_kernel *kernel, const struct guest_kallsym
 		if (added)
 			*number = kernel->symbols.count;
 	}
+	return true;
 }
 
 static struct error *find_symbols(struct guest_kernel *kernel)
@@ -82,8 +90,9 @@ static struct error *find_symbols(struct guest_kernel *kernel)
 		if (!guest_kallsyms_find(&kernel->blocks.items[i], kernel->image.start,
 					 kernel->image.end, &kallsyms))
 			continue;
-		take_symbols(kernel, &kallsyms);
-		return NULL;
+		if (take_symbols(kernel, &kallsyms))
+			return NULL;
+		return error_create(ERROR_BAD_DATA, "the names of the guest's kernel have no end");
 	}
 	return error_create(ERROR_NOT_FOUND,
 			    "the guest's kernel at %#llx has no symbol table (CONFIG_KALLSYMS)",

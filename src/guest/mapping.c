@@ -68,6 +68,12 @@ struct guest_mapping_reader {
 	struct layout layout;
 	struct guest_maple_layout maple;
 	struct gva special_operations; /* 0: not known */
+	/* A file's mappings stand side by side. */
+	struct last_file {
+		uint64_t at; /* 0: none */
+		uint32_t path;
+		struct guest_file file;
+	} last_file;
 	enum { VSYSCALL_NONE, VSYSCALL_EXECUTE, VSYSCALL_READ_EXECUTE } vsyscall;
 };
 
@@ -155,16 +161,21 @@ struct mm_limits {
 static void name_file(struct guest_mapping_reader *reader, uint64_t file, uint64_t page_offset,
 		      struct guest_mapping *mapping)
 {
-	struct guest_file found;
+	struct last_file *last = &reader->last_file;
 
 	mapping->kind = GUEST_MAPPING_FILE;
 	mapping->file_offset = page_offset << PAGE_SHIFT;
-	if (!guest_file_read(reader->paths, GVA(file), &found))
-		return;
-	mapping->path = intern_text(reader->strings, found.path);
-	mapping->inode = found.inode;
-	mapping->device_major = found.device_major;
-	mapping->device_minor = found.device_minor;
+	if (last->at != file) {
+		last->at = 0;
+		if (!guest_file_read(reader->paths, GVA(file), &last->file))
+			return;
+		last->at = file;
+		last->path = intern_text(reader->strings, last->file.path);
+	}
+	mapping->path = last->path;
+	mapping->inode = last->file.inode;
+	mapping->device_major = last->file.device_major;
+	mapping->device_minor = last->file.device_minor;
 }
 
 static bool name_special(struct guest_mapping_reader *reader, struct gva area,
@@ -283,6 +294,8 @@ void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 	struct mm_limits limits = { 0 };
 
 	*ret = (struct guest_mappings){ 0 };
+	guest_path_reader_begin(reader->paths);
+	reader->last_file = (struct last_file){ 0 };
 	ret->cut = !find_areas(reader, mm, &areas) ||
 		   !field(reader, mm, &reader->layout.brk, &limits.brk) ||
 		   !field(reader, mm, &reader->layout.start_brk, &limits.start_brk) ||

@@ -6,6 +6,9 @@
  * memory is core_layout until 6.3, mem[] by type since 6.4, found by looking at BTF. A symbol's
  * letter is in typetab; it is upper case where the module exports the symbol (is_exported(),
  * which looks at `syms` alone). /proc/modules counts core and init memory.
+ *
+ * A list that goes round ends where it does; what all modules together may have is bounded, so that
+ * a thousand modules that share one huge table cost no more than one.
  */
 #include "guest/module.h"
 
@@ -16,11 +19,11 @@
 #include "base/memory.h"
 
 #define MAX_MODULES 4096
-#define MAX_SYMBOLS (4u << 20)
-#define MAX_SYMBOLS_EACH (1u << 20)
-#define MAX_EXPORTS 65536
-#define MAX_USERS 1024
-#define NAME_BYTES 64
+#define MAX_SYMBOLS (1u << 20)
+#define MAX_EXPORTS (1u << 18)
+#define MAX_USERS 65536
+#define MAX_TEXT_BYTES ((size_t)64 << 20)
+#define MAX_MEMORY_TYPES 16
 #define SYMBOL_NAME_BYTES 512
 #define TAINTS_BYTES 32
 #define MODULE_REF_BASE 1 /* kernel/module/main.c */
@@ -37,6 +40,10 @@ struct layout {
 	struct guest_btf_field export_value, export_name; /* PREL32, else pointers */
 	struct guest_btf_field export_pointer_value, export_pointer_name;
 	struct guest_btf_field use_list, use_source;
+	/* Filled by find_strides(). */
+	uint64_t mem_stride, export_stride;
+	uint32_t mem_count;  /* of types; 0: no mem[] */
+	int64_t first_init; /* of them */
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct layout, field), false }
@@ -78,6 +85,8 @@ struct walk {
 	struct guest_space *space;
 	struct layout layout;
 	struct guest_modules *modules;
+	struct map seen; /* modules: a list that goes round ends */
+	uint32_t symbols_left, exports_left, users_left;
 };
 
 static bool field(struct walk *walk, struct gva base, const struct guest_btf_field *field_at,
@@ -92,7 +101,8 @@ static const char *read_text(struct walk *walk, struct gva from, size_t max_byte
 
 	if (max_bytes > sizeof(text))
 		max_bytes = sizeof(text);
-	if (!guest_space_read_string(walk->space, from, text, max_bytes))
+	if (arena_bytes(walk->modules->text) > MAX_TEXT_BYTES ||
+	    !guest_space_read_string(walk->space, from, text, max_bytes))
 		return NULL;
 	return arena_strndup(walk->modules->text, text, strlen(text));
 }
@@ -110,30 +120,23 @@ static bool add_range(struct guest_module *module, uint64_t start, uint64_t byte
 /* enum mod_mem_type: text, data, rodata, ro_after_init; then the init ones, which go away. */
 static bool read_memory_types(struct walk *walk, struct gva at, struct guest_module *module)
 {
-	const struct guest_btf *btf = guest_kernel_btf(walk->kernel);
-	uint32_t element, count;
-	uint64_t stride;
-	int64_t first_init;
+	const struct layout *layout = &walk->layout;
 
-	if (!guest_btf_array(btf, walk->layout.mem.type, &element, &count) || count > 16)
-		return false;
-	stride = guest_btf_size(btf, element);
-	if (!guest_btf_find_enumerator(btf, "MOD_INIT_TEXT", &first_init))
-		return false;
-	for (uint32_t type = 0; type < count; type++) {
-		struct gva memory = GVA(at.value + walk->layout.mem.offset + type * stride);
+	for (uint32_t type = 0; type < layout->mem_count; type++) {
+		struct gva memory =
+			GVA(at.value + layout->mem.offset + type * layout->mem_stride);
 		uint64_t base, bytes;
 
-		if (!field(walk, memory, &walk->layout.mem_base, &base) ||
-		    !field(walk, memory, &walk->layout.mem_size, &bytes))
+		if (!field(walk, memory, &layout->mem_base, &base) ||
+		    !field(walk, memory, &layout->mem_size, &bytes))
 			return false;
 		module->bytes += bytes;
 		if (!type)
 			module->text = GVA(base);
-		if ((int64_t)type < first_init && !add_range(module, base, bytes))
+		if ((int64_t)type < layout->first_init && !add_range(module, base, bytes))
 			return false;
 	}
-	return true;
+	return layout->mem_count;
 }
 
 static bool read_memory(struct walk *walk, struct gva at, struct guest_module *module)
@@ -172,14 +175,14 @@ static bool read_export(struct walk *walk, struct gva entry, uint64_t *ret_value
 /* The module's exports as pairs of hashed name and value. */
 static void read_exports(struct walk *walk, struct gva at, struct map *ret)
 {
-	uint64_t stride = guest_btf_size(guest_kernel_btf(walk->kernel),
-				   guest_btf_find_struct(guest_kernel_btf(walk->kernel),
-						   "kernel_symbol"));
+	uint64_t stride = walk->layout.export_stride;
 	uint64_t syms, count;
 
 	if (!field(walk, at, &walk->layout.syms, &syms) ||
-	    !field(walk, at, &walk->layout.num_syms, &count) || !stride || count > MAX_EXPORTS)
+	    !field(walk, at, &walk->layout.num_syms, &count) || !stride ||
+	    count > walk->exports_left)
 		return;
+	walk->exports_left -= count;
 	for (uint64_t i = 0; i < count; i++) {
 		char name[SYMBOL_NAME_BYTES];
 		uint64_t value, name_at;
@@ -216,15 +219,15 @@ static bool read_symbol_tables(struct walk *walk, struct gva at, struct symbol_t
 	    !field(walk, GVA(kallsyms), &layout->symtab, &symtab) ||
 	    !field(walk, GVA(kallsyms), &layout->strtab, &strtab) ||
 	    !field(walk, GVA(kallsyms), &layout->num_symtab, &count) || !count ||
-	    count > MAX_SYMBOLS_EACH)
+	    count > walk->symbols_left)
 		return false;
+	walk->symbols_left -= count;
 	if (layout->typetab.size && !field(walk, GVA(kallsyms), &layout->typetab, &typetab))
 		return false;
 	ret->symtab = guest_space_copy(walk->space, GVA(symtab), count * sizeof(Elf64_Sym),
-				       MAX_SYMBOLS_EACH * sizeof(Elf64_Sym));
-	ret->typetab = typetab ? guest_space_copy(walk->space, GVA(typetab), count,
-						  MAX_SYMBOLS_EACH)
-			       : NULL;
+				       MAX_SYMBOLS * sizeof(Elf64_Sym));
+	ret->typetab =
+		typetab ? guest_space_copy(walk->space, GVA(typetab), count, MAX_SYMBOLS) : NULL;
 	ret->count = count;
 	ret->strtab = GVA(strtab);
 	return ret->symtab && (ret->typetab || !typetab);
@@ -248,7 +251,7 @@ static bool read_symbols(struct walk *walk, struct gva at, struct guest_module *
 		memcpy(&symbol, tables.symtab + i * sizeof(symbol), sizeof(symbol));
 		name = read_text(walk, GVA(tables.strtab.value + symbol.st_name),
 				 SYMBOL_NAME_BYTES);
-		if (!name || walk->modules->symbols.count == MAX_SYMBOLS)
+		if (!name)
 			whole = false;
 		if (!name || !*name)
 			continue;
@@ -273,7 +276,7 @@ static void read_users(struct walk *walk, struct gva at, struct guest_module *mo
 	if (!walk->layout.source_list.size || !walk->layout.use_list.size ||
 	    !guest_space_read_u64(walk->space, head, &next))
 		return;
-	while (next != head.value && module->users.count < MAX_USERS) {
+	for (; next != head.value && walk->users_left; walk->users_left--) {
 		struct gva use = GVA(next - walk->layout.use_list.offset);
 		const char *name;
 		uint64_t source;
@@ -342,7 +345,11 @@ static void walk_list(struct walk *walk, struct gva head, size_t *ret_skipped)
 		struct gva at = GVA(next - walk->layout.list.offset);
 		struct guest_module module = { 0 };
 		uint64_t state;
+		bool added;
 
+		map_insert(&walk->seen, next, &added);
+		if (!added)
+			break;
 		if (!field(walk, at, &walk->layout.state, &state) || state >= STATE_UNFORMED ||
 		    !read_module(walk, at, state, &module)) {
 			skipped += state != STATE_UNFORMED;
@@ -356,13 +363,32 @@ static void walk_list(struct walk *walk, struct gva head, size_t *ret_skipped)
 	*ret_skipped = skipped;
 }
 
+/* What needs more than one look at the types. */
+static void find_strides(struct walk *walk)
+{
+	const struct guest_btf *btf = guest_kernel_btf(walk->kernel);
+	struct layout *layout = &walk->layout;
+	uint32_t element, count;
+
+	layout->export_stride = guest_btf_size(btf, guest_btf_find_struct(btf, "kernel_symbol"));
+	if (!layout->mem.size || !guest_btf_array(btf, layout->mem.type, &element, &count) ||
+	    count > MAX_MEMORY_TYPES ||
+	    !guest_btf_find_enumerator(btf, "MOD_INIT_TEXT", &layout->first_init))
+		return;
+	layout->mem_stride = guest_btf_size(btf, element);
+	layout->mem_count = count;
+}
+
 struct error *guest_modules_read(const struct guest_kernel *kernel, struct guest_modules *ret,
 				 size_t *ret_skipped)
 {
 	struct guest_modules modules = { .text = arena_create() };
 	struct walk walk = { .kernel = kernel,
 			     .space = guest_kernel_space(kernel),
-			     .modules = &modules };
+			     .modules = &modules,
+			     .symbols_left = MAX_SYMBOLS,
+			     .exports_left = MAX_EXPORTS,
+			     .users_left = MAX_USERS };
 	struct error *error;
 	struct gva head;
 
@@ -374,7 +400,10 @@ struct error *guest_modules_read(const struct guest_kernel *kernel, struct guest
 		guest_modules_deinit(&modules);
 		return error_prefix(error, "could not read the guest's modules");
 	}
+	find_strides(&walk);
+	map_init(&walk.seen);
 	walk_list(&walk, head, ret_skipped);
+	map_deinit(&walk.seen);
 	*ret = modules;
 	return NULL;
 }

@@ -40,7 +40,7 @@ struct guest_modules {
 };
 
 /*
- * Reads the list of modules, at most 4,096 of them with 4 million symbols. What cannot be read of
+ * Reads the list of modules, at most 4,096 of them with a million symbols. What cannot be read of
  * a module (it is being unloaded, or forged) leaves that module out; *RET_SKIPPED counts them.
  */
 struct error *guest_modules_read(const struct guest_kernel *kernel, struct guest_modules *ret,

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 
 #define MAX_STEPS 512 /* names and mounts of one path */
+#define MAX_STEPS_OF_ALL (1u << 19)
 #define NAME_BYTES 256
 #define MINOR_BITS 20 /* include/linux/kdev_t.h */
 
@@ -52,6 +53,7 @@ struct guest_path_reader {
 	struct guest_space *space;
 	struct layout layout;
 	struct gva anon_inode_dname; /* 0: not known */
+	uint32_t steps_left;
 };
 
 struct error *guest_path_reader_create(const struct guest_kernel *kernel,
@@ -126,7 +128,8 @@ static void walk_up(struct guest_path_reader *reader, uint64_t dentry, uint64_t 
 	char name[NAME_BYTES];
 	uint64_t parent, root;
 
-	for (int step = 0; step < MAX_STEPS && path->start; step++) {
+	for (int step = 0; step < MAX_STEPS && path->start && reader->steps_left; step++) {
+		reader->steps_left--;
 		if (!field(reader, dentry, &reader->layout.parent, &parent) ||
 		    !field(reader, mount, &reader->layout.mount_root, &root))
 			return;
@@ -141,7 +144,9 @@ static void walk_up(struct guest_path_reader *reader, uint64_t dentry, uint64_t 
 		prepend(path, "/");
 		dentry = parent;
 	}
-	if (path->start == path->size)
+	if (!reader->steps_left)
+		path->start = path->size;
+	else if (path->start == path->size)
 		prepend(path, "/");
 }
 
@@ -187,6 +192,11 @@ static void read_path(struct guest_path_reader *reader, uint64_t dentry, uint64_
 	}
 	memmove(ret, ret + path.start, path.size - path.start);
 	ret[path.size - path.start] = 0;
+}
+
+void guest_path_reader_begin(struct guest_path_reader *reader)
+{
+	reader->steps_left = MAX_STEPS_OF_ALL;
 }
 
 bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct guest_file *ret)

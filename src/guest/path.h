@@ -16,6 +16,12 @@ struct error *guest_path_reader_create(const struct guest_kernel *kernel,
 				       struct guest_path_reader **ret) MUST_CHECK;
 void guest_path_reader_destroy(struct guest_path_reader *reader); /* takes NULL */
 
+/*
+ * The files read until the next call are one process's: the path components and mounts of all of
+ * them are bounded; paths past that are "".
+ */
+void guest_path_reader_begin(struct guest_path_reader *reader);
+
 struct guest_file {
 	char path[GUEST_PATH_BYTES]; /* "" where it cannot be read */
 	uint64_t inode;

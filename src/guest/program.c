@@ -12,6 +12,8 @@
 #include "guest/page_cache.h"
 #include "symbol/table.h"
 
+#define MAX_PROGRAMS 8192 /* between two _forget(); a process has a few hundred at most */
+
 struct layout {
 	struct guest_btf_field file_mapping;
 	struct guest_btf_field vdso_image, vdso_data, vdso_size;
@@ -140,6 +142,8 @@ struct guest_build_id guest_program_build_id(struct guest_program_reader *reader
 	bool added;
 
 	if (!find_contents(reader, program, &contents))
+		return (struct guest_build_id){ 0 };
+	if (reader->build_ids.count == MAX_PROGRAMS)
 		return (struct guest_build_id){ 0 };
 	number = map_insert(&reader->numbers, contents.value, &added);
 	if (added) {

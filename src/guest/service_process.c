@@ -5,6 +5,8 @@
 #include "guest/service_private.h"
 #include "symbol/table.h"
 
+#define MAX_STRINGS 16384
+
 static struct error *open_tasks(struct service *service)
 {
 	return service->tasks ? NULL : guest_task_reader_create(service->kernel, &service->tasks);
@@ -18,6 +20,13 @@ static struct error *open_programs(struct service *service)
 
 static struct error *open_mappings(struct service *service)
 {
+	/* A guest may have other paths each time. */
+	if (intern_count(service->strings) > MAX_STRINGS) {
+		guest_mapping_reader_destroy(service->mappings);
+		service->mappings = NULL;
+		intern_destroy(service->strings);
+		service->strings = intern_create();
+	}
 	if (service->mappings)
 		return NULL;
 	/* Where files cannot be read, mappings have no build-ids. */

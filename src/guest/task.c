@@ -12,6 +12,7 @@
 #include "base/memory.h"
 
 #define MAX_TASKS 65536
+#define MAX_LINKS (2 * MAX_TASKS) /* followed in all: lists of threads may lead to themselves */
 #define MAX_PID 4194304 /* PID_MAX_LIMIT */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h, the same since 2.6 */
 #define MAX_NAMESPACE_LEVEL 32 /* MAX_PID_NS_LEVEL */
@@ -148,6 +149,7 @@ struct walk {
 	struct guest_task_reader *reader;
 	struct guest_tasks *tasks;
 	struct map seen; /* task_structs: a list that goes round ends */
+	uint32_t links_left;
 };
 
 /* False: seen before, unreadable, or too many. */
@@ -176,7 +178,7 @@ static void add_threads(struct walk *walk, struct gva leader)
 	head = GVA(signal + layout->thread_head.offset);
 	if (!guest_space_read_u64(reader->space, head, &next))
 		return;
-	for (size_t i = 0; next != head.value && i < MAX_TASKS; i++) {
+	for (; next != head.value && walk->links_left; walk->links_left--) {
 		struct gva thread = GVA(next - layout->thread_node.offset);
 
 		if (thread.value != leader.value && !add_task(walk, thread))
@@ -207,7 +209,7 @@ static void add_processes(struct walk *walk, enum guest_task_scope scope)
 void guest_tasks_read(struct guest_task_reader *reader, enum guest_task_scope scope,
 		      struct guest_tasks *ret)
 {
-	struct walk walk = { .reader = reader, .tasks = ret };
+	struct walk walk = { .reader = reader, .tasks = ret, .links_left = MAX_LINKS };
 
 	*ret = (struct guest_tasks){ 0 };
 	map_init(&walk.seen);
