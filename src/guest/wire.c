@@ -17,6 +17,8 @@ static struct error *send_all(int fd, const void *data, size_t size)
 
 		if (sent < 0 && errno == EINTR)
 			continue;
+		if (sent < 0 && errno == EAGAIN)
+			return error_create(ERROR_BAD_DATA, "the guest parser took too long");
 		if (sent < 0)
 			return error_system(errno, "could not write to the guest parser");
 		bytes += sent;

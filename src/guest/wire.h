@@ -50,7 +50,7 @@ struct guest_message_header {
 	uint32_t bytes;
 };
 
-/* Sends TYPE with SIZE bytes; fails when the other side is gone. */
+/* Sends TYPE with SIZE bytes; fails when the other side is gone, or FD's own time limit passes. */
 struct error *guest_wire_send(int fd, enum guest_message type, const void *data, size_t size)
 	MUST_CHECK;
 /*

@@ -22,6 +22,7 @@
 #include "base/memory.h"
 
 #define NOBODY 65534
+#define MAX_MEMORY_BYTES (1ULL << 30)
 
 struct error *host_cage_start(struct host_cage *ret)
 {
@@ -87,6 +88,21 @@ static struct error *drop_files(void)
 	return NULL;
 }
 
+/*
+ * What a guest can make the parser take; its own limits stay below that. ASan wants an address space
+ * of its own size.
+ */
+static struct error *limit_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+	static const struct rlimit most = { MAX_MEMORY_BYTES, MAX_MEMORY_BYTES };
+
+	if (setrlimit(RLIMIT_AS, &most) < 0)
+		return error_system(errno, "could not limit memory");
+#endif
+	return NULL;
+}
+
 /* What a program that computes, talks over its socket and ends needs of the kernel. */
 static struct error *admit_system_calls(void)
 {
@@ -118,6 +134,8 @@ struct error *host_cage_enter(void)
 {
 	struct error *error = drop_files();
 
+	if (!error)
+		error = limit_memory();
 	if (!error)
 		error = drop_rights();
 	/* Behind drop_rights(): a change of user clears it. */

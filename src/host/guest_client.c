@@ -2,7 +2,9 @@
 /* The owner's side of the caged parser; see guest_client.h and guest/wire.h. */
 #include "host/guest_client.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/cursor.h"
 #include "base/memory.h"
@@ -185,6 +187,18 @@ struct error *guest_client_ask_names(struct guest_client *client, const struct a
 	return ask_about(client, GUEST_ASK_NAMES, mmu, ret);
 }
 
+/* A parser that asks but does not listen: without a limit a send would wait for it. */
+static struct error *limit_sends(const struct guest_client *client)
+{
+	double seconds = client->limits.seconds_per_call;
+	struct timeval limit = { .tv_sec = (time_t)seconds };
+
+	limit.tv_usec = (suseconds_t)((seconds - (double)limit.tv_sec) * 1e6);
+	if (setsockopt(client->cage.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return error_system(errno, "could not set the guest parser's time limit");
+	return NULL;
+}
+
 struct error *guest_client_start(const struct guest_memory_source *source,
 				 const struct guest_slot *slots, size_t slot_count,
 				 const struct guest_client_limits *limits,
@@ -201,6 +215,9 @@ struct error *guest_client_start(const struct guest_memory_source *source,
 	if (error)
 		return error;
 	client->running = true;
+	error = limit_sends(client);
+	if (error)
+		return error;
 	*ret = take_pointer(client);
 	return NULL;
 }
