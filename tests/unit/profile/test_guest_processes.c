@@ -203,23 +203,29 @@ static void vcpu_threads_are_no_processes(void **state)
 	close_profile(&opened);
 }
 
-/* It has no inventory: that the guest has threads says it, as in what perf inject makes. */
+/* It has no inventory: that the guest has threads says it. */
 static void a_killed_recording_has_processes(void **state)
 {
 	struct opened opened;
+	uint64_t hosts_id;
 
 	(void)state;
 	start();
+	hosts_id = add_id(writer, 0, PERFDATA_NO_VCPU);
 	start_process(WEB, 100, "nginx", "/usr/sbin/nginx", NULL);
 	assert_no_error(perfdata_writer_comm(writer, 100, 101, "of the host", now()));
+	assert_no_error(perfdata_writer_comm(writer, WEB, 101, "CPU 0/KVM", now()));
 	user_samples(web_id, 100, CODE, 5);
 	add_samples(writer, web_id, 100, 101, PERF_RECORD_MISC_GUEST_USER, CODE, 3);
+	/* Of an event of the host's, as in what perf inject makes: the vCPU's thread. */
+	add_samples(writer, hosts_id, WEB, 101, PERF_RECORD_MISC_GUEST_USER, CODE, 2);
 	assert_no_error(perfdata_writer_flush(writer));
 	perfdata_writer_destroy(take_pointer(writer));
 	perfdata_inventory_deinit(&inventory);
 	open_profile(&opened, "vm,gcomm,gpid,dso", 0);
 	check_row(&opened, 0, "5 vm-5000|nginx|100|nginx");
 	check_row(&opened, 1, "3 vm-5000|[unknown]|100|nginx");
+	check_row(&opened, 2, "2 vm-5000|[unknown]|-|[unknown]");
 	assert_true(opened.session->guest_processes);
 	close_profile(&opened);
 }
