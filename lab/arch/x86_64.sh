@@ -9,6 +9,7 @@
 
 ARCH_DEBIAN=amd64
 ARCH_KERNEL_METAPACKAGE=linux-image-cloud-amd64
+ARCH_KERNEL_METAPACKAGE_FULL=linux-image-amd64
 ARCH_KERNEL_IMAGE=vmlinuz
 ARCH_QEMU=qemu-system-x86_64
 ARCH_QEMU_PACKAGE=qemu-system-x86

@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034
 #
 # Kernels by the name of their series. A series is a suite of Debian's archive; the real
-# package is what the metapackage there depends on.
+# package is what the metapackage there depends on. Kernels are of the cloud flavour, which is
+# small; SERIES-full has the drivers of real machines.
 #
 # A kernel in the cache is a folder $LAB_CACHE/kernels/ARCH/SERIES with
 #   vmlinuz  config  release (the version's text)  tree/lib/modules/RELEASE/ (after depmod)
@@ -11,7 +12,7 @@
 
 # SERIES -> its suite, or failure
 kernel_suite() {
-	case $1 in
+	case ${1%-full} in
 	5.10) echo bullseye ;;
 	6.1) echo bookworm ;;
 	6.12) echo trixie ;;
@@ -22,9 +23,17 @@ kernel_suite() {
 
 KERNEL_SERIES="5.10 6.1 6.12 sid"
 
-# DIR: the packages behind the metapackage, one per line
+# SERIES -> the name of its metapackage
+kernel_metapackage() {
+	case $1 in
+	*-full) echo "$ARCH_KERNEL_METAPACKAGE_FULL" ;;
+	*) echo "$ARCH_KERNEL_METAPACKAGE" ;;
+	esac
+}
+
+# DIR: the packages behind the metapackage KERNEL_METAPACKAGE, one per line
 kernel_packages() {
-	apt-cache -c "$1/apt.conf" depends --recurse --important "$ARCH_KERNEL_METAPACKAGE" |
+	apt-cache -c "$1/apt.conf" depends --recurse --important "$KERNEL_METAPACKAGE" |
 		grep -Ex ' *(Pre)?Depends: linux-(image|base|binary|modules)-[0-9][^ ]*' |
 		sed 's/.*: //' | sort -u
 }
@@ -59,6 +68,7 @@ kernel_get() {
 	suite=$(kernel_suite "$series") || die "no kernel series '$series'"
 	KERNEL_DIR=$LAB_CACHE/kernels/$ARCH_DEBIAN/$series
 	[ ! -e "$KERNEL_DIR/vmlinuz" ] || return 0
+	KERNEL_METAPACKAGE=$(kernel_metapackage "$series")
 	msg_while "$LAB_RUN/fetch.log" "fetching the $series kernel from Debian's $suite" \
 		kernel_fetch "$suite" "$work" ||
 		die "cannot fetch the $series kernel: is Debian's archive reachable? Once fetched" \

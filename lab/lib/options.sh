@@ -18,7 +18,8 @@ options_help() {
 		  --no-guest              none
 		  --guest-cpus N          vCPUs of each guest (2)
 		  --guest-mem MB          memory of each guest (512)
-		  --guest-kernel K|FILE   a series, or a kernel image of your own (6.1)
+		  --guest-kernel K|FILE   a series, or a kernel image of your own (6.1); K-full is a
+		                          series with the drivers of real machines
 		  --guest-initrd CPIO     instead of the lab's; it prints "lab: workload runs" on the
 		                          console when it is ready
 		  --guest-cmdline "…"     added to the guests' kernel command line

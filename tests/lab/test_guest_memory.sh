@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What perfvisor reads of a guest's memory equals what the guest says of itself: kallsyms and
-# modules line by line, processes and their mappings. Guests of four kernels with KASLR, four and
+# modules line by line, processes and their mappings. Guests of five kernels with KASLR, four and
 # five levels of page tables, two hosts.
 set -u
 status=0
@@ -18,6 +18,7 @@ try() {
 }
 try 6.1 5.10
 try 6.1 6.1
+try 6.1 6.1-full
 try 6.1 6.12 --no-la57
 try sid sid
 exit $status
