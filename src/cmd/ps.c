@@ -43,7 +43,7 @@ static void print_tasks(const struct guest_tasks *tasks)
 	printf("%7s %7s %7s  %s\n", "PID", "TID", "NSPID", "COMMAND");
 	for (size_t i = 0; i < tasks->items.count; i++) {
 		const struct guest_task *task = &tasks->items.items[i];
-		char comm[GUEST_COMM_BYTES], namespace_pid[16] = "-";
+		char name[GUEST_TASK_NAME_BYTES], namespace_pid[16] = "-";
 
 		if (!task->pid)
 			continue; /* a CPU's idle task is no process */
@@ -52,7 +52,7 @@ static void print_tasks(const struct guest_tasks *tasks)
 				 task->namespace_pid);
 		printf("%7" PRIu32 " %7" PRIu32 " %7s  %s%s%s\n", task->tgid, task->pid,
 		       namespace_pid, task->kernel_thread ? "[" : "",
-		       printable(task->comm, comm, sizeof(comm)), task->kernel_thread ? "]" : "");
+		       printable(task->name, name, sizeof(name)), task->kernel_thread ? "]" : "");
 	}
 }
 
@@ -72,7 +72,7 @@ static void write_tasks(const struct guest_tasks *tasks)
 		json_unsigned(&json, "tid", task->pid);
 		json_unsigned(&json, "namespace_pid", task->namespace_pid);
 		json_unsigned(&json, "namespace_level", task->namespace_level);
-		json_string(&json, "comm", task->comm);
+		json_string(&json, "comm", task->name);
 		json_bool(&json, "kernel_thread", task->kernel_thread);
 		json_close(&json);
 	}

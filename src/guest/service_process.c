@@ -63,6 +63,7 @@ static void append_task(struct service *service, const struct guest_task *task)
 	buffer_append_u32(&service->answer, task->namespace_level);
 	buffer_append_u32(&service->answer, task->kernel_thread);
 	buffer_append(&service->answer, task->comm, sizeof(task->comm));
+	buffer_append(&service->answer, task->name, sizeof(task->name));
 }
 
 struct error *service_answer_tasks(struct service *service, struct cursor *request)

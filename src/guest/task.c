@@ -22,9 +22,11 @@ struct layout {
 	struct guest_btf_field thread_head;
 	struct guest_btf_field pgd;
 	struct guest_btf_field level, numbers, number_in_namespace;
+	struct guest_btf_field worker_private, full_name;
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct layout, field), false }
+#define MAYBE(structure, path, field) { structure, path, offsetof(struct layout, field), true }
 
 static const struct guest_layout_row layout_rows[] = {
 	ROW("task_struct", "pid", pid),
@@ -42,6 +44,8 @@ static const struct guest_layout_row layout_rows[] = {
 	ROW("pid", "level", level),
 	ROW("pid", "numbers", numbers),
 	ROW("upid", "nr", number_in_namespace),
+	MAYBE("task_struct", "worker_private", worker_private),
+	MAYBE("kthread", "full_name", full_name),
 	{ 0 },
 };
 
@@ -113,6 +117,23 @@ static void read_mm(struct guest_task_reader *reader, struct guest_task *task)
 		guest_space_translate(reader->space, GVA(pgd), &task->page_tables);
 }
 
+/* Since 5.17 (kernel/kthread.c, get_kthread_comm()); a name that fits into comm is only there. */
+static void read_name(struct guest_task_reader *reader, struct guest_task *task)
+{
+	char text[GUEST_TASK_NAME_BYTES] = "";
+	uint64_t kthread, name;
+
+	memcpy(task->name, task->comm, sizeof(task->comm));
+	if (!task->kernel_thread ||
+	    !field(reader, task->at, &reader->layout.worker_private, &kthread) || !kthread ||
+	    !field(reader, GVA(kthread), &reader->layout.full_name, &name) || !name)
+		return;
+	/* One that is longer is cut, as in the guest's /proc. */
+	guest_space_read_string(reader->space, GVA(name), text, sizeof(text));
+	if (*text)
+		memcpy(task->name, text, sizeof(text));
+}
+
 static bool is_kernel_address(const struct guest_task_reader *reader, uint64_t address)
 {
 	return reader->space->mmu.arch->is_kernel_address(GVA(address));
@@ -138,6 +159,7 @@ bool guest_task_read(struct guest_task_reader *reader, struct gva at, struct gue
 	task.tgid = tgid;
 	task.kernel_thread = flags & PF_KTHREAD;
 	task.stack = GVA(stack);
+	read_name(reader, &task);
 	read_namespace(reader, &task);
 	read_mm(reader, &task);
 	*ret = task;

@@ -11,6 +11,7 @@
 #include "guest/kernel.h"
 
 #define GUEST_COMM_BYTES 16 /* TASK_COMM_LEN */
+#define GUEST_TASK_NAME_BYTES 64
 
 struct guest_task {
 	struct gva at;	       /* its task_struct: what names it at a sample */
@@ -19,6 +20,7 @@ struct guest_task {
 	uint32_t namespace_level; /* 0: in the first namespace */
 	bool kernel_thread;
 	char comm[GUEST_COMM_BYTES];
+	char name[GUEST_TASK_NAME_BYTES]; /* comm, or the longer name that a kernel thread has */
 	struct gva mm;		/* mm_struct; 0: none (kernel threads, zombies) */
 	struct gpa page_tables; /* of the mm: what CR3 holds, without its flag bits; 0: none */
 	struct gva stack;	/* lowest address of its kernel stack */

@@ -224,7 +224,7 @@ struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret)
 
 static void decode_task(struct cursor *cursor, struct guest_task *ret)
 {
-	const char *comm;
+	const char *comm, *name;
 
 	*ret = (struct guest_task){ .at = GVA(cursor_u64(cursor)) };
 	ret->mm = GVA(cursor_u64(cursor));
@@ -236,8 +236,11 @@ static void decode_task(struct cursor *cursor, struct guest_task *ret)
 	ret->namespace_level = cursor_u32(cursor);
 	ret->kernel_thread = cursor_u32(cursor);
 	comm = cursor_string_field(cursor, sizeof(ret->comm));
-	if (comm)
-		memcpy(ret->comm, comm, sizeof(ret->comm));
+	name = cursor_string_field(cursor, sizeof(ret->name));
+	if (!comm || !name)
+		return;
+	memcpy(ret->comm, comm, sizeof(ret->comm));
+	memcpy(ret->name, name, sizeof(ret->name));
 }
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,

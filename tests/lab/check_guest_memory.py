@@ -62,10 +62,10 @@ def parse_maps():
     return processes
 
 
-# Kernel workers come, go and show their work behind their name; the kernel keeps 15 characters,
-# and more of kernel threads elsewhere.
+# Kernel workers show their work behind their name.
 def same_comm(ours, truth):
-    return ours == truth[:15] or (truth.startswith("kworker/") and ours == truth.split("-")[0][:15])
+    return ours == truth or re.fullmatch(re.escape(ours) + "[-+].*", truth) and \
+        re.fullmatch(r"kworker/u?\d+:\d+H?", ours)
 
 
 def compare_processes():
