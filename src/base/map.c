@@ -42,6 +42,14 @@ static void grow(struct map *map)
 	free(old);
 }
 
+void map_reserve(struct map *map, size_t count)
+{
+	map->capacity = FIRST_CAPACITY;
+	while (map->capacity / 2 < count)
+		map->capacity *= 2;
+	map->entries = memory_calloc(map->capacity, sizeof(*map->entries));
+}
+
 uint64_t *map_find(const struct map *map, uint64_t key)
 {
 	struct map_entry *entry;

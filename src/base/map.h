@@ -29,6 +29,9 @@ struct map {
 void map_init(struct map *map);
 void map_deinit(struct map *map);
 
+/* Makes room for COUNT keys in all, to be called before the first insert: it need not grow then. */
+void map_reserve(struct map *map, size_t count);
+
 /* The value of KEY, NULL if it is not there; valid until the next insert. */
 uint64_t *map_find(const struct map *map, uint64_t key);
 /*

@@ -63,6 +63,7 @@ static bool take_symbols(struct guest_kernel *kernel, const struct guest_kallsym
 	struct guest_kallsyms_symbol symbol;
 
 	vector_reserve(&kernel->symbols, kallsyms->count);
+	map_reserve(&kernel->by_name, kallsyms->count);
 	while (guest_kallsyms_next(&iterator, &symbol)) {
 		size_t length = strlen(symbol.name);
 		uint64_t *number;

@@ -31,6 +31,30 @@ static void map_holds_what_was_put_in(void **state)
 	assert_null(map_find(&map, 20000ULL << 40));
 }
 
+/* Room is room for that many: the table stays where it is, and goes on growing behind that. */
+static void a_map_with_room_does_not_move(void **state)
+{
+	static const size_t counts[] = { 1, 32, 33, 1000, 4096 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		_cleanup_map_ struct map map;
+		struct map_entry *entries;
+
+		map_init(&map);
+		map_reserve(&map, counts[i]);
+		entries = map.entries;
+		assert_null(map_find(&map, 7));
+		for (uint64_t key = 0; key < counts[i]; key++)
+			*map_insert(&map, key, NULL) = key + 1;
+		assert_ptr_equal(map.entries, entries);
+		for (uint64_t key = counts[i]; key < 10000; key++)
+			*map_insert(&map, key, NULL) = key + 1;
+		for (uint64_t key = 0; key < 10000; key++)
+			assert_int_equal(*map_find(&map, key), key + 1);
+	}
+}
+
 static void hash_depends_on_every_byte(void **state)
 {
 	char text[40] = { 0 };
@@ -90,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(map_holds_what_was_put_in),
+		cmocka_unit_test(a_map_with_room_does_not_move),
 		cmocka_unit_test(hash_depends_on_every_byte),
 		cmocka_unit_test(interned_text_has_one_number),
 		cmocka_unit_test(arena_gives_zeroed_apart_memory),
