@@ -2,7 +2,10 @@
 /*
  * init_uts_ns lies in the kernel's initialised data. It holds a struct new_utsname, at its start or
  * behind a reference count (include/linux/utsname.h): six fields of 65 bytes, the first "Linux" and
- * zeros (include/uapi/linux/utsname.h). Booting code has copies of it that are read-only.
+ * zeros (include/uapi/linux/utsname.h).
+ *
+ * Since 6.1 the data hold another one that nobody uses: the weak init_uts_ns that vmlinux is linked
+ * with before its version is known (init/version.c). It reads "# SMP" where this reads "#1 SMP".
  */
 #include "guest/uts.h"
 
@@ -29,7 +32,7 @@ static bool is_uts(const struct new_utsname *name)
 {
 	return !memcmp(name->sysname, linux_name, sizeof(linux_name)) &&
 	       name->release[0] >= '0' && name->release[0] <= '9' && name->version[0] == '#' &&
-	       name->machine[0] && memchr(name->nodename, 0, GUEST_UTS_FIELD_BYTES) &&
+	       name->version[1] > ' ' && name->machine[0] && memchr(name->nodename, 0, GUEST_UTS_FIELD_BYTES) &&
 	       memchr(name->release, 0, GUEST_UTS_FIELD_BYTES);
 }
 

@@ -123,7 +123,9 @@ static void what_is_similar_is_passed_over(void **state)
 	struct guest *guest = *state;
 	struct guest_uts uts;
 
-	put_names(READ_ONLY_GPA + 0x1000, "a copy for booting", "6.1.1");
+	put_names(READ_ONLY_GPA + 0x1000, "read-only", "6.1.1");
+	put_names(DATA_GPA + 0x800, "the weak one", "6.1.0");
+	memcpy(ram + DATA_GPA + 0x800 + 3 * 65, "# SMP Debian", 13);
 	put_names(DATA_GPA + 0x1000, "not padded", "6.1.2");
 	ram[DATA_GPA + 0x1000 + 64] = 'x';
 	put_names(DATA_GPA + 0x2000, "no number", "six");
