@@ -18,11 +18,11 @@
 #define FLUSH_NS 500000000u
 #define RECORDS_BYTES (256u << 10)
 #define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
-/* How long guests are looked at before sampling begins (a tenth of a second each, unless the host is
- * very slow), and after it, those not reached before. */
-#define FEW_GUESTS 4
-#define FEW_GUESTS_SECONDS 10.0
-#define MANY_GUESTS_SECONDS 2.0
+/*
+ * How long guests are looked at before sampling begins (a guest takes a tenth of a second, unless the
+ * host is very slow), and after it, those not reached before.
+ */
+#define FIRST_LOOK_SECONDS 1.0
 #define LAST_LOOK_SECONDS 10.0
 #define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
 
@@ -351,11 +351,8 @@ void recorder_destroy(struct recorder *recorder)
 
 void recorder_look_at_guests(struct recorder *recorder)
 {
-	bool few = recorder->vms.count <= FEW_GUESTS;
-
 	if (recorder->inventory.guest_processes)
-		guest_reader_wait(recorder->reader,
-				  few ? FEW_GUESTS_SECONDS : MANY_GUESTS_SECONDS);
+		guest_reader_wait(recorder->reader, FIRST_LOOK_SECONDS);
 }
 
 struct error *recorder_enable(struct recorder *recorder)

@@ -116,9 +116,16 @@ void recorder_note_task(struct recorder *recorder, size_t vm, const struct captu
 {
 	struct recorder_vm *its = &recorder->vms.items[vm];
 	struct recorder_task *task;
+	struct capture_guest idle;
 	bool added;
 	uint64_t *entry;
 
+	if (!guest->pid) { /* the idle tasks of all vCPUs have this number */
+		idle = *guest;
+		idle.task = GVA(0);
+		memcpy(idle.comm, "swapper\0\0\0\0\0\0\0\0", sizeof(idle.comm));
+		guest = &idle;
+	}
 	if (sample->time_ns > its->task_ns)
 		its->task_ns = sample->time_ns;
 	bound_tasks(recorder);
