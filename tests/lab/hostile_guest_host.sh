@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: guest1's kernel structures are scribbled over while perfvisor looks at it and
+# records it. Into $OUT: "looks" (attack, command, status, seconds), "errors" (what perfvisor said),
+# the recording's status and report, and the names that were read before all that.
+set -u
+pid=$(cat /run/lab/guest1/pid)
+
+look() {
+	local attack=$1 start=$SECONDS
+	shift
+	timeout 60 perfvisor "$@" --vm guest1 >/tmp/look 2>/tmp/look.err
+	echo "$attack '$*' $? $((SECONDS - start)) $(wc -c </tmp/look)" >>"$OUT/looks"
+	cat /tmp/look.err >>"$OUT/errors"
+}
+
+for _ in $(seq 300); do
+	grep -q '^planted' /run/lab/guest1/console.log && break
+	sleep 0.2
+done
+cp /run/lab/guest1/{kallsyms,console.log} "$OUT/"
+: >"$OUT/errors"
+perfvisor symbols --vm guest1 >"$OUT/symbols" 2>"$OUT/symbols.err"
+perfvisor ps --vm guest1 >"$OUT/ps" 2>>"$OUT/symbols.err"
+user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
+perfvisor record --vm guest1 -F 200 -o /tmp/recording 2>"$OUT/record.err" &
+recorder=$!
+for _ in $(seq 300); do
+	grep -q '^perfvisor: recording' "$OUT/record.err" && break
+	sleep 0.2
+done
+for attack in data lists tables; do
+	scribble guest1 $attack 12000 >>"$OUT/scribble" 2>&1 &
+	scribbler=$!
+	sleep 1
+	while kill -0 $scribbler 2>/dev/null; do
+		look $attack ps --threads
+		look $attack symbols --modules
+		look $attack ps --maps "${user:-1}"
+		look $attack symbols
+	done
+	wait $scribbler
+	echo "$attack: $?" >>"$OUT/scribble"
+	kill -0 $recorder 2>/dev/null || echo "the recorder ended during $attack" >>"$OUT/looks"
+done
+kill -INT $recorder
+for _ in $(seq 300); do
+	kill -0 $recorder 2>/dev/null || break
+	sleep 0.2
+done
+kill -9 $recorder 2>/dev/null && echo "the recorder did not end" >>"$OUT/looks"
+wait $recorder
+echo $? >"$OUT/record.status"
+kill -0 "$pid" 2>/dev/null && echo yes >"$OUT/vmm_lives"
+perfvisor report -i /tmp/recording --sort vm,mode >"$OUT/report" 2>&1
+echo $? >"$OUT/report.status"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Guest workload: beside the usual load a process holds a thousand copies of a VMCOREINFO, in its
+# memory and in the page cache, that is false, but quotes true addresses of this boot.
+address() {
+	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
+}
+text=/tmp/vmcoreinfo
+{
+	echo "OSRELEASE=6.6.6-forged"
+	echo "BUILD-ID=0123456789012345678901234567890123456789"
+	echo "PAGESIZE=4096"
+	for name in init_uts_ns swapper_pg_dir init_top_pgt; do
+		echo "SYMBOL($name)=$(address $name)"
+	done
+	# Each points into another of the tables.
+	echo "SYMBOL(kallsyms_names)=$(address kallsyms_token_table)"
+	echo "SYMBOL(kallsyms_num_syms)=$(address kallsyms_markers)"
+	echo "SYMBOL(kallsyms_token_table)=$(address kallsyms_names)"
+	echo "SYMBOL(kallsyms_token_index)=$(address kallsyms_token_index)"
+	echo "SYMBOL(kallsyms_offsets)=$(address kallsyms_names)"
+	echo "SYMBOL(kallsyms_relative_base)=$(address linux_banner)"
+	echo "NUMBER(phys_base)=0"
+	echo "KERNELOFFSET=0"
+} >$text.one
+dd if=$text.one of=$text.page bs=4096 count=1 conv=sync 2>/dev/null
+for _ in $(seq 1000); do cat $text.page; done >$text
+sh -c "held=\$(cat $text); echo planted \$(echo \"\$held\" | grep -c forged) >/dev/console
+	sleep 100000; echo \"\$held\"" 2>/dev/null &
+syscalls &
+user7525 &
+sleep 1
+exec dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null
