@@ -23,6 +23,7 @@ struct intern {
 	VECTOR(struct string) strings;
 	uint32_t *index; /* numbers, EMPTY where free; a power of two */
 	size_t capacity;
+	uint64_t seed; /* texts are a guest's or a file's: they must not be made to collide */
 };
 
 static void index_clear(struct intern *intern, size_t capacity)
@@ -38,6 +39,7 @@ struct intern *intern_create(void)
 	struct intern *intern = memory_calloc(1, sizeof(*intern));
 
 	intern->arena = arena_create();
+	intern->seed = hash_u64((uintptr_t)intern);
 	index_clear(intern, FIRST_CAPACITY);
 	intern_text(intern, "");
 	return intern;
@@ -86,7 +88,7 @@ static void grow(struct intern *intern)
 
 uint32_t intern_bytes(struct intern *intern, const char *text, size_t length)
 {
-	uint32_t hash = hash_bytes(text, length);
+	uint32_t hash = hash_bytes_seeded(intern->seed, text, length);
 	uint32_t *slot;
 
 	if (2 * (intern->strings.count + 1) > intern->capacity)

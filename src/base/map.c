@@ -80,8 +80,13 @@ uint64_t *map_insert(struct map *map, uint64_t key, bool *ret_added)
 
 uint64_t hash_bytes(const void *data, size_t size)
 {
+	return hash_bytes_seeded(0, data, size);
+}
+
+uint64_t hash_bytes_seeded(uint64_t seed, const void *data, size_t size)
+{
 	const uint8_t *bytes = data;
-	uint64_t hash = ~(uint64_t)size * 0x9e3779b97f4a7c15ULL; /* apart from any short text */
+	uint64_t hash = seed ^ ~(uint64_t)size * 0x9e3779b97f4a7c15ULL; /* apart from any short text */
 	uint64_t word;
 
 	for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {

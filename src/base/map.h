@@ -50,7 +50,10 @@ static inline uint64_t hash_u64(uint64_t value)
 	return value ^ value >> 32;
 }
 
+/* The same number for the same bytes, always. Who chooses the bytes can have many of one number. */
 uint64_t hash_bytes(const void *data, size_t size);
+/* With a SEED that differs from run to run: for tables of what a guest or a file chooses. */
+uint64_t hash_bytes_seeded(uint64_t seed, const void *data, size_t size);
 
 #define _cleanup_map_ _cleanup_(map_deinit)
 

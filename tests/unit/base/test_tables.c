@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/intern.h"
@@ -88,6 +89,26 @@ static void interned_text_has_one_number(void **state)
 	assert_string_equal(intern_string(intern, 4321), "name4320");
 }
 
+/* Texts of one and the same hash_bytes(): made by undoing its last step. */
+static void texts_made_to_collide_do_not(void **state)
+{
+	enum { TEXTS = 100000 };
+	static const uint64_t first = ~(uint64_t)16 * 0x9e3779b97f4a7c15ULL;
+	_cleanup_intern_ struct intern *intern = intern_create();
+	uint64_t words[2] = { 0, hash_u64(first) }, hash = hash_bytes(words, sizeof(words));
+
+	(void)state;
+	alarm(30); /* 5,000,000,000 comparisons would take longer */
+	for (uint64_t i = 1; i <= TEXTS; i++) {
+		words[0] = i;
+		words[1] = hash_u64(first ^ i);
+		assert_int_equal(hash_bytes(words, sizeof(words)), hash);
+		assert_int_not_equal(hash_bytes_seeded(17, words, sizeof(words)), hash);
+		assert_int_equal(intern_bytes(intern, (const char *)words, sizeof(words)), i);
+	}
+	alarm(0);
+}
+
 static void arena_gives_zeroed_apart_memory(void **state)
 {
 	_cleanup_arena_ struct arena *arena = arena_create();
@@ -117,6 +138,7 @@ int main(void)
 		cmocka_unit_test(a_map_with_room_does_not_move),
 		cmocka_unit_test(hash_depends_on_every_byte),
 		cmocka_unit_test(interned_text_has_one_number),
+		cmocka_unit_test(texts_made_to_collide_do_not),
 		cmocka_unit_test(arena_gives_zeroed_apart_memory),
 	};
 
