@@ -21,9 +21,11 @@ void guest_reader_note_files(struct guest_reader *reader, const struct guest_rea
 	for (size_t i = 0; i < process->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &process->mappings.items.items[i];
 		const char *path = intern_string(process->strings, mapping->path);
-		uint64_t key = hash_bytes(path, strlen(path)) ^
-			       hash_bytes(mapping->build_id.data, mapping->build_id.bytes) ^
-			       hash_u64(process->vm + 1);
+		/* A seed: or a guest could choose names that stand for another guest's files. */
+		uint64_t seed = hash_u64(reader->known_files.seed ^ process->vm);
+		uint64_t key = hash_bytes_seeded(seed, path, strlen(path)) ^
+			       hash_bytes_seeded(seed + 1, mapping->build_id.data,
+						 mapping->build_id.bytes);
 		bool added;
 
 		if (!has_program(mapping, path) || reader->file_jobs.count >= MAX_FILES)

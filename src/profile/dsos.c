@@ -68,12 +68,15 @@ static char *module_name(const char *path)
 	return name;
 }
 
-static uint64_t key_of(uint32_t path, enum dso_kind kind, const struct dso_names *names)
+/* A guest that chooses its build-ids cannot make another guest's key of them. */
+static uint64_t key_of(const struct dsos *dsos, uint32_t path, enum dso_kind kind,
+		       const struct dso_names *names)
 {
 	uint64_t key = hash_u64((uint64_t)path << 8 | kind) ^ hash_u64(names->guest);
 
-	return names->build_id_bytes ? key ^ hash_bytes(names->build_id, names->build_id_bytes)
-				     : key;
+	if (!names->build_id_bytes)
+		return key;
+	return key ^ hash_bytes_seeded(dsos->by_key.seed, names->build_id, names->build_id_bytes);
 }
 
 static uint32_t add(struct dsos *dsos, enum dso_kind kind, const struct dso_names *names,
@@ -81,7 +84,7 @@ static uint32_t add(struct dsos *dsos, enum dso_kind kind, const struct dso_name
 {
 	uint32_t path = intern_text(dsos->strings, names->path);
 	bool added;
-	uint64_t *place = map_insert(&dsos->by_key, key_of(path, kind, names), &added);
+	uint64_t *place = map_insert(&dsos->by_key, key_of(dsos, path, kind, names), &added);
 	struct dso_entry *entry;
 
 	if (!added)
