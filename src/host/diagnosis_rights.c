@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "host/capability.h"
 #include "host/diagnosis.h"
+#include "host/guest_sampler.h"
 #include "host/vm_files.h"
 
 #define FILES_BESIDES 128  /* descriptors for everything but vCPUs */
@@ -75,6 +76,26 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis)
 		host_diagnosis_add(diagnosis, HOST_WORKS, "BPF", NULL,
 				   "finds VMs, their vCPU threads and memory");
 	vm_files_bpf_destroy(bpf);
+}
+
+void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
+{
+	struct guest_sampler *sampler = NULL;
+	_cleanup_error_ struct error *error = guest_sampler_create(1, &sampler);
+
+	if (error)
+		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes", bpf_mend(error),
+				   "samples do not say their guest's process: %s",
+				   error_message(error));
+	else if (!guest_sampler_sees_guests(sampler))
+		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
+				   "an AMD host with Linux 5.17 or later",
+				   "samples do not say their guest's process: this host's KVM does "
+				   "not keep a guest's registers where BPF can read them");
+	else
+		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest processes", NULL,
+				   "samples of Linux guests say theirs");
+	guest_sampler_destroy(sampler);
 }
 
 static void diagnose_capabilities(struct host_diagnosis *diagnosis)

@@ -92,9 +92,17 @@ static void note_process(struct recorder *recorder, size_t vm, const struct capt
 	struct recorder_process *process = find_process(recorder, vm, guest->tgid);
 	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
 
-	/* A process that ends has no mm any more: what was known of it holds. */
-	if (guest->mm.value && guest->mm.value != process->mm.value)
+	/*
+	 * A process that ends has no mm any more: what was known of it holds. Another CPU's samples
+	 * may be older: what ran before the program that is known now is not made to follow it.
+	 */
+	if (guest->mm.value && guest->mm.value != process->mm.value) {
+		if (sample->time_ns < process->seen_ns)
+			return;
 		begin_process(recorder, vm, process, guest, sample->time_ns);
+	}
+	if (guest->mm.value && sample->time_ns > process->seen_ns)
+		process->seen_ns = sample->time_ns;
 	if (!user || !process->mm.value || is_known_code(process, sample->ip))
 		return;
 	if (process->asked_ns && sample->time_ns - process->asked_ns < ASK_AGAIN_NS)

@@ -44,6 +44,7 @@ struct recorder_code {
 
 struct recorder_process {
 	struct gva mm;	   /* 0: none was seen */
+	uint64_t seen_ns;  /* time of the newest sample with it */
 	bool replaced;	   /* another program had this pid before */
 	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
 	VECTOR(struct recorder_code) code; /* what of it is in the file */

@@ -35,6 +35,7 @@ if [ -d /run/lab/guest1 ]; then
 	says all '^\[ok\]  Sampling +cpu-clock'
 	says all '^\[ok\]  BTF +of the kernel and of the module kvm$'
 	says all '^\[ok\]  BPF'
+	says all '^\[ok\]  Guest processes'
 	says all '^\[ok\]  Capabilities'
 	says all '^A recording would work'
 	# The emulated CPU has no PMU that counts for a host event.
@@ -47,6 +48,7 @@ if [ -d /run/lab/guest1 ]; then
 	says rightless '^\[no\]  Sampling .*perf_event_paranoid is 3'
 	says rightless 'sysctl kernel.perf_event_paranoid=-1$'
 	says rightless '^\[--\]  BPF .*no CAP_BPF and CAP_PERFMON'
+	says rightless '^\[--\]  Guest processes .*samples do not say'
 	echo -1 >/proc/sys/kernel/perf_event_paranoid
 	examine allowed vm_zoo without-bpf
 	says allowed '^\[ok\]  Sampling'
