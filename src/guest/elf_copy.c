@@ -17,7 +17,7 @@
 #include "symbol/elf_file.h"
 #include "symbol/table.h"
 
-#define MAX_FILE_BYTES (1ULL << 30)
+#define MAX_FILE_BYTES (128ULL << 20) /* the cage has a limit of addresses, too */
 #define MAX_READ_BYTES (16ULL << 20)
 #define READ_COST_BYTES 4096 /* of a read, beside its bytes: a short one takes a page, too */
 #define MAX_NOTE_BYTES 65536

@@ -4,7 +4,7 @@
 set -u
 guest=/run/lab/guest1
 for _ in $(seq 300); do
-	grep -q TRUTH-END $guest/console.log && break
+	grep -q VDSO-END $guest/console.log && break
 	sleep 0.2
 done
 cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
@@ -18,6 +18,9 @@ for pid in $(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { print $1 }
 	# A process that ended since then is told by the comparison.
 	perfvisor ps --maps "$pid"
 done >"$OUT/maps"
+/root/guest_programs user7525 big7525 user32 dynamic sleep >"$OUT/programs" || exit
+perfvisor ps --json --maps "$(awk '/^===.*\/dynamic / { print $2 }' "$OUT/programs")" >"$OUT/maps.json" || exit
+cp -r /usr/share/perfvisor-lab "$OUT/files" && cp /usr/bin/busybox "$OUT/files/" || exit
 perfvisor record --duration 2 -F 200 -o "$OUT/named" || exit
 perfvisor record --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
 perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit

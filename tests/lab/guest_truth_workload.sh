@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # Guest workload: processes of several kinds that hold still; their own view of themselves goes to
-# the console, between two marks.
+# the console, between marks; at last the vDSO of some programs as they have it mapped.
 hostname truth.of.guest1
 mkdir -p /tmp/t /mnt/x
 cp /usr/bin/busybox /tmp/t/busybox
 busybox sleep 100000 &
 /tmp/t/busybox sleep 99999 &
+# Files in pages of 2 MB: big7525 is user7525, and more of the page cache than a page each.
+mount -t tmpfs -o huge=always none /mnt/x
+cp /lab/bin/user7525 /mnt/x/big7525
 programs=
-for program in user7525 user32 dynamic; do
+for program in user7525 user32 dynamic /mnt/x/big7525; do
 	$program &
 	programs="$programs $!"
 done
@@ -16,7 +19,6 @@ sleep 1 # each has begun to run its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
 dd if=/dev/urandom of=/dev/null bs=64k &
-mount -t tmpfs none /mnt/x
 cp /tmp/t/busybox /mnt/x/busybox
 /mnt/x/busybox sleep 9999 &
 mkdir /tmp/gone
@@ -35,5 +37,14 @@ rm /tmp/gone/busybox
 		cat "$process/maps"
 	done
 	echo TRUTH-END
+	for pid in $programs; do
+		range=$(grep '\[vdso\]$' "/proc/$pid/maps" | cut -d ' ' -f 1)
+		start=$((0x${range%-*} / 4096))
+		echo "VDSO $(cat "/proc/$pid/comm")"
+		dd if="/proc/$pid/mem" bs=4096 skip=$start count=$((0x${range#*-} / 4096 - start)) \
+			2>/dev/null | base64
+	done
+	grep ShmemHugePages: /proc/meminfo
+	echo VDSO-END
 } >/dev/console
 exec sleep 100000

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What perfvisor reads of a guest's memory equals what the guest says of itself: kallsyms and
-# modules line by line, processes and their mappings. Guests of five kernels with KASLR, four and
-# five levels of page tables, two hosts.
+# modules line by line, processes and their mappings, build-ids and symbols of their programs.
+# Guests of five kernels with KASLR, four and five levels of page tables, two hosts.
 set -u
 status=0
 # try HOST GUEST OPTION…
@@ -13,8 +13,10 @@ try() {
 	rm -rf "$out"
 	OUT=$out lab/run --host-kernel "$host" --guest-kernel "$guest" "$@" \
 		--guest-workload tests/lab/guest_truth_workload.sh \
+		--add build/release/tests/lab/guest_programs \
 		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh || status=1
 	python3 tests/lab/check_guest_memory.py "$out" || status=1
+	python3 tests/lab/check_guest_programs.py "$out" || status=1
 }
 try 6.1 5.10
 try 6.1 6.1

@@ -259,7 +259,7 @@ static void hostile_sizes_are_bounded(void **state)
 {
 	struct holed file = load(CORPUS "so64");
 	struct endless endless = { file.data, 0x1060, 0 };
-	struct guest_elf_source source = { read_endless, &endless, 1 << 30 };
+	struct guest_elf_source source = { read_endless, &endless, 128 << 20 };
 	Elf64_Dyn *entry = (Elf64_Dyn *)(file.data + 0xef8);
 	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
 	struct symbol_table *table;
@@ -271,7 +271,7 @@ static void hostile_sizes_are_bounded(void **state)
 	while (entry->d_tag != DT_GNU_HASH)
 		entry++;
 	entry->d_un.d_ptr = 0x1048;
-	((Elf64_Phdr *)(file.data + header->e_phoff))->p_filesz = 1 << 30;
+	((Elf64_Phdr *)(file.data + header->e_phoff))->p_filesz = 128 << 20;
 	assert_error(guest_elf_symbols(&source, &table), ERROR_NOT_FOUND);
 	assert_true(endless.read <= 16 << 20);
 	/* Section headers that are larger than what is read of a file. */
