@@ -16,6 +16,7 @@
 #include "symbol/table.h"
 
 #define MAX_VIEWS 64
+#define MAX_TABLE_BYTES ((size_t)512 << 20) /* of one guest: 50 times all names of a large kernel */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
 #define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
@@ -119,6 +120,10 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
 	struct error *error;
 
+	if (guest->table_bytes >= MAX_TABLE_BYTES)
+		return error_create(ERROR_BAD_DATA,
+				    "its kernel or modules have changed too often: no more names "
+				    "are kept");
 	buffer_init(&added.table, GUEST_READER_TABLE_MAX_BYTES);
 	error = guest_view_symbols(guest->view, &added.table);
 	/* It goes into a file that others trust: what the caged parser gave must be a table. */
@@ -133,6 +138,7 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
 	memcpy(added.release, kernel->names.release, sizeof(added.release));
 	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
+	guest->table_bytes += added.table.size;
 	guest->kernel = reader->kernels.count;
 	vector_append(&reader->kernels, added);
 	return NULL;

@@ -23,6 +23,7 @@ struct guest {
 	size_t ended;  /* of the one before, whose end may be too early yet; likewise */
 	uint64_t good_ns; /* when its state was last found as it is */
 	uint64_t retry_ns, retry_share; /* while it has no kernel */
+	size_t table_bytes; /* of all its tables */
 };
 
 struct question {

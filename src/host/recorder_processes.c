@@ -14,10 +14,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "host/recorder_state.h"
 
 #define ASK_AGAIN_NS 1000000000ull
-#define MAX_TASKS (1u << 20) /* a guest could make up new ones for ever */
+
+/* A guest could make up new ones for ever. */
+#define MAX_TASKS (1u << 20)
+#define MAX_CODE 2048 /* mappings of a process that code runs from */
+#define MAPPING_BYTES ((uint64_t)64 << 20) /* of a guest in the file, and for each second: */
+#define MAPPING_BYTES_PER_SECOND ((uint64_t)1 << 20)
+#define MAPPING_RECORD_BYTES 128 /* without its path */
 
 static uint64_t key_of(size_t vm, uint32_t number)
 {
@@ -181,6 +188,24 @@ static void write_mapping(struct recorder *recorder, const struct guest_reader_p
 						   time_ns));
 }
 
+/* Whether a mapping of PATH may still go into the file. */
+static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now_ns)
+{
+	uint64_t seconds, bytes = MAPPING_RECORD_BYTES + strlen(path);
+
+	if (!vm->mapping_ns)
+		vm->mapping_ns = now_ns;
+	seconds = now_ns > vm->mapping_ns ? (now_ns - vm->mapping_ns) / 1000000000 : 0;
+	if (vm->mapping_bytes + bytes <= MAPPING_BYTES + seconds * MAPPING_BYTES_PER_SECOND) {
+		vm->mapping_bytes += bytes;
+		return true;
+	}
+	if (!vm->mappings_cut)
+		log_note("a guest maps so much so often that not all of it is recorded");
+	vm->mappings_cut = true;
+	return false;
+}
+
 static bool has_code(const struct recorder_process *process, const struct guest_mapping *mapping)
 {
 	for (size_t i = 0; i < process->code.count; i++)
@@ -204,7 +229,12 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
 		struct recorder_code code = { mapping->start, mapping->end };
 
-		if (has_code(process, mapping))
+		if (process->code.count == MAX_CODE)
+			return;
+		if (has_code(process, mapping) ||
+		    !spend_mapping(&recorder->vms.items[answer->vm],
+				   intern_string(answer->strings, mapping->path),
+				   answer->time_ns))
 			continue;
 		write_mapping(recorder, answer, mapping, first ? 0 : time_ns);
 		vector_append(&process->code, code);

@@ -28,6 +28,9 @@ struct recorder_vm {
 	bool all_threads; /* its vCPUs' threads are not known */
 	bool kernel_written; /* see write_guest_kernel() */
 	uint64_t task_ns, told_ns; /* of the newest sample whose task was found; what was told */
+	uint64_t mapping_bytes; /* of its processes' mappings in the file */
+	uint64_t mapping_ns;	/* since when: the first of them; 0: none yet */
+	bool mappings_cut;
 	struct guest_mode_vm guest_mode;
 };
 
