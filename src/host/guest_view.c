@@ -113,8 +113,14 @@ static struct error *try_vcpu(struct guest_view *view, open_question *ask,
 	return ask(view, mmu);
 }
 
-static struct error *find_kernel(struct guest_view *view, open_question *ask,
-				 const struct host_vm *vm)
+/* A nested guest's page tables are not this guest's; Intel hosts seldom know any. */
+static bool has_page_tables(const struct host_vm_registers *registers)
+{
+	return !registers->nested && registers->mmu.x86.cr3;
+}
+
+/* At least one vCPU has page tables. */
+static struct error *find_kernel(struct guest_view *view, open_question *ask)
 {
 	struct error *error = NULL;
 	size_t tried = 0;
@@ -122,7 +128,7 @@ static struct error *find_kernel(struct guest_view *view, open_question *ask,
 	for (size_t i = 0; i < view->memory.registers.count && tried < MAX_VCPUS_TRIED; i++) {
 		const struct host_vm_registers *registers = &view->memory.registers.items[i];
 
-		if (registers->nested || !registers->mmu.x86.cr3)
+		if (!has_page_tables(registers))
 			continue;
 		error_destroy(error);
 		error = try_vcpu(view, ask, &registers->mmu);
@@ -130,8 +136,19 @@ static struct error *find_kernel(struct guest_view *view, open_question *ask,
 			return error;
 		tried++;
 	}
+	return error;
+}
+
+static struct error *find_memory(struct vm_memory_finder *finder, const struct host_vm *vm,
+				 struct host_vm_memory *ret)
+{
+	struct error *error = vm_memory_find(finder, vm, ret);
+
 	if (error)
 		return error;
+	for (size_t i = 0; i < ret->registers.count; i++)
+		if (has_page_tables(&ret->registers.items[i]))
+			return NULL;
 	return error_create(ERROR_NOT_FOUND, "no vCPU of VM '%s' says where its page tables are",
 			    vm->name);
 }
@@ -159,11 +176,11 @@ static struct error *look(struct vm_memory_finder *finder, const struct host_vm 
 	struct error *error;
 
 	buffer_init(&view->answer, GUEST_MESSAGE_MAX);
-	error = vm_memory_find(finder, vm, &view->memory);
+	error = find_memory(finder, vm, &view->memory);
 	if (!error)
 		error = start_client(view, to);
 	if (!error)
-		error = find_kernel(view, ask, vm);
+		error = find_kernel(view, ask);
 	if (error)
 		return error;
 	*ret = take_pointer(view);
@@ -426,7 +443,7 @@ static size_t gather_registers(const struct host_vm_memory *memory,
 	for (size_t i = 0; i < memory->registers.count && count < GUEST_STATE_VCPUS; i++) {
 		const struct host_vm_registers *registers = &memory->registers.items[i];
 
-		if (registers->nested || !registers->mmu.x86.cr3)
+		if (!has_page_tables(registers))
 			continue;
 		ret[count][0] = registers->mmu.x86.cr0;
 		ret[count][1] = registers->mmu.x86.cr3 & ~PTI_USER_HALF;
