@@ -22,7 +22,7 @@
 
 #define NAME_MAX_WIDTH 32 /* longer names push the threads to the right */
 #define THREADS_MAX_BYTES ((size_t)1024 * 1024)
-#define GUESTS_MAX_NS 5000000000u /* after that no further guest is looked into */
+#define GUESTS_MAX_NS 20000000000u /* after that no further guest is looked into */
 
 struct list_config {
 	bool json, no_memory;
