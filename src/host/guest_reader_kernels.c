@@ -7,6 +7,7 @@
  * has been read: such a VM has names for its kernel, but no mappings.
  */
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -19,6 +20,8 @@
 #define MAX_TABLE_BYTES ((size_t)512 << 20) /* of one guest: 50 times all names of a large kernel */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
+#define RECHECKS 5
+#define RECHECK_NS 20000000
 #define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
 #define MAX_RETRY_SHARE 256
 
@@ -160,6 +163,26 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 			   error_message(error));
 }
 
+/*
+ * The guest's state now. A vCPU's page tables may be those of a process that has just ended: a kernel
+ * that none of them maps is looked for a few times before it is taken to be gone.
+ */
+static struct error *look_again(struct guest_reader *reader, struct guest *guest,
+				const struct host_vm *vm)
+{
+	struct timespec pause = { .tv_nsec = RECHECK_NS };
+	struct error *error = NULL;
+
+	for (int i = 0; i < RECHECKS && !error; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		error = guest_view_check(guest->view, reader->finder, vm, &guest->state);
+		if (!error && guest->state.kernel)
+			return NULL;
+	}
+	return error;
+}
+
 static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 			       const struct host_vm *vm)
 {
@@ -168,7 +191,10 @@ static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 	if (error)
 		return error;
 	reader->views++;
-	return guest_view_state(guest->view, &guest->state);
+	error = look_again(reader, guest, vm);
+	if (!error && !guest->state.kernel)
+		error = error_create(ERROR_NOT_FOUND, "no vCPU runs the kernel that was found");
+	return error;
 }
 
 /* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
@@ -245,7 +271,7 @@ static void check(struct guest_reader *reader, struct guest *guest)
 
 	if (!vm)
 		return;
-	error = guest_view_check(guest->view, reader->finder, vm, &guest->state);
+	error = look_again(reader, guest, vm);
 	if (error) {
 		error_destroy(error);
 		open_again(reader, guest);

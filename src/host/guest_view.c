@@ -475,11 +475,6 @@ static struct error *ask_state(struct guest_view *view, const struct host_vm_mem
 	return NULL;
 }
 
-struct error *guest_view_state(struct guest_view *view, struct guest_state *ret)
-{
-	return ask_state(view, &view->memory, ret);
-}
-
 static bool same_slots(const struct host_vm_memory *left, const struct host_vm_memory *right)
 {
 	size_t count = left->slots.count;

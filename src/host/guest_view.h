@@ -77,11 +77,9 @@ struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, st
  */
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 				  struct sampler_vm *ret) MUST_CHECK;
-/* As it was when the view was opened. An error: the parser is gone, and with it the view. */
-struct error *guest_view_state(struct guest_view *view, struct guest_state *ret) MUST_CHECK;
 /*
- * As it is now. An error also where the VM's memory slots are others than before. With an error the
- * view is good for nothing any more.
+ * As it is now, by what vCPUs have now. An error: the parser is gone, or the VM's memory slots are
+ * others than before; the view is good for nothing any more.
  */
 struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,
 			       const struct host_vm *vm, struct guest_state *ret) MUST_CHECK;

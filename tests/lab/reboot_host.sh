@@ -9,7 +9,7 @@ for _ in $(seq 600); do
 	[ "$(grep -c 'TRUTH dd' $guest/console.log)" -ge 2 ] && break
 	sleep 0.2
 done
-sleep 8
+sleep 12
 kill -INT $recorder
 wait $recorder || exit
 grep -ao 'TRUTH [a-z0-9_ A-Z,.()-]*' $guest/console.log >"$OUT/truth"
