@@ -63,13 +63,12 @@ static __always_inline void read_vcpu(__u64 vcpu)
 		return;
 	to->number = read_u32(vcpu + layout.vcpu_id);
 	to->cr0 = read_word(arch + memory_layout.arch_cr0);
-	to->cr3 = read_word(arch + memory_layout.arch_cr3);
 	to->cr4 = read_word(arch + memory_layout.arch_cr4);
 	to->efer = read_word(arch + memory_layout.arch_efer);
 	to->nested = read_u32(arch + memory_layout.arch_hflags) & HF_GUEST_MASK;
-	if (memory_layout.is_svm)
-		to->cr3 = read_word(read_word(vcpu + memory_layout.svm_vmcb) +
-				    memory_layout.vmcb_cr3);
+	to->cr3 = memory_layout.is_svm ? read_word(read_word(vcpu + memory_layout.svm_vmcb) +
+						   memory_layout.vmcb_cr3) :
+					 0;
 }
 
 /* Returns the file's VM, 0 if it is none of KVM's; *RET_VCPU: the vCPU, if it is one's. */

@@ -12,7 +12,7 @@
 struct vm_memory_layout {
 	__u32 slot_base_gfn, slot_userspace_addr;
 	__u32 vcpu_arch;				 /* of struct kvm_vcpu */
-	__u32 arch_cr0, arch_cr3, arch_cr4, arch_efer, arch_hflags; /* of struct kvm_vcpu_arch */
+	__u32 arch_cr0, arch_cr4, arch_efer, arch_hflags; /* of struct kvm_vcpu_arch */
 	/* AMD: the VMCB, whose save area is current while the vCPU is not in the guest. */
 	__u32 is_svm;
 	__u32 svm_vmcb;	 /* of struct vcpu_svm, which starts with its kvm_vcpu */
@@ -24,7 +24,7 @@ struct vm_memory_slot {
 };
 
 struct vm_memory_vcpu {
-	__u64 cr0, cr3, cr4, efer;
+	__u64 cr0, cr3, cr4, efer; /* CR3 is 0 where it is not to be had */
 	__u32 number;
 	__u32 nested; /* it runs a guest of its own: CR3 is not the guest kernel's */
 };

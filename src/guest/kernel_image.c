@@ -49,22 +49,45 @@ static bool add_page(struct guest_kernel_image *image, uint64_t start, uint64_t 
 	return true;
 }
 
-/* Walks page by page from the first mapped one, until a gap says that the image is over. */
-static void collect(struct guest_space *space, const struct kernel_range *range,
-		    struct guest_kernel_image *image)
+static const struct kernel_range *find_range(const struct arch *arch)
+{
+	for (size_t i = 0; i < sizeof(kernel_ranges) / sizeof(*kernel_ranges); i++)
+		if (kernel_ranges[i].elf_machine == arch->elf_machine)
+			return &kernel_ranges[i];
+	return NULL;
+}
+
+/* In front of the image only its alignment matters. */
+bool guest_kernel_image_find_start(struct guest_space *space, struct gva *ret)
 {
 	struct arch_memory memory = guest_memory_for_walks(space->memory);
-	uint64_t at = range->start, last_mapped = 0;
+	const struct kernel_range *range = find_range(space->mmu.arch);
+	struct arch_mapping mapping;
+
+	for (uint64_t at = range ? range->start : 0; range && at < range->end; at += range->step) {
+		if (arch_walk(&space->mmu, &memory, GVA(at), &mapping) != ARCH_WALK_OK)
+			continue;
+		*ret = GVA(at);
+		return true;
+	}
+	return false;
+}
+
+/* Walks page by page from START, until a gap says that the image is over. */
+static void collect(struct guest_space *space, struct gva start, struct guest_kernel_image *image)
+{
+	struct arch_memory memory = guest_memory_for_walks(space->memory);
+	const struct kernel_range *range = find_range(space->mmu.arch);
+	uint64_t at = start.value, last_mapped = at;
 
 	for (unsigned int step = 0; step < MAX_STEPS && at < range->end; step++) {
 		struct arch_mapping mapping;
 		uint64_t next;
 
-		if (last_mapped && at - last_mapped > MAX_GAP)
+		if (at - last_mapped > MAX_GAP)
 			return;
 		if (arch_walk(&space->mmu, &memory, GVA(at), &mapping) != ARCH_WALK_OK) {
-			/* Before the image only its alignment matters; inside, single pages do. */
-			at += last_mapped ? GUEST_PAGE_BYTES : range->step;
+			at += GUEST_PAGE_BYTES;
 			continue;
 		}
 		next = (at & ~(mapping.page_bytes - 1)) + mapping.page_bytes;
@@ -79,10 +102,10 @@ static void collect(struct guest_space *space, const struct kernel_range *range,
 bool guest_kernel_image_find(struct guest_space *space, struct guest_kernel_image *ret)
 {
 	struct guest_kernel_image image = { 0 };
+	struct gva start;
 
-	for (size_t i = 0; i < sizeof(kernel_ranges) / sizeof(*kernel_ranges); i++)
-		if (kernel_ranges[i].elf_machine == space->mmu.arch->elf_machine)
-			collect(space, &kernel_ranges[i], &image);
+	if (guest_kernel_image_find_start(space, &start))
+		collect(space, start, &image);
 	if (!image.regions.count)
 		return false;
 	image.start = image.regions.items[0].start;

@@ -32,6 +32,8 @@ struct guest_kernel_image {
  * nothing is mapped where this ISA's kernels are. On success release it with _deinit.
  */
 bool guest_kernel_image_find(struct guest_space *space, struct guest_kernel_image *ret);
+/* Its start alone, which is what takes the fewest reads. */
+bool guest_kernel_image_find_start(struct guest_space *space, struct gva *ret);
 void guest_kernel_image_deinit(struct guest_kernel_image *image);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "guest/kernel_search.h"
 
 #define CR4_LA57 (1u << 12)
 #define BANNER_BYTES 256
@@ -160,13 +161,20 @@ static uint64_t read_module_state(const struct guest_kernel *kernel)
 	return number;
 }
 
+/* By the vCPU's page tables; where it does not say, by those that the kernel keeps for a start. */
 static bool maps_kernel(const struct guest_kernel *kernel, const struct arch_mmu *mmu)
 {
 	struct guest_space *own = guest_kernel_space(kernel), its;
 	struct gva start = guest_kernel_get_image(kernel)->start;
+	_cleanup_error_ struct error *error = NULL;
+	struct arch_mmu found = *mmu;
 	struct gpa here, there;
 
-	guest_space_init(&its, own->memory, mmu);
+	if (guest_kernel_search_wanted(mmu))
+		error = guest_kernel_search(own->memory, &found);
+	if (error)
+		return false;
+	guest_space_init(&its, own->memory, &found);
 	return guest_space_translate(own, start, &here) &&
 	       guest_space_translate(&its, start, &there) && here.value == there.value;
 }

@@ -32,7 +32,9 @@ struct guest_state {
 };
 /*
  * MMUS are what vCPUs have now. A kernel that none of them maps where it was is gone, whatever its
- * memory still holds: a reset leaves memory as it was (QEMU 7.2).
+ * memory still holds: a reset leaves memory as it was (QEMU 7.2). Of a vCPU whose CR3 is not known
+ * (kernel_search.h) it is taken that it runs the kernel that can be found in memory: after a reset
+ * into firmware that is in long mode (UEFI) that is the old one, until the next has booted.
  */
 struct guest_state guest_state_read(const struct guest_kernel *kernel, const struct arch_mmu *mmus,
 				    size_t count);

@@ -10,6 +10,7 @@
 #include "base/cursor.h"
 #include "base/intern.h"
 #include "base/memory.h"
+#include "guest/kernel_search.h"
 #include "guest/module.h"
 #include "guest/running.h"
 #include "guest/service_private.h"
@@ -148,6 +149,12 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 	}
 	close_guest(service);
 	service->memory = guest_memory_create(&source, slots, slot_count, limit);
+	if (guest_kernel_search_wanted(&mmu)) {
+		struct error *error = guest_kernel_search(service->memory, &mmu);
+
+		if (error)
+			return error;
+	}
 	guest_space_init(&service->space, service->memory, &mmu);
 	return NULL;
 }

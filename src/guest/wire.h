@@ -17,8 +17,9 @@
 
 enum guest_message {
 	/* From the owner. */
-	GUEST_ASK_OPEN = 1, /* u32 arch number, 4 u64 of its registers, u64 limit in bytes, u32
-			       count of slots, each u64 gpa, u64 bytes -> guest_opened */
+	GUEST_ASK_OPEN = 1, /* u32 arch number, 4 u64 of its registers (CR3 may be 0: not known),
+			       u64 limit in bytes, u32 count of slots, each u64 gpa, u64 bytes ->
+			       guest_opened */
 	GUEST_ASK_NAMES, /* as GUEST_ASK_OPEN, but only -> release, host name: u32 length, text;
 			    no guest is open after that */
 	GUEST_ASK_SYMBOLS,	/* -> an encoded symbol table (symbol/table.h) of kernel and modules */

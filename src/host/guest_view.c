@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a guest: its memory slots, a vCPU whose page tables map a kernel, a caged parser; then
- * questions and their checked answers.
+ * Opening a guest: its memory slots, a vCPU whose page tables map a kernel (or one in long mode, where
+ * the host cannot say CR3: the parser looks for page tables then), a caged parser; then questions and
+ * their checked answers.
  */
 #include "host/guest_view.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "guest/kernel_search.h"
 #include "host/guest_client.h"
 
 #define MAX_VCPUS_TRIED 8
@@ -113,23 +115,26 @@ static struct error *try_vcpu(struct guest_view *view, open_question *ask,
 	return ask(view, mmu);
 }
 
-/* A nested guest's page tables are not this guest's; Intel hosts seldom know any. */
+/* A nested guest's page tables are not this guest's; those of guests on Intel hosts can be looked for. */
 static bool has_page_tables(const struct host_vm_registers *registers)
 {
-	return !registers->nested && registers->mmu.x86.cr3;
+	return !registers->nested &&
+	       (registers->mmu.x86.cr3 || guest_kernel_search_wanted(&registers->mmu));
 }
 
 /* At least one vCPU has page tables. */
 static struct error *find_kernel(struct guest_view *view, open_question *ask)
 {
 	struct error *error = NULL;
+	bool searched = false;
 	size_t tried = 0;
 
 	for (size_t i = 0; i < view->memory.registers.count && tried < MAX_VCPUS_TRIED; i++) {
 		const struct host_vm_registers *registers = &view->memory.registers.items[i];
 
-		if (!has_page_tables(registers))
+		if (!has_page_tables(registers) || (searched && !registers->mmu.x86.cr3))
 			continue;
+		searched |= !registers->mmu.x86.cr3;
 		error_destroy(error);
 		error = try_vcpu(view, ask, &registers->mmu);
 		if (!error || error_code(error) != ERROR_NOT_FOUND)

@@ -202,7 +202,6 @@ static struct error *find_registers(const struct btf *btf, struct vm_memory_layo
 		{ "kvm_memory_slot", "userspace_addr", &ret->slot_userspace_addr },
 		{ "kvm_vcpu", "arch", &ret->vcpu_arch },
 		{ "kvm_vcpu_arch", "cr0", &ret->arch_cr0 },
-		{ "kvm_vcpu_arch", "cr3", &ret->arch_cr3 },
 		{ "kvm_vcpu_arch", "cr4", &ret->arch_cr4 },
 		{ "kvm_vcpu_arch", "efer", &ret->arch_efer },
 		{ "kvm_vcpu_arch", "hflags", &ret->arch_hflags },

@@ -2,8 +2,9 @@
 /*
  * Memory slots by the BPF iterator src/bpf/vm_memory.bpf.c, guest pages by process_vm_readv().
  *
- * On AMD CR3 is in the VMCB; elsewhere it is what KVM last needed of it (with nested paging it
- * seldom does), which may be old or 0.
+ * On AMD CR3 is in the VMCB. On Intel it is in the VMCS, out of reach; KVM's own copy is what it
+ * last needed of it, which with nested paging may be of a process that is long gone, so that it is
+ * not taken. CR0, EFER and CR4's bits that matter here are true on both: KVM intercepts their changes.
  */
 #include "host/vm_memory.h"
 

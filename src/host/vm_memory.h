@@ -24,7 +24,7 @@ struct host_vm_slot {
 struct host_vm_registers {
 	uint32_t vcpu;
 	bool nested; /* it runs a guest of its own: not this guest's page tables */
-	struct arch_mmu mmu;
+	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel) */
 };
 
 struct host_vm_memory {

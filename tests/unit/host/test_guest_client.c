@@ -156,6 +156,20 @@ static void an_empty_guest_has_no_kernel(void **state)
 	assert_int_equal(guest_client_bytes_read(client), 2 * GUEST_PAGE_BYTES);
 }
 
+/* All of its memory is looked through for page tables. */
+static void where_cr3_is_not_known_memory_is_searched(void **state)
+{
+	_cleanup_guest_client_ struct guest_client *client = start("serves", 60);
+	_cleanup_buffer_ struct buffer answer;
+	struct arch_mmu unknown = mmu;
+
+	(void)state;
+	unknown.x86.cr3 = 0;
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	assert_error(guest_client_open(client, &unknown, &answer), ERROR_NOT_FOUND);
+	assert_int_equal(pages_read, 4);
+}
+
 static void a_hostile_parser_is_ended(void **state)
 {
 	static const char *const behaviours[] = {
@@ -214,6 +228,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_guest_has_no_kernel),
+		cmocka_unit_test(where_cr3_is_not_known_memory_is_searched),
 		cmocka_unit_test(a_hostile_parser_is_ended),
 		cmocka_unit_test(silence_ends),
 		cmocka_unit_test(odd_failures_are_no_crash),
