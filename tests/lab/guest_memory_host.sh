@@ -7,6 +7,7 @@ for _ in $(seq 300); do
 	grep -q VDSO-END $guest/console.log && break
 	sleep 0.2
 done
+grep -q TRUTH-END $guest/console.log || exit 99
 cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
 perfvisor list --json >"$OUT/list.json" || exit
 perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
@@ -25,3 +26,5 @@ perfvisor record --duration 2 -F 200 -o "$OUT/named" || exit
 perfvisor record --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
 perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit
 perfvisor report -i "$OUT/unnamed" >"$OUT/unnamed.txt"
+# A guest that crashed and booted anew meanwhile is not the one that the truth is of.
+[ "$(grep -c TRUTH-BEGIN $guest/console.log)" = 1 ] || exit 99
