@@ -34,6 +34,8 @@ def samples(name):
     rows = []
     for line in read(f"{name}.samples").splitlines():
         misc, pid, tid, ip, vm, vcpu = line.split()
+        if vm != "-" and int(vcpu) < 0: # the vCPU is not known, and nor are guest processes
+            pid, vm = vm, "-"
         if vm != "-":
             pid, tid = vm, threads.get((int(vm), int(vcpu)), f"{vm}/{vcpu}")
         rows.append((int(misc, 16) & 7, int(pid), tid if vm != "-" else int(tid), int(ip, 16)))

@@ -29,7 +29,16 @@ for _ in $(seq 300); do
 	grep -q '^perfvisor: recording' "$OUT/record.err" && break
 	sleep 0.2
 done
+# What was done to it may have made the guest crash: then it boots anew.
+wait_for_kernel() {
+	for _ in $(seq 60); do
+		perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && return
+		sleep 1
+	done
+}
+
 for attack in data lists tables; do
+	wait_for_kernel
 	scribble guest1 $attack 12000 >>"$OUT/scribble" 2>&1 &
 	scribbler=$!
 	sleep 1

@@ -28,12 +28,14 @@ wait_for_beginning() {
 
 # What two readers find in /tmp/NAME
 look() {
-	perf script -D -F machine_pid,vcpu,ip -i "/tmp/$1" 2>"$OUT/$1.perf.err" | awk '
+	local fields=machine_pid,vcpu,ip
+	[ "$1" != perf ] || fields=ip # its own recordings know no VMs
+	perf script -D -F $fields -i "/tmp/$1" 2>"$OUT/$1.perf.err" | awk '
 		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
 			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
 			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
 		}
-		sample && /^(VM: *[0-9]+ VCPU:[0-9]+)? *[0-9a-f]+ *$/ {
+		sample && /^(VM: *[0-9]+ VCPU:-?[0-9]+)? *[0-9a-f]+ *$/ {
 			gsub(/VM:|VCPU:/, "")
 			print sample, NF == 3 ? $1 " " $2 : "- -"
 			sample = ""
@@ -116,19 +118,19 @@ for name in least debugfs unknown; do
 done
 
 # Beside QEMU a VMM of another kind; it ends while the others are recorded, and one starts.
-tinyvm --vcpus 1 --seconds 7 >/dev/null &
+tinyvm --vcpus 1 --seconds 14 >/dev/null &
 echo $! >"$OUT/first.pid"
 (
-	sleep 8
-	exec tinyvm --vcpus 1 --seconds 4 >/dev/null
+	sleep 14
+	exec tinyvm --vcpus 1 --seconds 5 >/dev/null
 ) &
 echo $! >"$OUT/second.pid"
 sleep 1
-record side --duration 11
+record side --duration 16
 wait
 
 # Named VMs that end, end the recording.
-tinyvm --vcpus 1 --seconds 4 >/dev/null &
+tinyvm --vcpus 1 --seconds 12 >/dev/null &
 sleep 1
 record named -p $!
 
