@@ -29,9 +29,11 @@ wait_for_beginning() {
 # What two readers find in /tmp/NAME
 look() {
 	local fields=machine_pid,vcpu,ip
-	[ "$1" != perf ] || fields=ip # its own recordings know no VMs
+	[ "$1" != perf ] || fields=ip # its own recordings know no VMs, and it prints no guest sample
 	perf script -D -F $fields -i "/tmp/$1" 2>"$OUT/$1.perf.err" | awk '
 		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
+			if (sample)
+				print sample, "- -"
 			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
 			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
 		}
@@ -39,6 +41,10 @@ look() {
 			gsub(/VM:|VCPU:/, "")
 			print sample, NF == 3 ? $1 " " $2 : "- -"
 			sample = ""
+		}
+		END {
+			if (sample)
+				print sample, "- -"
 		}' >"$OUT/$1.samples"
 	perf script -F ip -i "/tmp/$1" 2>/dev/null | awk '{ print $1 }' >"$OUT/$1.perf_ips"
 	perfvisor script -F ip -i "/tmp/$1" 2>"$OUT/$1.script.err" | awk '{ print $1 }' >"$OUT/$1.ips"
