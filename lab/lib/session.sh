@@ -115,15 +115,19 @@ session_show_host() {
 # Read the host's control lines until STATUS is known. Fails if the host dies or hangs before
 # COMMAND was started, which then may be tried again.
 session_follow() {
-	local line
+	local line begun=
 	STARTED=$SECONDS
 	LIMIT=$((SECONDS + (LAB_READY_LIMIT < 120 ? LAB_READY_LIMIT : 120)))
 	PHASE="booting the host"
 	STATUS=
 	while [ -z "$STATUS" ]; do
 		if IFS= read -r -t 1 -u 7 line; then
-			session_heed "$line"
-		elif ! kill -0 "$QEMU_PID" 2>/dev/null; then
+			session_heed "$begun$line"
+			begun=
+			continue
+		fi
+		begun+=$line # the second may have ended within a line
+		if ! kill -0 "$QEMU_PID" 2>/dev/null; then
 			session_lost_host "the host died" || return
 		elif [ -n "$PHASE" ]; then
 			msg_tick "$PHASE: $((SECONDS - STARTED)) s"
