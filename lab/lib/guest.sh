@@ -61,6 +61,7 @@ guest_make() {
 	cmdline=$(arch_guest_cmdline)
 	[ "$OPT_KASLR" = yes ] || cmdline+=" nokaslr"
 	arch_guest_args
+	[ "$OPT_STEADY" = no ] || ARCH_ARGS+=(-no-reboot)
 	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
 		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
 		-nodefaults -no-user-config -display none -serial file:console.log \

@@ -90,6 +90,8 @@ host_add_config() {
 		LAB_MODE=$LAB_MODE
 		LAB_GUESTS="${names[*]}"
 		LAB_READY_LIMIT=$LAB_READY_LIMIT
+		LAB_COMMAND_LIMIT=$OPT_LIMIT
+		LAB_STEADY=$OPT_STEADY
 		LAB_STTY="$LAB_STTY"
 	EOF
 	printf '%s\0' "${COMMAND[@]}" >"$root/lab/command"

@@ -28,6 +28,8 @@ options_help() {
 		  --no-kaslr              guests without KASLR
 		  --no-la57               guests with four-level page tables
 		  --add FILE[:DEST]       a file or folder into the host (DEST: /root/NAME)
+		  --limit SECONDS         how long COMMAND may take (as long as it likes)
+		  --steady                a guest that crashes fails the lab, and does not boot anew
 		  --keep                  leave the host running after COMMAND
 		  --help
 
@@ -37,7 +39,8 @@ options_help() {
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
 		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
 
-		exit status: COMMAND's; 125 if the lab itself failed; 2 for wrong usage.
+		exit status: COMMAND's; 124 if it took longer than its limit; 125 if the lab itself
+		failed; 2 for wrong usage.
 
 		examples:
 		  lab/run -- perfvisor list
@@ -70,6 +73,8 @@ options_set_defaults() {
 	OPT_GUEST_WORKLOAD=mixed
 	OPT_KASLR=yes
 	OPT_LA57=yes
+	OPT_LIMIT=0
+	OPT_STEADY=no
 	OPT_KEEP=no
 	OPT_ADD=()
 	COMMAND=()
@@ -83,6 +88,7 @@ options_parse() {
 		--no-guest) OPT_GUESTS=0 ;;
 		--no-kaslr) OPT_KASLR=no ;;
 		--no-la57) OPT_LA57=no ;;
+		--steady) OPT_STEADY=yes ;;
 		--keep) OPT_KEEP=yes ;;
 		--) shift; COMMAND=("$@"); break ;;
 		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
@@ -110,6 +116,7 @@ options_take() {
 	--guest-cmdline) OPT_GUEST_CMDLINE=$2 ;;
 	--guest-workload) OPT_GUEST_WORKLOAD=$2 ;;
 	--add) OPT_ADD+=("$2") ;;
+	--limit) OPT_LIMIT=$2 ;;
 	*) usage_error "no option $1" ;;
 	esac
 }
@@ -118,6 +125,7 @@ options_check() {
 	options_number --guests "$OPT_GUESTS" 0
 	options_number --guest-cpus "$OPT_GUEST_CPUS" 1
 	options_number --guest-mem "$OPT_GUEST_MEM" 64
+	options_number --limit "$OPT_LIMIT" 0
 	if [ ! -r "$LAB_ROOT/lab/arch/$OPT_ARCH.sh" ]; then
 		usage_error "no architecture '$OPT_ARCH'; there are:$(options_arches)"
 	fi

@@ -113,7 +113,8 @@ session_show_host() {
 }
 
 # Read the host's control lines until STATUS is known. Fails if the host dies or hangs before
-# COMMAND was started, which then may be tried again.
+# COMMAND was started, which then may be tried again. LIMIT: when a host that says nothing hangs;
+# 0: never.
 session_follow() {
 	local line begun=
 	STARTED=$SECONDS
@@ -129,9 +130,10 @@ session_follow() {
 		begun+=$line # the second may have ended within a line
 		if ! kill -0 "$QEMU_PID" 2>/dev/null; then
 			session_lost_host "the host died" || return
+		elif [ "$LIMIT" -ne 0 ] && [ "$SECONDS" -ge "$LIMIT" ]; then
+			session_lost_host "the host hangs" || return
 		elif [ -n "$PHASE" ]; then
 			msg_tick "$PHASE: $((SECONDS - STARTED)) s"
-			[ "$SECONDS" -lt "$LIMIT" ] || session_lost_host "the host hangs" || return
 		fi
 	done
 }
@@ -158,7 +160,11 @@ session_heed() {
 		PHASE="waiting for the guests' workloads"
 		;;
 	ready*) msg "${1#ready } runs its workload after $((SECONDS - STARTED)) s" ;;
-	running) PHASE= ;;
+	running)
+		PHASE=
+		# The host itself keeps the limit; $OUT takes its time.
+		LIMIT=$((OPT_LIMIT ? SECONDS + OPT_LIMIT + 60 : 0))
+		;;
 	out) session_take_out ;;
 	exit*) STATUS=${1#exit } ;;
 	fail) exit 125 ;;

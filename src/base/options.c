@@ -44,6 +44,18 @@ static struct error *parse_unsigned(const struct option_spec *spec, const char *
 	return NULL;
 }
 
+static struct error *append_unsigned(const struct option_spec *spec, const char *text,
+				     struct unsigned_list *list)
+{
+	uint64_t value;
+	struct error *error = parse_unsigned(spec, text, &value);
+
+	if (error)
+		return error;
+	vector_append(list, value);
+	return NULL;
+}
+
 static struct error *parse_seconds(const struct option_spec *spec, const char *text, double *ret)
 {
 	double value;
@@ -73,6 +85,8 @@ static struct error *store(const struct option_spec *spec, void *config, const c
 		return NULL;
 	case OPTION_UNSIGNED:
 		return parse_unsigned(spec, text, field);
+	case OPTION_UNSIGNEDS:
+		return append_unsigned(spec, text, field);
 	case OPTION_SECONDS:
 		return parse_seconds(spec, text, field);
 	case OPTION_END:

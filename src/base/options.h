@@ -21,11 +21,18 @@ enum option_type {
 	OPTION_STRING,	 /* const char *, borrowed from argv */
 	OPTION_STRINGS,	 /* struct string_list: the option may be repeated */
 	OPTION_UNSIGNED, /* uint64_t, decimal or 0x…, at least min, at most max (0: no limit) */
+	OPTION_UNSIGNEDS, /* struct unsigned_list: the option may be repeated */
 	OPTION_SECONDS,	 /* double, more than 0 */
 };
 
 struct string_list {
 	const char **items; /* borrowed from argv */
+	size_t count;
+	size_t capacity;
+};
+
+struct unsigned_list {
+	uint64_t *items;
 	size_t count;
 	size_t capacity;
 };
@@ -41,7 +48,7 @@ struct option_spec {
 	size_t offset;	      /* of the field in the config struct */
 	const char *argument; /* its name in --help; NULL for flags */
 	const char *help;     /* one line, no full stop */
-	uint64_t min, max;    /* OPTION_UNSIGNED */
+	uint64_t min, max;    /* OPTION_UNSIGNED and OPTION_UNSIGNEDS */
 	enum option_completion completion;
 	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
 };

@@ -12,7 +12,7 @@
 struct ps_config {
 	const char *vm;
 	bool threads, json;
-	uint64_t maps; /* 0: not asked for */
+	struct unsigned_list maps; /* processes whose mappings are asked for */
 };
 
 #define FIELD(name) offsetof(struct ps_config, name)
@@ -21,8 +21,8 @@ static const struct option_spec ps_options[] = {
 	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0, 0,
 	  COMPLETE_VM, NULL },
 	{ OPTION_FLAG, 0, "threads", FIELD(threads), NULL, "list threads, too" },
-	{ OPTION_UNSIGNED, 0, "maps", FIELD(maps), "PID",
-	  "print what PID has mapped, in the format of /proc/PID/maps", 1, UINT32_MAX },
+	{ OPTION_UNSIGNEDS, 0, "maps", FIELD(maps), "PID",
+	  "print what PID has mapped, as /proc/PID/maps does (may be repeated)", 1, UINT32_MAX },
 	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },
 	{ 0 },
 };
@@ -56,6 +56,16 @@ static void print_tasks(const struct guest_tasks *tasks)
 	}
 }
 
+static void write_task(struct json *json, const struct guest_task *task)
+{
+	json_unsigned(json, "pid", task->tgid);
+	json_unsigned(json, "tid", task->pid);
+	json_unsigned(json, "namespace_pid", task->namespace_pid);
+	json_unsigned(json, "namespace_level", task->namespace_level);
+	json_string(json, "comm", task->name);
+	json_bool(json, "kernel_thread", task->kernel_thread);
+}
+
 static void write_tasks(const struct guest_tasks *tasks)
 {
 	struct json json;
@@ -63,17 +73,10 @@ static void write_tasks(const struct guest_tasks *tasks)
 	json_init(&json, stdout);
 	json_open_array(&json, NULL);
 	for (size_t i = 0; i < tasks->items.count; i++) {
-		const struct guest_task *task = &tasks->items.items[i];
-
-		if (!task->pid)
+		if (!tasks->items.items[i].pid)
 			continue;
 		json_open_object(&json, NULL);
-		json_unsigned(&json, "pid", task->tgid);
-		json_unsigned(&json, "tid", task->pid);
-		json_unsigned(&json, "namespace_pid", task->namespace_pid);
-		json_unsigned(&json, "namespace_level", task->namespace_level);
-		json_string(&json, "comm", task->name);
-		json_bool(&json, "kernel_thread", task->kernel_thread);
+		write_task(&json, &tasks->items.items[i]);
 		json_close(&json);
 	}
 	json_close(&json);
@@ -126,62 +129,125 @@ static void write_mapping(struct json *json, const struct guest_mapping *mapping
 	json_close(json);
 }
 
-static void show_mappings(const struct guest_mappings *mappings, const struct intern *strings,
-			  bool as_json)
+static void print_mappings(const struct guest_mappings *mappings, const struct intern *strings)
 {
-	struct json json;
-
-	if (as_json) {
-		json_init(&json, stdout);
-		json_open_array(&json, NULL);
-	}
-	for (size_t i = 0; i < mappings->items.count; i++) {
-		const struct guest_mapping *mapping = &mappings->items.items[i];
-		const char *path = intern_string(strings, mapping->path);
-
-		if (as_json)
-			write_mapping(&json, mapping, path);
-		else
-			print_mapping(mapping, path);
-	}
-	if (as_json)
-		json_close(&json);
-	if (mappings->cut)
-		log_warning("some of the mappings could not be read");
+	for (size_t i = 0; i < mappings->items.count; i++)
+		print_mapping(&mappings->items.items[i],
+			      intern_string(strings, mappings->items.items[i].path));
 }
 
-static struct error *show_maps(const struct ps_config *config, struct guest_view *view,
-			       const struct guest_tasks *tasks)
+static void write_mappings(struct json *json, const struct guest_mappings *mappings,
+			   const struct intern *strings)
+{
+	json_open_array(json, "mappings");
+	for (size_t i = 0; i < mappings->items.count; i++)
+		write_mapping(json, &mappings->items.items[i],
+			      intern_string(strings, mappings->items.items[i].path));
+	json_close(json);
+}
+
+/* Of TASK: to JSON where there is one; kernel threads have nothing mapped, as in /proc. */
+static struct error *show_task_maps(struct guest_view *view, const struct guest_task *task,
+				    struct json *json)
 {
 	_cleanup_intern_ struct intern *strings = intern_create();
-	const struct guest_task *task = guest_tasks_find(tasks, config->maps);
-	struct guest_mappings mappings;
-	struct error *error;
+	struct guest_mappings mappings = { 0 };
+	struct error *error = NULL;
 
-	if (!task)
-		return error_hint(error_create(ERROR_NOT_FOUND, "the guest has no process %" PRIu64,
-					       config->maps),
-				  "'perfvisor ps' without --maps lists them");
-	if (!task->mm.value)
-		return NULL; /* kernel threads have nothing mapped, as in /proc */
-	error = guest_view_mappings(view, task->mm, strings, &mappings);
+	if (task->mm.value)
+		error = guest_view_mappings(view, task->mm, strings, &mappings);
 	if (error)
 		return error;
-	show_mappings(&mappings, strings, config->json);
+	if (json)
+		write_mappings(json, &mappings, strings);
+	else
+		print_mappings(&mappings, strings);
+	if (mappings.cut)
+		log_warning("some of the mappings of process %" PRIu32 " could not be read",
+			    task->tgid);
 	guest_mappings_deinit(&mappings);
 	return NULL;
+}
+
+static struct error *find_task(const struct guest_tasks *tasks, uint64_t pid,
+			       const struct guest_task **ret)
+{
+	*ret = guest_tasks_find(tasks, pid);
+	return *ret ? NULL
+		    : error_hint(error_create(ERROR_NOT_FOUND, "the guest has no process %" PRIu64,
+					      pid),
+				 "'perfvisor ps' without --maps lists them");
+}
+
+/* Where there are several, each begins with a line "PID: NAME", as pmap(1) has it. */
+static struct error *show_process_maps(const struct ps_config *config, struct guest_view *view,
+				       const struct guest_task *task, struct json *json)
+{
+	struct error *error;
+
+	if (json) {
+		json_open_object(json, NULL);
+		write_task(json, task);
+	} else if (config->maps.count > 1) {
+		char name[GUEST_TASK_NAME_BYTES];
+
+		printf("%" PRIu32 ": %s\n", task->tgid,
+		       printable(task->name, name, sizeof(name)));
+	}
+	error = show_task_maps(view, task, json);
+	if (json)
+		json_close(json);
+	return error;
+}
+
+/* Goes on after a process that cannot be shown; fails with the first such error. */
+static struct error *show_maps(const struct ps_config *config, struct guest_view *view,
+			       const struct guest_tasks *tasks, struct json *json)
+{
+	struct error *first = NULL;
+
+	for (size_t i = 0; i < config->maps.count; i++) {
+		const struct guest_task *task;
+		struct error *error = find_task(tasks, config->maps.items[i], &task);
+
+		if (!error)
+			error = show_process_maps(config, view, task, json);
+		if (!error)
+			continue;
+		if (first)
+			error_destroy(error);
+		else
+			first = error;
+	}
+	return first;
+}
+
+static struct error *write_maps(const struct ps_config *config, struct guest_view *view,
+				const struct guest_tasks *tasks)
+{
+	struct error *error;
+	struct json json;
+
+	json_init(&json, stdout);
+	json_open_array(&json, NULL);
+	error = show_maps(config, view, tasks, &json);
+	json_close(&json);
+	return error;
 }
 
 static struct error *show(const struct ps_config *config, struct guest_view *view)
 {
 	struct guest_tasks tasks;
 	struct error *error = guest_view_tasks(
-		view, config->threads || config->maps ? GUEST_THREADS : GUEST_PROCESSES, &tasks);
+		view, config->threads || config->maps.count ? GUEST_THREADS : GUEST_PROCESSES,
+		&tasks);
 
 	if (error)
 		return error;
-	if (config->maps)
-		error = show_maps(config, view, &tasks);
+	if (config->maps.count && config->json)
+		error = write_maps(config, view, &tasks);
+	else if (config->maps.count)
+		error = show_maps(config, view, &tasks, NULL);
 	else if (config->json)
 		write_tasks(&tasks);
 	else
@@ -198,10 +264,12 @@ static struct error *run_ps(const struct command *command, int argc, char **argv
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
 	(void)ret_status;
-	if (error || help)
-		return error;
-	error = guest_command_open(config.vm, &view);
-	return error ? error : show(&config, view);
+	if (!error && !help)
+		error = guest_command_open(config.vm, &view);
+	if (!error && !help)
+		error = show(&config, view);
+	vector_deinit(&config.maps);
+	return error;
 }
 
 const struct command command_ps = {

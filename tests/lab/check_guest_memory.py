@@ -55,8 +55,9 @@ def parse_truth():
 def parse_maps():
     processes = {}
     for line in read("maps").splitlines():
-        if line.startswith("=== "):
-            current = processes[int(line[4:])] = []
+        header = re.match(r"(\d+): ", line)
+        if header:
+            current = processes[int(header[1])] = []
         else:
             current.append(line)
     return processes

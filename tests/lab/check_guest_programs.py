@@ -118,7 +118,8 @@ def compare(program, name, vdsos):
 
 
 def compare_json(programs):
-    mappings = json.load(open(f"{folder}/maps.json"))
+    processes = json.load(open(f"{folder}/maps.json"))
+    mappings = next(process["mappings"] for process in processes if process["comm"] == "dynamic")
     ours = {mapping["start"]: mapping["build_id"] for mapping in mappings}
     if any(mapping["build_id"] for mapping in mappings if not mapping["execute"]):
         failures.append("ps --json: build-ids of what is not executable")

@@ -8,8 +8,6 @@ for _ in $(seq 300); do
 	grep -q TRUTH $guest/console.log && break
 	sleep 0.2
 done
-boots() { grep -c TRUTH $guest/console.log; }
-first=$(boots)
 sed -nE 's/.*TRUTH ([a-z0-9 ]+).*/\1/p' $guest/console.log >"$OUT/truth"
 cp $guest/kallsyms /usr/share/perfvisor-lab/user7525 "$OUT/"
 for name in processes kernel_only no_memory; do
@@ -27,4 +25,3 @@ perfvisor script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/ours" || exit
 perf script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/perfs" 2>"$OUT/perf.err" || exit
 perf script -i /tmp/processes -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/perfs_vcpus" 2>/dev/null
 perfvisor report -i /tmp/processes --sort vm,gcomm,gpid,dso,sym >"$OUT/report" || exit
-[ "$(boots)" = "$first" ] || exit 99

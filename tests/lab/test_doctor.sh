@@ -3,6 +3,7 @@
 # perfvisor doctor on lab hosts, complete and with things taken away: it says what is so, and
 # its exit status is that of a recording. doctor_host.sh has the cases.
 set -u
+. tests/lab/in_lab.sh
 zoo=build/release/tests/lab/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
@@ -13,11 +14,11 @@ status=0
 in_host() {
 	local name=$1
 	shift
-	OUT=$work/$name lab/run "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/doctor_host.sh -- \
+	OUT=$work/$name in_lab 120 "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/doctor_host.sh -- \
 		bash /root/doctor_host.sh || status=1
 	sed "s/^/$name, /" "$work/$name/doctor"
 }
-in_host complete --guests 1 --guest-workload mixed
+in_host complete --steady --guests 1 --guest-workload mixed
 in_host empty --no-guest
 in_host empty-sid --no-guest --host-kernel sid
 exit $status

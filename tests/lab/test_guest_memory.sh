@@ -4,21 +4,16 @@
 # modules line by line, processes and their mappings, build-ids and symbols of their programs.
 # Guests of five kernels with KASLR, four and five levels of page tables, two hosts.
 set -u
-. tests/lab/attempts.sh
+. tests/lab/in_lab.sh
 status=0
 out=build/lab/guest-memory
-# run HOST GUEST OPTION…
-run() {
-	rm -rf "$out"
-	OUT=$out lab/run --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
-		--guest-workload tests/lab/guest_truth_workload.sh \
-		--add build/release/tests/lab/guest_programs \
-		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh
-}
 # try HOST GUEST OPTION…
 try() {
 	echo "== host $*"
-	attempts run "$@" || status=1
+	OUT=$out in_lab 240 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+		--guest-workload tests/lab/guest_truth_workload.sh \
+		--add build/release/tests/lab/guest_programs \
+		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh || status=1
 	python3 tests/lab/check_guest_memory.py "$out" || status=1
 	python3 tests/lab/check_guest_programs.py "$out" || status=1
 }

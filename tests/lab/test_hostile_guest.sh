@@ -5,6 +5,7 @@
 # result or a message, its caged parser neither dies nor hangs, and the recording goes on. A guest
 # process that plants a false VMCOREINFO before that changes no name.
 set -u
+. tests/lab/in_lab.sh
 scribble=build/release/tests/lab/scribble
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$scribble" ] || { echo "no $scribble: run make"; exit 1; }
@@ -23,31 +24,31 @@ none() {
 	! grep -E "$@"
 }
 
-OUT=$work lab/run --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
+OUT=$work/out in_lab 240 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
 	--add "$scribble:/usr/bin/scribble" --add tests/lab/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
-cat "$work/looks" "$work/scribble" "$work/record.err"
+cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
 
-is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/console.log"
+is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/out/console.log"
 for file in kallsyms symbols; do
-	grep -v '\[' "$work/$file" >"$work/$file.core"
+	grep -v '\[' "$work/out/$file" >"$work/out/$file.core"
 done
-is "every name is the guest's own" cmp "$work/kallsyms.core" "$work/symbols.core"
-is "each attack took place" [ "$(grep -c ': 0$' "$work/scribble")" = 3 ]
+is "every name is the guest's own" cmp "$work/out/kallsyms.core" "$work/out/symbols.core"
+is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 3 ]
 for attack in data lists tables; do
-	is "perfvisor looked during $attack" grep -q "^$attack '" "$work/looks"
+	is "perfvisor looked during $attack" grep -q "^$attack '" "$work/out/looks"
 done
 # 1: it said what it could not do. 124: it hung; more: it died.
-is "each look ends by itself" none -v "' [01] [0-9]+ [0-9]+\$" "$work/looks"
+is "each look ends by itself" none -v "' [01] [0-9]+ [0-9]+\$" "$work/out/looks"
 for file in errors record.err symbols.err report; do
 	is "no parser died, hung or lied ($file)" none -i \
-		'sanitizer|runtime error|parser|out of memory|forged' "$work/$file"
+		'sanitizer|runtime error|parser|out of memory|forged' "$work/out/$file"
 done
 is "each failure has a message" \
-	[ "$(grep -c '^perfvisor: ' "$work/errors")" -ge "$(grep -c "' 1 " "$work/looks")" ]
-is "the recording ended well" [ "$(cat "$work/record.status")" = 0 ]
-is "and is read" [ "$(cat "$work/report.status")" = 0 ]
+	[ "$(grep -c '^perfvisor: ' "$work/out/errors")" -ge "$(grep -c "' 1 " "$work/out/looks")" ]
+is "the recording ended well" [ "$(cat "$work/out/record.status")" = 0 ]
+is "and is read" [ "$(cat "$work/out/report.status")" = 0 ]
 # 200 a second for 36 seconds, less what the guest does not live to see.
-samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/report")
+samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/out/report")
 is "the guest was sampled" [ "${samples:-0}" -ge 200 ]
 exit $failed

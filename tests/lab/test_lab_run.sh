@@ -144,8 +144,18 @@ test_guest_fails() {
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
 }
 
+# A command that hangs ends, and a guest that is no longer the one that it was is told.
+test_limits() {
+	check "a command past its limit ends, and shows where it waits" \
+		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
+	# shellcheck disable=SC2016 # expanded in the host
+	check "a steady guest that is gone fails the lab" \
+		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid)'
+}
+
 test_usage
 test_run
 test_signals
 test_guest_fails
+test_limits
 [ "$failures" -eq 0 ]

@@ -4,6 +4,7 @@
 # in every state in which VMMs leave them (vm_zoo.c), by BPF, by debugfs, and by /proc alone;
 # on hosts with memory slots in a hash table and, Linux 5.10, in an array.
 set -u
+. tests/lab/in_lab.sh
 zoo=build/release/tests/lab/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
@@ -14,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 in_host() {
 	local kernel=$1
 	shift
-	OUT=$work/$kernel lab/run --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
+	OUT=$work/$kernel in_lab 120 --steady --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
 		--add tests/lab/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed on a host with $kernel"; exit 1; }
 }

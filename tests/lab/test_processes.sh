@@ -3,20 +3,15 @@
 # Each guest sample has the guest process that ran: by what the guest says of its processes, on three
 # hosts and guests, with four and five levels of page tables, for perfvisor and for stock perf.
 set -u
-. tests/lab/attempts.sh
+. tests/lab/in_lab.sh
 status=0
 out=build/lab/processes
-# run HOST GUEST OPTION…
-run() {
-	rm -rf "$out"
-	OUT=$out lab/run --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
-		--guest-workload tests/lab/processes_workload.sh \
-		--add tests/lab/processes_host.sh -- bash /root/processes_host.sh
-}
 # try HOST GUEST OPTION…
 try() {
 	echo "== host $*"
-	attempts run "$@" || status=1
+	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+		--guest-workload tests/lab/processes_workload.sh \
+		--add tests/lab/processes_host.sh -- bash /root/processes_host.sh || status=1
 	python3 tests/lab/check_processes.py "$out" || status=1
 }
 try 6.1 5.10

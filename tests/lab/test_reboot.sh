@@ -3,10 +3,10 @@
 # A guest loads a module again and reboots while it is recorded: nothing is named by tables that no
 # longer hold.
 set -u
+. tests/lab/in_lab.sh
 out=build/lab/reboot
-rm -rf "$out"
 status=0
-OUT=$out lab/run --guest-cpus 1 --guest-workload tests/lab/reboot_workload.sh \
+OUT=$out in_lab 180 --guest-cpus 1 --guest-workload tests/lab/reboot_workload.sh \
 	--add tests/lab/reboot_host.sh -- bash /root/reboot_host.sh || status=1
 python3 tests/lab/check_reboot.py "$out" || status=1
 exit $status

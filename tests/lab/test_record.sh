@@ -3,13 +3,14 @@
 # perfvisor record against known truths, on hosts 6.1 and sid with guests 5.10, 6.1, 6.12 and
 # sid; check_record.py says which.
 set -u
+. tests/lab/in_lab.sh
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # try HOST_KERNEL GUEST_KERNEL SCOPE
 try() {
-	OUT=$work/$1-$2 lab/run --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
+	OUT=$work/$1-$2 in_lab 400 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
 		--guest-workload user7525,kernel --add tests/lab/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||

@@ -6,6 +6,7 @@
 # 2,000 samples at least (share 0.75: +-0.039); all other functions have 1 % at most. Also:
 # SIGTERM and SIGINT, unexpected exits, 300 VMs at once.
 set -u
+. tests/lab/in_lab.sh
 folder=build/release/lab/tinyvm
 [ "$(uname -m)" = x86_64 ] || { echo "tinyvm is for x86-64 only"; exit 77; }
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
@@ -17,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/halt.elf" byte.0=0xf4 &&
 	python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/triple.elf" \
 		byte.0=0x0f byte.1=0x0b || exit 1
-OUT=$work/out lab/run --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
+OUT=$work/out in_lab 180 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
 	--add "$folder/unikernel-nofp.elf" --add tests/lab/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
