@@ -140,7 +140,7 @@ test_guest_fails() {
 	echo 'exit 3' >"$work/ends.sh"
 	check "a workload that ends is told" refuses 125 "workload ended with status 3" \
 		--guest-workload "$work/ends.sh" -- true
-	LAB_READY_LIMIT=20 check "a guest that never boots is told, with its console" \
+	LAB_READY_LIMIT=45 check "a guest that never boots is told, with its console" \
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
 }
 
