@@ -124,12 +124,26 @@ static const struct option_spec *row_of(const struct option_spec *table, size_t 
 	return NULL;
 }
 
+/*
+ * The argument of the option that getopt_long() met last, where it may be left out: another
+ * option stands there (getopt_long() has taken it for the argument), or nothing.
+ */
+static const char *take_argument(const struct option_spec *spec, char **argv)
+{
+	if (spec->fallback && optarg && optarg == argv[optind - 1] && *optarg == '-')
+		optind--;
+	else if (optarg)
+		return optarg;
+	return spec->fallback;
+}
+
 struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
 			    int *ret_rest)
 {
 	size_t count = table_size(table);
 	_cleanup_free_ struct option *longs = memory_calloc(count + 1, sizeof(*longs));
 	_cleanup_free_ char *shorts = memory_calloc(2 * count + 3, 1);
+	const struct option_spec *spec;
 	struct error *error;
 	int value;
 
@@ -137,6 +151,8 @@ struct error *options_parse(const struct option_spec *table, void *config, int a
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (value == ':' && row_of(table, count, optopt)->fallback)
+			value = optopt;
 		if (value == ':')
 			return error_create(ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
 		if (value == '?' && optopt && optopt < ROW_BASE)
@@ -145,7 +161,8 @@ struct error *options_parse(const struct option_spec *table, void *config, int a
 			return error_create(ERROR_USAGE, "%s takes no argument", argv[optind - 1]);
 		if (value == '?')
 			return error_create(ERROR_USAGE, "unknown option '%s'", argv[optind - 1]);
-		error = store(row_of(table, count, value), config, optarg);
+		spec = row_of(table, count, value);
+		error = store(spec, config, take_argument(spec, argv));
 		if (error)
 			return error;
 	}
@@ -160,12 +177,14 @@ void options_print(const struct option_spec *table, FILE *out)
 
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
+			const char *optional = table[i].fallback ? "[" : "";
 			_cleanup_free_ char *left = memory_printf(
-				"%c%c%s --%s%s%s", table[i].short_name ? '-' : ' ',
+				"%c%c%s --%s%s%s%s%s", table[i].short_name ? '-' : ' ',
 				table[i].short_name ? table[i].short_name : ' ',
 				table[i].short_name ? "," : " ", table[i].name,
-				table[i].argument ? " " : "",
-				table[i].argument ? table[i].argument : "");
+				table[i].argument ? " " : "", optional,
+				table[i].argument ? table[i].argument : "",
+				*optional ? "]" : "");
 
 			if (pass)
 				fprintf(out, "  %-*s  %s\n", width, left, table[i].help);

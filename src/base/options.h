@@ -51,6 +51,8 @@ struct option_spec {
 	uint64_t min, max;    /* OPTION_UNSIGNED and OPTION_UNSIGNEDS */
 	enum option_completion completion;
 	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
+	/* OPTION_STRING: stands for an argument that is not there; NULL: it has to be. */
+	const char *fallback;
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor report: a recording as a flat profile. */
+/* perfvisor report: a recording as a profile, flat or with call chains. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -17,7 +17,9 @@
 struct report_config {
 	const char *input;
 	const char *sort;
-	bool stdio, json;
+	const char *graph; /* of -g; NULL: not given */
+	const char *percent_limit;
+	bool stdio, json, children, no_children;
 	struct string_list vms;
 	struct kernel_source_options symbols;
 };
@@ -58,6 +60,39 @@ static struct error *parse_keys(const char *text, struct profile_keys *ret)
 		profile_keys_add(ret, key);
 	}
 	return NULL;
+}
+
+static struct error *parse_percent(const char *option, const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0) || value > 100)
+		return error_create(ERROR_USAGE, "%s takes a percentage, not '%s'", option, text);
+	*ret = value;
+	return NULL;
+}
+
+/* The words of -g; perf's, as far as they mean something here. */
+static struct error *parse_graph(const char *text, struct report_text_options *options)
+{
+	_cleanup_free_ char *copy = memory_strdup(text);
+	char *rest = copy, *word;
+	struct error *error = NULL;
+
+	while (!error && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "caller") || !strcmp(word, "callee"))
+			options->caller = !strcmp(word, "caller");
+		else if (!strcmp(word, "none"))
+			options->chains = false;
+		else if (strchr("0123456789.", *word) && *word)
+			error = parse_percent("-g", word, &options->min_chain_percent);
+		else if (strcmp(word, "graph") && strcmp(word, "function") && strcmp(word, "percent"))
+			error = error_hint(error_create(ERROR_USAGE, "-g knows no word '%s'", word),
+					  "the words are caller, callee, none, and the share below "
+					  "which branches are left out, in percent");
+	}
+	return error;
 }
 
 static bool is_vm(const struct machine *machine, const char *text)
@@ -131,17 +166,40 @@ static void warn_if_empty(const struct profile *profile, bool selected)
 	log_warning("'perfvisor doctor' says what works on this host and what mends the rest");
 }
 
-static struct error *write_report(const struct profile *profile, const char *path,
-				  const struct profile_keys *keys)
+static struct error *write_report(const struct profile *profile,
+				  struct report_text_options *options)
 {
-	struct report_text_options options = { .keys = *keys, .path = path };
 	struct pager pager;
 	struct error *error;
 
 	pager_start(&pager);
-	options.colour = pager.terminal && !getenv("NO_COLOR");
-	error = report_text_write(pager.fd, profile, &options);
+	options->colour = pager.terminal && !getenv("NO_COLOR");
+	error = report_text_write(pager.fd, profile, options);
 	pager_finish(&pager);
+	return error;
+}
+
+/* Which chains to show, and how; perf's defaults. */
+static struct error *choose_chains(const struct report_config *config, const struct session *session,
+				   struct report_text_options *ret)
+{
+	struct error *error = NULL;
+
+	ret->min_chain_percent = 0.5;
+	if (config->percent_limit) {
+		error = parse_percent("--percent-limit", config->percent_limit, &ret->min_percent);
+		ret->min_chain_percent = ret->min_percent;
+	}
+	ret->chains = profile_has_chains(session);
+	ret->children = ret->chains && !config->no_children;
+	ret->caller = ret->children;
+	if (!error && config->graph)
+		error = parse_graph(config->graph, ret);
+	if (!error && !profile_has_chains(session) && (config->children || config->graph) &&
+	    strcmp(config->graph ? config->graph : "", "none"))
+		error = error_hint(error_create(ERROR_UNSUPPORTED,
+						"the recording has no call chains"),
+				   "'perf record -g' takes them");
 	return error;
 }
 
@@ -149,19 +207,22 @@ static struct error *report(const struct report_config *config, struct session *
 			    const char *path)
 {
 	struct profile_options options = { 0 };
+	struct report_text_options text = { .path = path };
 	_cleanup_profile_ struct profile *profile = NULL;
 	machine_list vms = { 0 };
-	struct error *error = NULL;
+	struct error *error = choose_chains(config, session, &text);
 
-	if (config->sort)
+	if (!error && config->sort)
 		error = parse_keys(config->sort, &options.keys);
-	else
+	else if (!error)
 		default_keys(session, &options.keys);
 	if (!error)
 		error = select_vms(session, &config->vms, &vms);
 	if (!error) {
 		options.vms = vms.items;
 		options.vm_count = vms.count;
+		options.chains = text.children || text.chains;
+		options.children = text.children;
 		profile = profile_create(session, &options);
 		error = recording_symbols_error(session);
 	}
@@ -170,11 +231,12 @@ static struct error *report(const struct report_config *config, struct session *
 		return error;
 	recording_warn(session, path);
 	warn_if_empty(profile, config->vms.count > 0);
+	text.keys = options.keys;
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, path);
 		return NULL; /* main() looks at stdout */
 	}
-	return write_report(profile, path, &options.keys);
+	return write_report(profile, &text);
 }
 
 static struct error *run_report(const struct command *command, int argc, char **argv,
@@ -210,6 +272,16 @@ static const struct option_spec report_options[] = {
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, gcomm, gpid, dso, mode, sym",
 	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid gcomm gpid dso mode sym" },
+	{ OPTION_STRING, 'g', "call-graph", offsetof(struct report_config, graph), "WORDS",
+	  "how to show call chains, separated by commas: caller, callee or none, and the share in "
+	  "percent below which branches are left out (default: caller,0.5)",
+	  .completion = COMPLETE_WORDS, .words = "caller callee none", .fallback = "caller" },
+	{ OPTION_FLAG, 0, "children", offsetof(struct report_config, children), NULL,
+	  "count a sample for all functions in its call chain (as it is where there are chains)" },
+	{ OPTION_FLAG, 0, "no-children", offsetof(struct report_config, no_children), NULL,
+	  "count a sample only for the function in which it was taken" },
+	{ OPTION_STRING, 0, "percent-limit", offsetof(struct report_config, percent_limit),
+	  "PERCENT", "leave out rows, and branches of chains, with a smaller share" },
 	{ OPTION_STRINGS, 0, "vm", offsetof(struct report_config, vms), "NAME|PID",
 	  "only this VM; may be repeated", .completion = COMPLETE_VM },
 	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
@@ -233,6 +305,7 @@ const struct command command_report = {
 	.examples = "  perfvisor report                           # the newest recording here\n"
 		    "  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
 		    "  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
-		    "  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n",
+		    "  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n"
+		    "  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n",
 	.run = run_report,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flat profile as text. Layout as perf's (tools/perf/ui/stdio/hist.c): comment lines with
+ * The profile as text. Layout as perf's (tools/perf/ui/stdio/hist.c): comment lines with
  * the number of samples and the sum of periods for each event, titles and a line of dots,
  * then a row for each entry, its share of all periods first.
  */
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "output/escape.h"
+#include "output/report_chains.h"
 #include "output/stream.h"
 #include "output/view.h"
 
@@ -25,6 +26,7 @@ struct writer {
 	const struct report_text_options *options;
 	size_t widths[PROFILE_KEY_COUNT];
 	struct buffer cell, share; /* texts of a row */
+	struct report_chains chains;
 };
 
 /* Characters, not bytes: what a terminal shows of UTF-8. */
@@ -109,7 +111,8 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	append_rounded(out, event->samples);
 	buffer_append_string(out, " of event '");
 	output_append_escaped(out, event->name);
-	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# Overhead", event->period);
+	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# %s", event->period,
+		      writer->options->children ? "Children      Self" : "Overhead");
 	for (size_t k = 0; k < keys->count; k++) {
 		const char *title = view_title(keys->items[k]);
 
@@ -117,7 +120,8 @@ static void write_event_header(struct writer *writer, const struct profile_event
 		if (k + 1 < keys->count)
 			append_spaces(out, writer->widths[k] - strlen(title));
 	}
-	buffer_append_string(out, "\n# ........");
+	buffer_append_string(out, writer->options->children ? "\n# ........  ........"
+							    : "\n# ........");
 	for (size_t k = 0; k < keys->count; k++) {
 		buffer_append_string(out, "  ");
 		for (size_t i = 0; i < writer->widths[k]; i++)
@@ -126,15 +130,28 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	buffer_append_string(out, "\n#\n");
 }
 
-static void make_share(struct writer *writer, double percent)
+static void append_share(struct writer *writer, double percent)
 {
 	const char *colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
 
-	buffer_clear(&writer->share);
 	if (!writer->options->colour || !colour)
 		buffer_printf(&writer->share, "  %7.2f%%", percent);
 	else
 		buffer_printf(&writer->share, "  %s%7.2f%%%s", colour, percent, PLAIN);
+}
+
+static double percent_of(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * part / all : 0;
+}
+
+static void make_shares(struct writer *writer, const struct profile_event *event,
+			const struct profile_row *row)
+{
+	buffer_clear(&writer->share);
+	if (writer->options->children)
+		append_share(writer, percent_of(row->children, event->period));
+	append_share(writer, percent_of(row->period, event->period));
 }
 
 static void write_row(struct writer *writer, const struct profile_event *event,
@@ -144,8 +161,9 @@ static void write_row(struct writer *writer, const struct profile_event *event,
 	const struct profile_keys *keys = &writer->options->keys;
 
 	/* Most rows of a large profile have the period of the one above. */
-	if (row == event->rows.items || row->period != row[-1].period)
-		make_share(writer, event->period ? 100.0 * row->period / event->period : 0);
+	if (row == event->rows.items || row->period != row[-1].period ||
+	    row->children != row[-1].children)
+		make_shares(writer, event, row);
 	buffer_append(out, writer->share.data, writer->share.size);
 	for (size_t k = 0; k < keys->count; k++) {
 		make_cell(writer, row, keys->items[k]);
@@ -157,12 +175,32 @@ static void write_row(struct writer *writer, const struct profile_event *event,
 	buffer_append_u8(out, '\n');
 }
 
+/* Functions that are in chains only have no row where children are not asked for. */
+static bool is_shown(const struct writer *writer, const struct profile_event *event,
+		     const struct profile_row *row)
+{
+	uint64_t period = writer->options->children ? row->children : row->period;
+
+	return (row->count || writer->options->children) &&
+	       percent_of(period, event->period) >= writer->options->min_percent;
+}
+
 static void write_event(struct writer *writer, const struct profile_event *event)
 {
 	measure(writer, event);
 	write_event_header(writer, event);
+	writer->chains.total = event->period;
+	writer->chains.min_period = event->period * (writer->options->min_chain_percent / 100);
 	for (size_t i = 0; i < event->rows.count; i++) {
-		write_row(writer, event, &event->rows.items[i]);
+		const struct profile_row *row = &event->rows.items[i];
+
+		if (!is_shown(writer, event, row))
+			continue;
+		write_row(writer, event, row);
+		if (writer->options->chains &&
+		    (writer->options->children ? row->children : row->period) >=
+			    writer->chains.min_period)
+			report_chains_append(&writer->chains, row);
 		if (!output_stream_line(&writer->stream))
 			return;
 	}
@@ -230,6 +268,21 @@ static void write_header(struct writer *writer)
 	buffer_append_string(out, "\n#\n");
 }
 
+static void start_chains(struct writer *writer)
+{
+	const struct report_text_options *options = writer->options;
+	struct callgraph_options graph = { .caller = options->caller,
+					   .children = options->children };
+
+	writer->chains = (struct report_chains){
+		.graph = callgraph_create(writer->profile, &graph),
+		.profile = writer->profile,
+		.symbol_first = options->keys.count && options->keys.items[0] == PROFILE_SYMBOL,
+		.children = options->children,
+		.out = &writer->stream.buffer,
+	};
+}
+
 struct error *report_text_write(int fd, const struct profile *profile,
 				const struct report_text_options *options)
 {
@@ -238,10 +291,13 @@ struct error *report_text_write(int fd, const struct profile *profile,
 	output_stream_init(&writer.stream, fd);
 	buffer_init(&writer.cell, 1024 * 1024);
 	buffer_init(&writer.share, 64);
+	if (options->chains)
+		start_chains(&writer);
 	write_header(&writer);
 	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
 		if (profile->events[i].samples)
 			write_event(&writer, &profile->events[i]);
+	callgraph_destroy(writer.chains.graph);
 	buffer_deinit(&writer.cell);
 	buffer_deinit(&writer.share);
 	return output_stream_finish(&writer.stream);

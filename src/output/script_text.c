@@ -9,8 +9,7 @@
  * first, then an empty line. Frames of user code show the address in the file, as perf does.
  *
  * What follows from an address alone, which is most of the text, is made once and kept with
- * the resolver's answer; numbers are formatted by hand. A chain may go through host and guest
- * (PERF_CONTEXT_GUEST_*), which perf itself cannot show.
+ * the resolver's answer; numbers are formatted by hand.
  */
 #include "output/script_text.h"
 
@@ -25,6 +24,7 @@
 #include "output/script_event.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
+#include "profile/chain.h"
 #include "profile/context.h"
 #include "profile/ordered.h"
 #include "profile/resolver.h"
@@ -212,84 +212,23 @@ static void write_line(struct writer *writer, const struct session_sample *sampl
 	write_address(writer, &frame, ' ', ip, fields);
 }
 
-/* The space that addresses behind the mark CONTEXT of a call chain are in; false: no such mark. */
-static bool enter_context(struct writer *writer, const struct session_sample *sample,
-			  const struct context *context, uint64_t mark, struct machine **machine,
-			  struct space **space)
-{
-	bool same = context->machine && !cpumode_is_guest(context->cpumode);
-	uint16_t cpumode;
-
-	switch (mark) {
-	case PERF_CONTEXT_KERNEL:
-		cpumode = PERF_RECORD_MISC_KERNEL;
-		break;
-	case PERF_CONTEXT_USER:
-		cpumode = PERF_RECORD_MISC_USER;
-		break;
-	case PERF_CONTEXT_GUEST:
-	case PERF_CONTEXT_GUEST_KERNEL:
-		cpumode = PERF_RECORD_MISC_GUEST_KERNEL;
-		break;
-	case PERF_CONTEXT_GUEST_USER:
-		cpumode = PERF_RECORD_MISC_GUEST_USER;
-		break;
-	case PERF_CONTEXT_HV:
-		*machine = NULL;
-		return true;
-	default:
-		return false;
-	}
-	if (same && !cpumode_is_guest(cpumode)) {
-		*machine = context->machine;
-		*space = cpumode == PERF_RECORD_MISC_USER ? context->user_space
-							  : &context->machine->kernel;
-	} else {
-		*space = context_space(writer->session, sample, cpumode, machine);
-	}
-	return true;
-}
-
-/*
- * A chain with a mark that is none is damaged: perf shows nothing of it, and so do we. Marks of
- * guests count as none in a recording without guests.
- */
-static bool is_sound(const struct session *session, const struct perfdata_sample *fields)
-{
-	bool guests = session->machines.count > 1;
-
-	for (uint64_t i = 0; i < fields->callchain_count; i++) {
-		uint64_t ip = fields->callchain[i];
-
-		if (ip >= (uint64_t)PERF_CONTEXT_MAX && ip != (uint64_t)PERF_CONTEXT_KERNEL &&
-		    ip != (uint64_t)PERF_CONTEXT_USER && ip != (uint64_t)PERF_CONTEXT_HV &&
-		    !(guests && (ip == (uint64_t)PERF_CONTEXT_GUEST ||
-				 ip == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
-				 ip == (uint64_t)PERF_CONTEXT_GUEST_USER)))
-			return false;
-	}
-	return true;
-}
-
 /* The addresses of a chain and where to look each up; gives how many. */
 static size_t begin_chain(struct writer *writer, const struct session_sample *sample,
 			  const struct context *context, struct frame *frames)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
-	struct machine *machine = NULL;
-	struct space *space = NULL;
+	struct chain_place place;
 	size_t count = 0;
 
-	/* Addresses before any mark are user's, as perf takes them. */
-	enter_context(writer, sample, context, PERF_CONTEXT_USER, &machine, &space);
+	chain_enter(writer->session, sample, context, PERF_CONTEXT_USER, &place);
 	for (uint64_t i = 0; i < values->callchain_count && count < FRAMES_MAX; i++) {
 		uint64_t ip = values->callchain[i];
 
-		if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
-			enter_context(writer, sample, context, ip, &machine, &space);
+		if (chain_is_mark(ip)) {
+			chain_enter(writer->session, sample, context, ip, &place);
 			continue;
 		}
-		resolver_begin(writer->resolver, machine, space, ip, sample->time,
+		resolver_begin(writer->resolver, place.machine, place.space, ip, sample->time,
 			       &frames[count++].lookup);
 	}
 	return count;
@@ -301,7 +240,7 @@ static void write_chain(struct writer *writer, const struct session_sample *samp
 	struct frame frames[FRAMES_MAX];
 	size_t count;
 
-	if (!is_sound(writer->session, &sample->decoded.sample))
+	if (!chain_is_sound(writer->session, &sample->decoded.sample))
 		return;
 	count = begin_chain(writer, sample, context, frames);
 	for (size_t i = 0; i < count; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/escape.h"
+#include "profile/calltree.h"
 
 static const struct {
 	const char *word, *title;
@@ -88,8 +89,20 @@ static void append_symbol(struct buffer *out, const struct profile *profile,
 	if (name)
 		output_append_escaped(out, name);
 	else
-		buffer_printf(out, "0x%016" PRIx64,
+		buffer_printf(out, "%#.16" PRIx64,
 			      resolver_location(profile->resolver, row->location)->address);
+}
+
+void view_append_function(struct buffer *out, const struct profile *profile, uint32_t frame)
+{
+	uint32_t location = profile->tree->frames.items[frame].location;
+	const char *name = resolver_symbol_name(profile->resolver, location);
+
+	if (name)
+		output_append_escaped(out, name);
+	else
+		buffer_printf(out, "%#" PRIx64,
+			      resolver_location(profile->resolver, location)->address);
 }
 
 static void append_comm(struct buffer *out, const struct profile *profile,

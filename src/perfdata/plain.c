@@ -82,14 +82,14 @@ static inline bool find_event(struct perfdata_reader *reader, const uint8_t *bod
 	return ret->id || !ret->sample.id;
 }
 
-static inline bool has_sound_chain(const uint8_t *chain, size_t left)
+/* The chain at AT, of at most LEFT bytes; false: another way is needed. */
+static inline bool take_chain(const uint8_t *at, size_t left, struct perfdata_sample *sample)
 {
-	uint64_t count;
-
-	if (left < sizeof(count))
+	if (left < sizeof(uint64_t) || (uintptr_t)at % sizeof(uint64_t))
 		return false;
-	memcpy(&count, chain, sizeof(count));
-	return count <= left / sizeof(count) - 1;
+	memcpy(&sample->callchain_count, at, sizeof(uint64_t));
+	sample->callchain = (const uint64_t *)(at + sizeof(uint64_t));
+	return sample->callchain_count <= left / sizeof(uint64_t) - 1;
 }
 
 static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, size_t body_bytes,
@@ -105,9 +105,11 @@ static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, s
 			return false;
 		layout += ret->event_index;
 	}
-	if (!layout->is_plain || body_bytes < layout->bytes ||
-	    (layout->has_chain &&
-	     !has_sound_chain(body + layout->bytes, body_bytes - layout->bytes)))
+	if (!layout->is_plain || body_bytes < layout->bytes)
+		return false;
+	sample->callchain_count = 0;
+	if (layout->has_chain &&
+	    !take_chain(body + layout->bytes, body_bytes - layout->bytes, sample))
 		return false;
 	if (!several) {
 		sample->id = word_at(body, layout->id);

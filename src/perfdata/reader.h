@@ -93,8 +93,8 @@ struct perfdata_decoded {
 bool perfdata_reader_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
 			    struct perfdata_decoded *ret);
 /*
- * The next sample, decoded, for who needs no more of it than pid, tid, ip, id, time, period and
- * misc: no other field is set. False: not here; perfdata_reader_next() has what comes next.
+ * The next sample, decoded, for who needs no more of it than pid, tid, ip, id, time, period, misc
+ * and the call chain: no other field is set. False: not here; perfdata_reader_next() has what comes next.
  */
 bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_decoded *ret);
 /*

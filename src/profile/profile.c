@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "profile/calltree.h"
+#include "profile/chains.h"
 #include "profile/context.h"
 #include "profile/profile_rows.h"
 
@@ -35,6 +37,9 @@ struct counter {
 	size_t capacity, count; /* capacity is a power of two */
 	struct pending pending[BATCH]; /* samples whose address is not looked up yet */
 	size_t pending_count;
+	struct chains *chains; /* NULL: not asked for */
+	VECTOR(uint32_t) chain_groups; /* of a group, the one without a cpumode; 0: not known yet */
+	VECTOR(struct profile_stray) strays;
 };
 
 bool profile_keys_have(const struct profile_keys *keys, enum profile_key key)
@@ -191,6 +196,40 @@ static void count_batch(struct counter *counter)
 	counter->pending_count = 0;
 }
 
+/* A chain goes through several levels: its group has none. */
+static uint32_t chain_group(struct counter *counter, uint32_t number)
+{
+	struct profile_group group;
+
+	while (counter->chain_groups.count <= number)
+		vector_append(&counter->chain_groups, 0);
+	if (!counter->chain_groups.items[number]) {
+		memcpy(&group, intern_string(counter->groups, number), sizeof(group));
+		group.cpumode = 0;
+		counter->chain_groups.items[number] =
+			intern_bytes(counter->groups, (const char *)&group, sizeof(group));
+	}
+	return counter->chain_groups.items[number];
+}
+
+static void count_chain(struct counter *counter, const struct session_sample *sample,
+			const struct context *context)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	bool strays;
+	uint32_t node = chains_add(counter->chains, sample, context,
+				   chain_group(counter, context->row), &strays);
+	struct resolved own;
+
+	if (!strays)
+		return;
+	own = resolver_find(counter->profile->resolver, context->machine, context->space,
+			    fields->ip, sample->time);
+	vector_append(&counter->strays,
+		      (struct profile_stray){ .group = context->row, .location = own.location,
+					      .node = node, .period = fields->period });
+}
+
 static void count_sample(struct counter *counter, const struct session_sample *sample)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
@@ -206,6 +245,8 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 	resolver_begin(counter->profile->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
 	count_total(&counter->profile->totals, context);
+	if (counter->chains)
+		count_chain(counter, sample, context);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
 }
@@ -268,6 +309,27 @@ static void count_unwritten(struct profile *profile, const struct profile_option
 	totals->lost = lost > recorded_lost ? lost : recorded_lost;
 }
 
+bool profile_has_chains(const struct session *session)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
+		if (session->attrs[i]->sample_type & PERF_SAMPLE_CALLCHAIN)
+			return true;
+	return false;
+}
+
+static void build_rows(const struct counter *counter)
+{
+	struct profile_counts counts = { .groups = counter->groups,
+					 .cells = counter->cells,
+					 .cell_count = counter->capacity,
+					 .chains = counter->chains,
+					 .children = counter->options->children,
+					 .strays = counter->strays.items,
+					 .stray_count = counter->strays.count };
+
+	profile_rows_build(counter->profile, &counter->options->keys, &counts);
+}
+
 struct profile *profile_create(struct session *session, const struct profile_options *options)
 {
 	struct profile *profile = memory_calloc(1, sizeof(*profile));
@@ -284,12 +346,16 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	counter.contexts = memory_alloc(sizeof(*counter.contexts));
 	context_cache_init(counter.contexts, session);
 	counter.cells = memory_calloc(counter.capacity, sizeof(*counter.cells));
+	if (options->chains)
+		counter.chains = chains_create(session, profile->resolver);
 	session_rewind(session);
 	count_all(&counter);
 	resolver_seal(profile->resolver);
 	count_unwritten(profile, options);
-	profile_rows_build(profile, &options->keys, counter.groups, counter.cells,
-			   counter.capacity);
+	build_rows(&counter);
+	chains_destroy(counter.chains);
+	vector_deinit(&counter.chain_groups);
+	vector_deinit(&counter.strays);
 	free(counter.cells);
 	free(counter.contexts);
 	intern_destroy(counter.groups);
@@ -303,6 +369,7 @@ void profile_destroy(struct profile *profile)
 	for (size_t i = 0; i < profile->event_count; i++)
 		vector_deinit(&profile->events[i].rows);
 	free(profile->events);
+	calltree_destroy(profile->tree);
 	resolver_destroy(profile->resolver);
 	free(profile);
 }

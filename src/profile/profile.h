@@ -41,6 +41,7 @@ void profile_keys_add(struct profile_keys *keys, enum profile_key key); /* once 
 /* Fields that are no key are 0 or NULL; symbol rows have a location, dso rows, too. */
 struct profile_row {
 	uint64_t period, count;
+	uint64_t children; /* period of samples with it anywhere in their chain, its own included */
 	const struct machine *vm; /* NULL: the host's own */
 	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or no VM's */
 	uint32_t comm;		  /* strings; TIMELINE_NO_COMM: none, shown as ":TID" */
@@ -50,13 +51,16 @@ struct profile_row {
 	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
 	uint32_t dso;		  /* string: its short name; of symbol and dso rows */
 	uint32_t location;	  /* one of those that are the same by these keys */
+	uint32_t number;	  /* unique in the profile: what nodes of call trees name it by */
+	uint32_t depth;		  /* where it is nearest to the start of its chains; from 1 on */
 };
 
 struct profile_event {
 	const char *name;
 	uint64_t samples;
 	uint64_t period; /* of all rows: what percentages are of */
-	VECTOR(struct profile_row) rows; /* by period, the highest first */
+	/* By period (by children where there are chains), the highest first. */
+	VECTOR(struct profile_row) rows;
 };
 
 /* Samples of all events. Every one is in exactly one of these. */
@@ -73,16 +77,23 @@ struct profile {
 	struct resolver *resolver;
 	struct profile_event *events;
 	size_t event_count;
+	size_t row_count; /* of all events: their numbers are less */
+	struct calltree *tree; /* NULL: chains were not asked for */
 	struct profile_totals totals;
 	bool damaged; /* the file ended before its time: see perfdata_reader_error() */
 };
 
 struct profile_options {
 	struct profile_keys keys;
+	bool chains;   /* count call chains, too: the tree … */
+	bool children; /* … and, with it, children of the rows: they are 0 else */
 	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
 	const struct machine *const *vms;
 	size_t vm_count;
 };
+
+/* Whether samples of an event of SESSION have call chains. */
+bool profile_has_chains(const struct session *session);
 
 /* Reads all samples of SESSION. */
 struct profile *profile_create(struct session *session, const struct profile_options *options);

@@ -1,80 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cells become rows: locations that read the same become one (perf's rule, sort__dso_cmp()
- * and sort__sym_cmp() in tools/perf/util/sort.c: the dso's short name, then the symbol's
- * range, or the address where there is no symbol), which profile_sort.c sorts.
- *
- * Guest kernels of several VMs lie at random addresses: where the VM is no key, a guest's
- * function is the same in all of them if name and size are. So it is in a guest that had several
- * kernels, one after another. What a guest of a guest did is one row.
+ * Cells become rows: locations that read the same become one (identity.c). Functions that are in
+ * call chains only have rows, too. profile_sort.c sorts them.
  */
 #include "profile/profile_rows.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
+#include "profile/calltree.h"
+#include "profile/identity.h"
 
-/* What tells locations apart; equal bytes, equal row. */
-struct identity {
-	uint64_t start, end; /* of the symbol; the address, 0 without one */
-	uint32_t dso, symbol; /* string numbers, 0: none */
+struct row_place {
+	size_t event, row;
 };
 
 struct builder {
 	struct profile *profile;
+	bool children; /* of rows are wanted */
 	const struct profile_keys *keys;
-	const struct intern *groups;
-	struct intern *identities;
-	uint32_t *by_location[2]; /* location -> identity, 0: not yet; host's and guests' */
-	struct map places;	  /* group << 32 | identity -> place in rows + 1 */
+	struct intern *groups;
+	struct identities *identities;
+	struct map numbers; /* group << 32 | identity -> number of the row + 1 */
+	VECTOR(struct row_place) places; /* of each number */
 };
 
-static void identify_symbol(struct builder *builder, const struct location *location, bool guest,
-			    struct identity *ret)
+static struct profile_row row_of_group(const struct profile_group *group)
 {
-	const struct symbol *symbol = location->symbol;
-
-	if (!symbol) {
-		if (location->dso != builder->profile->session->nested_dso)
-			ret->start = location->address;
-		return;
-	}
-	ret->symbol = intern_text(builder->profile->session->strings,
-				  symbol_name(location->table, symbol));
-	ret->start = symbol->start;
-	ret->end = symbol->end;
-	if (guest && (location->varies || !profile_keys_have(builder->keys, PROFILE_VM))) {
-		ret->start = 0;
-		ret->end = symbol->end - symbol->start;
-	}
-}
-
-static uint32_t identify(struct builder *builder, uint32_t number, bool guest)
-{
-	const struct location *location = resolver_location(builder->profile->resolver, number);
-	bool by_symbol = profile_keys_have(builder->keys, PROFILE_SYMBOL);
-	uint32_t *known = &builder->by_location[guest][number];
-	struct identity identity;
-
-	if (*known)
-		return *known;
-	memset(&identity, 0, sizeof(identity)); /* compared as bytes, padding included */
-	if (by_symbol || profile_keys_have(builder->keys, PROFILE_DSO))
-		identity.dso = resolver_dso_name(builder->profile->resolver, number);
-	if (by_symbol)
-		identify_symbol(builder, location, guest, &identity);
-	*known = intern_bytes(builder->identities, (const char *)&identity, sizeof(identity));
-	return *known;
-}
-
-static struct profile_row row_of(const struct builder *builder, const struct profile_group *group,
-				 uint32_t location, uint32_t identity)
-{
-	struct identity what;
-
-	memcpy(&what, intern_string(builder->identities, identity), sizeof(what));
 	return (struct profile_row){ .vm = group->vm,
 				     .vcpu = group->vcpu,
 				     .comm = group->comm,
@@ -82,30 +36,57 @@ static struct profile_row row_of(const struct builder *builder, const struct pro
 				     .tid = group->tid,
 				     .guest_comm = group->guest_comm,
 				     .guest_pid = group->guest_pid,
-				     .cpumode = group->cpumode,
-				     .dso = what.dso,
-				     .location = location };
+				     .cpumode = group->cpumode };
+}
+
+static struct profile_group group_of(const struct builder *builder, uint32_t number)
+{
+	struct profile_group group;
+
+	memcpy(&group, intern_string(builder->groups, number), sizeof(group));
+	return group;
+}
+
+static struct profile_row *row_of(const struct builder *builder, uint32_t number)
+{
+	const struct row_place *place = &builder->places.items[number];
+
+	return &builder->profile->events[place->event].rows.items[place->row];
+}
+
+/* The number of the row of LOCATION in GROUP, added if it is new. */
+static uint32_t find_row(struct builder *builder, uint32_t group_number, uint32_t location,
+			 uint16_t cpumode)
+{
+	uint32_t identity = identities_find(builder->identities, location, cpumode);
+	uint64_t *number = map_insert(&builder->numbers, (uint64_t)group_number << 32 | identity,
+				      NULL);
+
+	if (!*number) {
+		struct profile_group group = group_of(builder, group_number);
+		struct profile_event *event = &builder->profile->events[group.event];
+		struct profile_row row = row_of_group(&group);
+
+		row.dso = identities_get(builder->identities, identity).dso;
+		row.location = location;
+		row.number = builder->places.count;
+		row.depth = UINT32_MAX;
+		vector_append(&builder->places,
+			      (struct row_place){ .event = group.event, .row = event->rows.count });
+		vector_append(&event->rows, row);
+		*number = builder->places.count;
+	}
+	return *number - 1;
 }
 
 static void add_cell(struct builder *builder, const struct profile_cell *cell)
 {
-	uint32_t number = cell->key >> 32, location = cell->key, identity;
-	struct profile_group group;
-	struct profile_event *event;
-	struct profile_row *row;
-	uint64_t *place;
-	bool guest;
+	uint32_t group_number = cell->key >> 32, location = cell->key;
+	struct profile_group group = group_of(builder, group_number);
+	struct profile_event *event = &builder->profile->events[group.event];
+	uint32_t number = find_row(builder, group_number, location, group.cpumode);
+	struct profile_row *row = row_of(builder, number);
 
-	memcpy(&group, intern_string(builder->groups, number), sizeof(group));
-	guest = group.cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
-	event = &builder->profile->events[group.event];
-	identity = identify(builder, location, guest);
-	place = map_insert(&builder->places, (uint64_t)number << 32 | identity, NULL);
-	if (!*place) {
-		vector_append(&event->rows, row_of(builder, &group, location, identity));
-		*place = event->rows.count;
-	}
-	row = &event->rows.items[*place - 1];
 	row->period += cell->period;
 	row->count += cell->count;
 	event->period += cell->period;
@@ -140,25 +121,130 @@ static const struct profile_cell **order_cells(const struct profile_cell *cells,
 	return ordered;
 }
 
-void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
-			const struct intern *groups, const struct profile_cell *cells,
-			size_t cell_count)
+/* The group that the samples of ROOT have where they are of CPUMODE. */
+static uint32_t group_at(struct builder *builder, uint32_t root_group, uint16_t cpumode)
 {
-	struct builder builder = { .profile = profile, .keys = keys, .groups = groups };
-	size_t locations = resolver_count(profile->resolver), count;
-	_cleanup_free_ const struct profile_cell **ordered =
-		order_cells(cells, cell_count, locations, &count);
+	struct profile_group group = group_of(builder, root_group);
 
-	builder.identities = intern_create();
-	for (int i = 0; i < 2; i++)
-		builder.by_location[i] = memory_calloc(locations + 1, sizeof(uint32_t));
-	map_init(&builder.places);
+	if (profile_keys_have(builder->keys, PROFILE_MODE) ||
+	    profile_keys_have(builder->keys, PROFILE_SYMBOL))
+		group.cpumode = cpumode;
+	return intern_bytes(builder->groups, (const char *)&group, sizeof(group));
+}
+
+/* A walk through one root's nodes: what is between the root and the node at hand. */
+struct walk {
+	struct calltree *tree;
+	const struct calltree_root *root;
+	uint32_t groups[1 << CHAINS_LEVEL_BITS]; /* of the root's, by cpumode; 0: not known yet */
+	uint32_t depth;
+	VECTOR(uint32_t) on_path; /* how often the row of each number is there */
+};
+
+/* A function that called itself, directly or not, counts once for a sample: where it stands first. */
+static void enter_node(struct builder *builder, struct walk *walk, struct calltree_node *node)
+{
+	const struct calltree_frame *frame = &walk->tree->frames.items[node->frame];
+	uint32_t *group = &walk->groups[frame->cpumode];
+	struct profile_row *row;
+
+	if (!*group)
+		*group = group_at(builder, walk->root->row.number, frame->cpumode);
+	node->row = find_row(builder, *group, frame->location, frame->cpumode);
+	while (walk->on_path.count <= node->row)
+		vector_append(&walk->on_path, 0);
+	row = row_of(builder, node->row);
+	if (!walk->on_path.items[node->row]++ && builder->children)
+		row->children += node->period;
+	walk->depth++;
+	if (walk->depth < row->depth)
+		row->depth = walk->depth;
+}
+
+static void leave_node(struct walk *walk, const struct calltree_node *node)
+{
+	walk->on_path.items[node->row]--;
+	walk->depth--;
+}
+
+static void walk_root(struct builder *builder, struct walk *walk)
+{
+	struct calltree_node *nodes = walk->tree->nodes.items;
+	uint32_t at = nodes[walk->root->node].child;
+
+	walk->depth = 0;
+	memset(walk->groups, 0, sizeof(walk->groups));
+	while (at != CALLTREE_NONE) {
+		enter_node(builder, walk, &nodes[at]);
+		if (nodes[at].child != CALLTREE_NONE) {
+			at = nodes[at].child;
+			continue;
+		}
+		leave_node(walk, &nodes[at]);
+		while (at != walk->root->node && nodes[at].sibling == CALLTREE_NONE) {
+			at = nodes[at].parent;
+			if (at != walk->root->node)
+				leave_node(walk, &nodes[at]);
+		}
+		at = nodes[at].sibling; /* a root has none */
+	}
+}
+
+/* Samples whose function is not in their chain count for it all the same. */
+static void add_stray(struct builder *builder, const struct calltree *tree,
+		      const struct profile_stray *stray)
+{
+	const struct calltree_node *nodes = tree->nodes.items;
+	uint16_t cpumode = group_of(builder, stray->group).cpumode;
+	uint32_t number = find_row(builder, stray->group, stray->location, cpumode);
+	uint32_t at = tree->nodes_of[stray->node];
+
+	for (; nodes[at].parent != CALLTREE_NONE; at = nodes[at].parent)
+		if (nodes[at].row == number)
+			return;
+	row_of(builder, number)->children += stray->period;
+}
+
+static void build_tree(struct builder *builder, const struct profile_counts *counts)
+{
+	struct calltree *tree = calltree_create(builder->profile, builder->keys, counts->chains);
+	struct walk walk = { .tree = tree };
+
+	builder->profile->tree = tree;
+	for (size_t i = 0; i < tree->roots.count; i++) {
+		struct calltree_root *root = &tree->roots.items[i];
+		struct profile_group group = group_of(builder, root->row.number);
+
+		walk.root = root;
+		walk_root(builder, &walk);
+		root->row = row_of_group(&group);
+		root->event = group.event;
+	}
+	for (size_t i = 0; builder->children && i < counts->stray_count; i++)
+		add_stray(builder, tree, &counts->strays[i]);
+	vector_deinit(&walk.on_path);
+	free(take_pointer(tree->nodes_of));
+}
+
+void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
+			const struct profile_counts *counts)
+{
+	struct builder builder = { .profile = profile, .keys = keys, .groups = counts->groups,
+				   .children = counts->children };
+	size_t count;
+	_cleanup_free_ const struct profile_cell **ordered = order_cells(
+		counts->cells, counts->cell_count, resolver_count(profile->resolver), &count);
+
+	builder.identities = identities_create(profile, keys);
+	map_init(&builder.numbers);
 	for (size_t i = 0; i < count; i++)
 		add_cell(&builder, ordered[i]);
+	if (counts->chains)
+		build_tree(&builder, counts);
+	profile->row_count = builder.places.count;
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, keys, &profile->events[i]);
-	map_deinit(&builder.places);
-	for (int i = 0; i < 2; i++)
-		free(builder.by_location[i]);
-	intern_destroy(builder.identities);
+	map_deinit(&builder.numbers);
+	vector_deinit(&builder.places);
+	identities_destroy(builder.identities);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/intern.h"
+#include "profile/chains.h"
 #include "profile/profile.h"
 
 /* What the samples of a group share: the keys that do not depend on the address. */
@@ -22,10 +23,26 @@ struct profile_cell {
 	uint64_t period, count;
 };
 
-/* Fills the events of PROFILE from CELLS; GROUPS holds struct profile_group as bytes. */
+/* A sample whose chain begins elsewhere than at its address: perf's precise events, chains of user code. */
+struct profile_stray {
+	uint32_t group, location; /* of its address */
+	uint32_t node;		  /* of its chain, in chains */
+	uint64_t period;
+};
+
+struct profile_counts {
+	struct intern *groups; /* struct profile_group as bytes */
+	const struct profile_cell *cells;
+	size_t cell_count;
+	const struct chains *chains; /* NULL: none were counted */
+	bool children;		     /* of the rows are wanted */
+	const struct profile_stray *strays;
+	size_t stray_count;
+};
+
+/* Fills the events of PROFILE, and its call tree, from COUNTS. */
 void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
-			const struct intern *groups, const struct profile_cell *cells,
-			size_t cell_count);
+			const struct profile_counts *counts);
 
 /* Sorts the rows of EVENT (profile_sort.c). */
 void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows in perf's order (hist_entry__sort() in tools/perf/ui/hist.c): by period, the highest
- * first, ties by the keys in their order, as text. Most rows of a large profile are ties of a
+ * Rows in perf's order (hist_entry__sort() in tools/perf/ui/hist.c): by period (by
+ * children, where chains were counted; callers above whom they call), the highest first, ties by
+ * the keys in their order, as text. Most rows of a large profile are ties of a
  * single sample: what they are compared by is put side by side first.
  */
 #include <stdio.h>
@@ -66,7 +67,12 @@ static int compare(const void *left, const void *right, void *data)
 {
 	const struct sortable *a = left, *b = right;
 	const struct profile_keys *keys = data;
-	int order = compare_numbers(b->period, a->period);
+	int order = compare_numbers(b->row->children, a->row->children);
+
+	if (!order && a->row->children)
+		order = compare_numbers(a->row->depth, b->row->depth);
+	if (!order)
+		order = compare_numbers(b->period, a->period);
 
 	for (size_t i = 0; !order && i < keys->count; i++)
 		order = compare_key(keys->items[i], a, b);

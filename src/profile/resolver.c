@@ -253,6 +253,7 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 			   uint64_t time)
 {
 	struct machine *machine = lookup->machine;
+	struct space_lookup made;
 
 	lookup->kernel = session_kernel_at(machine, time);
 	lookup->domain = DOMAIN_KERNEL | (lookup->kernel == MACHINE_NO_KERNEL
@@ -260,7 +261,12 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 						  : machine->kernels.items[lookup->kernel].number);
 	if (ip < machine->made_start || ip >= machine->made_end)
 		return;
-	lookup->mapping = space_find(&machine->kernel, ip, time).mapping;
+	made = space_find(&machine->kernel, ip, time);
+	lookup->mapping = made.mapping;
+	if (lookup->from < made.from)
+		lookup->from = made.from;
+	if (lookup->until > made.until)
+		lookup->until = made.until;
 	if (lookup->mapping && lookup->mapping->dso != SPACE_UNMAPPED &&
 	    resolver->session->dsos.items.items[lookup->mapping->dso]->kind == DSO_SYMBOL)
 		lookup->domain = lookup->mapping->dso;
@@ -276,6 +282,8 @@ static void look_in_space(struct resolver *resolver, struct lookup *lookup, stru
 	    time >= cached->until)
 		fill_page(resolver, cached, space, ip, time);
 	lookup->mapping = cached->mapping;
+	lookup->from = cached->from;
+	lookup->until = cached->until;
 	lookup->domain = cached->domain;
 	lookup->address = ip + cached->bias;
 }
@@ -288,6 +296,8 @@ void resolver_begin(struct resolver *resolver, struct machine *machine, struct s
 	ret->mapping = NULL;
 	ret->address = ip;
 	ret->time = time;
+	ret->from = 0;
+	ret->until = SPACE_FOREVER;
 	ret->domain = DOMAIN_NOWHERE;
 	if (machine && space == &resolver->session->nested)
 		ret->domain = resolver->session->nested_dso;

@@ -53,6 +53,8 @@ struct lookup {
 	struct machine *machine;
 	const struct space_mapping *mapping; /* NULL: none */
 	uint64_t address, time, hash;
+	/* The same ip has the same answer at times in [from, until), under the same kernel. */
+	uint64_t from, until;
 	uint32_t domain, kernel;
 };
 void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,

@@ -29,7 +29,7 @@ compare() { # NAME, ARGUMENTS OF perf record
 	perf record -q -o "$name" "$@" 2>record.err >/dev/null ||
 		{ echo "perf record -o $name $*: $(cat record.err)"; status=1; return; }
 	perf report -i "$name" --stdio -g none --no-children 2>/dev/null | rows >perf.rows
-	"$perfvisor" report -i "$name" >ours.txt 2>ours.err || { cat ours.err; status=1; }
+	"$perfvisor" report -i "$name" -g none --no-children >ours.txt 2>ours.err || { cat ours.err; status=1; }
 	rows <ours.txt >ours.rows
 	if [ "$(wc -l <perf.rows)" -lt 50 ]; then
 		echo "$name: perf shows $(wc -l <perf.rows) rows: too few to compare"
@@ -56,7 +56,7 @@ compare user-only -e cpu-clock:u -F 20000 sh workload.sh
 for file in "$golden"/*.data; do
 	case $file in */kvm.data | */new-attr.data) continue ;; esac
 	perf report -i "$file" --stdio -g none --no-children 2>/dev/null | rows >perf.rows
-	"$perfvisor" report -i "$file" 2>ours.err | rows >ours.rows
+	"$perfvisor" report -i "$file" -g none --no-children 2>ours.err | rows >ours.rows
 	[ -s perf.rows ] && diff perf.rows ours.rows >differences ||
 		{ echo "$file differs:"; head -n 20 differences ours.err; status=1; }
 	perf script -i "$file" >perf.txt 2>/dev/null

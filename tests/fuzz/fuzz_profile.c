@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From any bytes to a report and a script: threads, mappings, lookups, tracepoints, text. The
- * parts of the totals must add up whatever the file says.
+ * From any bytes to a report and a script: threads, mappings, lookups, call chains, tracepoints,
+ * text. The parts of the totals must add up whatever the file says.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include "output/report_text.h"
 #include "output/script_text.h"
 #include "perfdata/reader.h"
+#include "profile/calltree.h"
 #include "profile/profile.h"
 
 static const struct profile_keys all_keys = {
@@ -21,21 +22,27 @@ static const struct profile_keys all_keys = {
 
 static void report(struct session *session, int fd)
 {
-	struct profile_options options = { .keys = all_keys };
-	struct report_text_options text = { .keys = all_keys, .path = "input" };
+	struct profile_options options = { .keys = all_keys, .chains = true, .children = true };
+	struct report_text_options text = { .keys = all_keys, .path = "input", .children = true,
+					    .chains = true, .caller = true };
 	_cleanup_profile_ struct profile *profile = profile_create(session, &options);
 	const struct profile_totals *totals = &profile->totals;
-	uint64_t samples = 0, rows = 0;
+	uint64_t samples = 0, rows = 0, chained = 0;
 
 	for (size_t i = 0; i < profile->event_count; i++) {
 		samples += profile->events[i].samples;
 		for (size_t r = 0; r < profile->events[i].rows.count; r++)
 			rows += profile->events[i].rows.items[r].count;
 	}
+	for (size_t i = 0; i < profile->tree->roots.count; i++)
+		chained += profile->tree->nodes.items[profile->tree->roots.items[i].node].count;
+	assert(chained == samples);
 	assert(samples == rows);
 	assert(totals->nested <= samples && totals->at_exit <= samples);
 	assert(samples <= totals->host + totals->guest_kernel + totals->guest_user +
 				  totals->unattributed);
+	error_destroy(report_text_write(fd, profile, &text));
+	text.caller = false;
 	error_destroy(report_text_write(fd, profile, &text));
 }
 

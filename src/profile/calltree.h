@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call chains of a profile as trees of functions: a root for each group of samples that the
+ * keys tell apart (VM, vCPU, command, …, but neither mode, dso nor symbol), below it the
+ * outermost functions.
+ */
+#ifndef PROFILE_CALLTREE_H
+#define PROFILE_CALLTREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vector.h"
+#include "profile/chains.h"
+#include "profile/identity.h"
+#include "profile/profile.h"
+
+#define CALLTREE_NONE UINT32_MAX
+
+/* A function at a level; equal ones have equal numbers. */
+struct calltree_frame {
+	uint32_t location; /* one of those in it */
+	uint16_t cpumode;
+};
+
+struct calltree_node {
+	uint32_t parent; /* its number is lower than the node's; CALLTREE_NONE: a root */
+	uint32_t frame;	 /* of a root: its number in roots */
+	uint32_t child, sibling; /* the first below, the next beside; CALLTREE_NONE: there is none */
+	uint32_t row;		 /* the number of the row that it counts for; not of a root */
+	uint64_t period, count;	 /* of samples that end here or below */
+	uint64_t self_period, self_count; /* that end here */
+};
+
+struct calltree_root {
+	struct profile_row row; /* its keys; without a location */
+	size_t event;
+	uint32_t node;
+};
+
+struct calltree {
+	VECTOR(struct calltree_node) nodes;
+	VECTOR(struct calltree_frame) frames;
+	VECTOR(struct calltree_root) roots;
+	uint32_t *nodes_of; /* from chains' nodes; NULL when the profile is complete */
+};
+
+/* From CHAINS; the rows of roots and nodes are the caller's to fill in. */
+struct calltree *calltree_create(struct profile *profile, const struct profile_keys *keys,
+				 const struct chains *chains);
+void calltree_destroy(struct calltree *tree); /* takes NULL */
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The marks of call chains (add_callchain_ip() in tools/perf/util/machine.c for the host's). */
+#include "profile/chain.h"
+
+static bool is_guest_mark(uint64_t word)
+{
+	return word == (uint64_t)PERF_CONTEXT_GUEST || word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
+	       word == (uint64_t)PERF_CONTEXT_GUEST_USER;
+}
+
+bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields)
+{
+	bool guests = session->machines.count > 1;
+
+	for (uint64_t i = 0; i < fields->callchain_count; i++) {
+		uint64_t word = fields->callchain[i];
+
+		if (chain_is_mark(word) && word != (uint64_t)PERF_CONTEXT_KERNEL &&
+		    word != (uint64_t)PERF_CONTEXT_USER && word != (uint64_t)PERF_CONTEXT_HV &&
+		    !(guests && is_guest_mark(word)))
+			return false;
+	}
+	return true;
+}
+
+static uint16_t cpumode_of(uint64_t mark)
+{
+	switch (mark) {
+	case PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_RECORD_MISC_GUEST_KERNEL;
+	case PERF_CONTEXT_GUEST_USER:
+		return PERF_RECORD_MISC_GUEST_USER;
+	default:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	}
+}
+
+void chain_enter(struct session *session, const struct session_sample *sample,
+		 const struct context *context, uint64_t mark, struct chain_place *ret)
+{
+	uint16_t cpumode = cpumode_of(mark);
+	bool user = cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_GUEST_USER;
+	bool guest = cpumode_is_guest(cpumode);
+
+	*ret = (struct chain_place){ .cpumode = cpumode };
+	if (cpumode == PERF_RECORD_MISC_HYPERVISOR)
+		return;
+	if (context->machine && guest == cpumode_is_guest(context->cpumode)) {
+		ret->machine = context->machine;
+		ret->space = user ? context->user_space : &context->machine->kernel;
+		if (context->special & PERFDATA_NESTED)
+			ret->space = &session->nested;
+		return;
+	}
+	ret->space = context_space(session, sample, cpumode, &ret->machine);
+}

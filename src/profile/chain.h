@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call chain of a sample: addresses, the innermost first, between marks (PERF_CONTEXT_*)
+ * that say in which address space those behind them are. A chain may go through host and
+ * guest (PERF_CONTEXT_GUEST_*), which perf itself cannot show.
+ */
+#ifndef PROFILE_CHAIN_H
+#define PROFILE_CHAIN_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/context.h"
+#include "profile/session.h"
+
+/* Where the addresses behind a mark are to be looked up. */
+struct chain_place {
+	struct machine *machine; /* NULL: nothing is known of them */
+	struct space *space;	 /* NULL if machine is */
+	uint16_t cpumode;
+};
+
+static inline bool chain_is_mark(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/*
+ * False: a mark in the chain of FIELDS is none. Such a chain is damaged: perf shows nothing of it,
+ * and so do we. Marks of guests count as none in a recording without guests.
+ */
+bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields);
+
+/*
+ * The place of what follows MARK in the chain of SAMPLE, whose context is CONTEXT. MARK is of a
+ * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it.
+ */
+void chain_enter(struct session *session, const struct session_sample *sample,
+		 const struct context *context, uint64_t mark, struct chain_place *ret);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Callers repeat: the return addresses of a loop's callers are the same in every sample of it,
+ * while the innermost address is another each time. So the callers of a sample are looked up as a
+ * whole, by a hash of their addresses and of the address spaces that these are in; only callers
+ * that were not met before are looked up one by one. The innermost address is always.
+ *
+ * The hash has 128 bits and a seed, and stands for the addresses: they are not kept. What it is the
+ * key of holds for a span of time, since mappings change.
+ *
+ * Limits: 64 Mi nodes; chains that would need more are cut at their outer part, which is there.
+ */
+#include "profile/chains.h"
+
+#include <sys/random.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "profile/chain.h"
+
+#define FIRST_SLOTS 8192 /* a power of two */
+#define NODES_MAX (64U << 20)
+
+struct callers {
+	uint64_t hash[2];
+	uint64_t from, until; /* holds at these times, until exclusive */
+	uint32_t node;
+};
+
+/* Numbers + 1 by hash, 0: an empty slot; what they are of is kept beside. */
+struct table {
+	uint32_t *slots;
+	size_t capacity; /* a power of two */
+};
+
+struct frame {
+	struct lookup lookup;
+	uint16_t cpumode;
+};
+
+struct chains {
+	struct session *session;
+	struct resolver *resolver;
+	uint64_t seeds[4];
+	VECTOR(struct chains_node) nodes;
+	VECTOR(struct callers) callers;
+	VECTOR(uint32_t) roots; /* of each group, + 1 */
+	struct table node_table, callers_table;
+	struct frame frames[CHAINS_FRAMES_MAX]; /* of the chain at hand */
+};
+
+static void table_init(struct table *table)
+{
+	table->capacity = FIRST_SLOTS;
+	table->slots = memory_calloc(table->capacity, sizeof(*table->slots));
+}
+
+struct chains *chains_create(struct session *session, struct resolver *resolver)
+{
+	struct chains *chains = memory_calloc(1, sizeof(*chains));
+
+	chains->session = session;
+	chains->resolver = resolver;
+	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
+		for (size_t i = 0; i < 4; i++)
+			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
+	table_init(&chains->node_table);
+	table_init(&chains->callers_table);
+	return chains;
+}
+
+void chains_destroy(struct chains *chains)
+{
+	if (!chains)
+		return;
+	free(chains->node_table.slots);
+	free(chains->callers_table.slots);
+	vector_deinit(&chains->nodes);
+	vector_deinit(&chains->callers);
+	vector_deinit(&chains->roots);
+	free(chains);
+}
+
+size_t chains_count(const struct chains *chains)
+{
+	return chains->nodes.count;
+}
+
+const struct chains_node *chains_nodes(const struct chains *chains)
+{
+	return chains->nodes.items;
+}
+
+static inline uint64_t node_hash(const struct chains *chains, uint32_t parent, uint32_t frame)
+{
+	return hash_u64(((uint64_t)parent << 32 | frame) ^ chains->seeds[0]);
+}
+
+/* Twice the slots, filled anew by what each number's hash is. */
+static void grow_nodes(struct chains *chains)
+{
+	struct table *table = &chains->node_table;
+
+	free(table->slots);
+	table->capacity *= 2;
+	table->slots = memory_calloc_table(table->capacity, sizeof(*table->slots));
+	for (uint32_t i = 0; i < chains->nodes.count; i++) {
+		const struct chains_node *node = &chains->nodes.items[i];
+		size_t at = node_hash(chains, node->parent, node->frame) & (table->capacity - 1);
+
+		while (table->slots[at])
+			at = (at + 1) & (table->capacity - 1);
+		table->slots[at] = i + 1;
+	}
+}
+
+static void grow_callers(struct chains *chains)
+{
+	struct table *table = &chains->callers_table;
+
+	free(table->slots);
+	table->capacity *= 2;
+	table->slots = memory_calloc_table(table->capacity, sizeof(*table->slots));
+	for (uint32_t i = 0; i < chains->callers.count; i++) {
+		size_t at = chains->callers.items[i].hash[0] & (table->capacity - 1);
+
+		while (table->slots[at])
+			at = (at + 1) & (table->capacity - 1);
+		table->slots[at] = i + 1;
+	}
+}
+
+/* The node of FRAME below PARENT, added if it is new. */
+static uint32_t find_node(struct chains *chains, uint32_t parent, uint32_t frame)
+{
+	struct table *table = &chains->node_table;
+	size_t mask = table->capacity - 1, at = node_hash(chains, parent, frame) & mask;
+
+	for (; table->slots[at]; at = (at + 1) & mask) {
+		const struct chains_node *node = &chains->nodes.items[table->slots[at] - 1];
+
+		if (node->parent == parent && node->frame == frame)
+			return table->slots[at] - 1;
+	}
+	if (chains->nodes.count == NODES_MAX && parent != CHAINS_NONE)
+		return parent;
+	vector_append(&chains->nodes, (struct chains_node){ .parent = parent, .frame = frame });
+	table->slots[at] = chains->nodes.count;
+	if (2 * chains->nodes.count > table->capacity)
+		grow_nodes(chains);
+	return chains->nodes.count - 1;
+}
+
+static uint32_t root_of(struct chains *chains, uint32_t group)
+{
+	while (chains->roots.count <= group)
+		vector_append(&chains->roots, 0);
+	if (!chains->roots.items[group])
+		chains->roots.items[group] = find_node(chains, CHAINS_NONE, group) + 1;
+	return chains->roots.items[group] - 1;
+}
+
+static uint32_t frame_of(struct chains *chains, const struct frame *frame)
+{
+	uint32_t location = resolver_finish(chains->resolver, &frame->lookup).location;
+
+	return location << CHAINS_LEVEL_BITS |
+	       (frame->cpumode & ((1U << CHAINS_LEVEL_BITS) - 1));
+}
+
+static inline uint64_t fold(uint64_t left, uint64_t right)
+{
+	unsigned __int128 product = (unsigned __int128)left * right;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Two hashes side by side: the processor works on both at once. */
+static inline void mix(const struct chains *chains, uint64_t hash[2], uint64_t word)
+{
+	hash[0] = fold(hash[0] ^ word, chains->seeds[2] | 1);
+	hash[1] = fold(hash[1] + word, chains->seeds[3] | 1);
+}
+
+/* What the answer for an address behind a mark depends on, but for its time. */
+static void mix_place(const struct chains *chains, uint64_t hash[2],
+		      const struct chain_place *place, uint64_t time)
+{
+	uint64_t key = place->cpumode;
+
+	if (place->machine)
+		key |= (uint64_t)(place->space->number + 1) << 8;
+	mix(chains, hash, key);
+	if (place->machine && place->space == &place->machine->kernel)
+		mix(chains, hash, session_kernel_at(place->machine, time));
+}
+
+/* A chain on its way into the tree. */
+struct walk {
+	const struct session_sample *sample;
+	const struct context *context;
+	const uint64_t *words; /* of the callers: marks and addresses */
+	uint64_t count;
+	struct chain_place place; /* of the innermost address, and the first of the callers */
+	uint64_t hash[2];
+};
+
+static void hash_callers(struct chains *chains, struct walk *walk, uint32_t group)
+{
+	struct chain_place place = walk->place;
+	uint64_t time = walk->sample->time;
+
+	walk->hash[0] = chains->seeds[0] ^ group;
+	walk->hash[1] = chains->seeds[1] + group;
+	mix_place(chains, walk->hash, &place, time);
+	for (uint64_t i = 0; i < walk->count; i++) {
+		mix(chains, walk->hash, walk->words[i]);
+		if (!chain_is_mark(walk->words[i]))
+			continue;
+		chain_enter(chains->session, walk->sample, walk->context, walk->words[i], &place);
+		mix_place(chains, walk->hash, &place, time);
+	}
+}
+
+/* Looks the callers up one by one, into RET. */
+static void resolve_callers(struct chains *chains, const struct walk *walk, uint32_t root,
+			    struct callers *ret)
+{
+	struct chain_place place = walk->place;
+	uint64_t time = walk->sample->time;
+	size_t count = 0;
+
+	*ret = (struct callers){ .hash = { walk->hash[0], walk->hash[1] }, .node = root,
+				 .until = SPACE_FOREVER };
+	for (uint64_t i = 0; i < walk->count && count + 1 < CHAINS_FRAMES_MAX; i++) {
+		struct frame *frame = &chains->frames[count];
+
+		if (chain_is_mark(walk->words[i])) {
+			chain_enter(chains->session, walk->sample, walk->context, walk->words[i],
+				    &place);
+			continue;
+		}
+		resolver_begin(chains->resolver, place.machine, place.space, walk->words[i], time,
+			       &frame->lookup);
+		frame->cpumode = place.cpumode;
+		if (ret->from < frame->lookup.from)
+			ret->from = frame->lookup.from;
+		if (ret->until > frame->lookup.until)
+			ret->until = frame->lookup.until;
+		count++;
+	}
+	while (count--)
+		ret->node = find_node(chains, ret->node, frame_of(chains, &chains->frames[count]));
+}
+
+/* The node of the callers; those of an older time under the same hash make room for those of now. */
+static uint32_t find_callers(struct chains *chains, const struct walk *walk, uint32_t root)
+{
+	struct table *table = &chains->callers_table;
+	size_t mask = table->capacity - 1, at = walk->hash[0] & mask;
+	uint64_t time = walk->sample->time;
+
+	for (; table->slots[at]; at = (at + 1) & mask) {
+		struct callers *known = &chains->callers.items[table->slots[at] - 1];
+
+		if (known->hash[0] != walk->hash[0] || known->hash[1] != walk->hash[1])
+			continue;
+		if (time < known->from || time >= known->until)
+			resolve_callers(chains, walk, root, known);
+		return known->node;
+	}
+	vector_reserve(&chains->callers, chains->callers.count + 1);
+	resolve_callers(chains, walk, root, &chains->callers.items[chains->callers.count++]);
+	table->slots[at] = chains->callers.count;
+	if (2 * chains->callers.count > table->capacity)
+		grow_callers(chains);
+	return chains->callers.items[chains->callers.count - 1].node;
+}
+
+static void count(struct chains *chains, uint32_t node, uint64_t period)
+{
+	chains->nodes.items[node].period += period;
+	chains->nodes.items[node].count++;
+}
+
+/* Of a sample without a chain its own address stands for one. */
+static uint32_t add_address(struct chains *chains, const struct session_sample *sample,
+			    const struct context *context, uint32_t root)
+{
+	struct frame frame = { .cpumode = context->cpumode };
+	uint32_t node;
+
+	resolver_begin(chains->resolver, context->machine, context->space, sample->decoded.sample.ip,
+		       sample->time, &frame.lookup);
+	node = find_node(chains, root, frame_of(chains, &frame));
+	count(chains, node, sample->decoded.sample.period);
+	return node;
+}
+
+/* The first address of the chain and its place; false: there is none. */
+static bool take_innermost(struct chains *chains, struct walk *walk, uint64_t *ret)
+{
+	chain_enter(chains->session, walk->sample, walk->context, PERF_CONTEXT_USER, &walk->place);
+	while (walk->count) {
+		uint64_t word = *walk->words;
+
+		walk->words++;
+		walk->count--;
+		if (!chain_is_mark(word)) {
+			*ret = word;
+			return true;
+		}
+		chain_enter(chains->session, walk->sample, walk->context, word, &walk->place);
+	}
+	return false;
+}
+
+uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
+		    const struct context *context, uint32_t group, bool *ret_strays)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	struct walk walk = { .sample = sample, .context = context, .words = fields->callchain,
+			     .count = fields->callchain_count };
+	uint32_t root = root_of(chains, group), node;
+	struct frame innermost;
+	uint64_t address;
+
+	*ret_strays = false;
+	if (!chain_is_sound(chains->session, fields) || !take_innermost(chains, &walk, &address))
+		return add_address(chains, sample, context, root);
+	*ret_strays = address != fields->ip;
+	resolver_begin(chains->resolver, walk.place.machine, walk.place.space, address,
+		       sample->time, &innermost.lookup);
+	innermost.cpumode = walk.place.cpumode;
+	hash_callers(chains, &walk, group);
+	node = find_callers(chains, &walk, root);
+	node = find_node(chains, node, frame_of(chains, &innermost));
+	count(chains, node, fields->period);
+	return node;
+}

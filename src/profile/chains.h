@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counts call chains while a recording is read: a tree for each group of samples, from the
+ * outermost frame to the innermost. Frames are locations here, of which a function may have
+ * several; calltree.h has functions.
+ */
+#ifndef PROFILE_CHAINS_H
+#define PROFILE_CHAINS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/context.h"
+#include "profile/resolver.h"
+
+#define CHAINS_NONE UINT32_MAX
+/* Of a longer chain the innermost frames count. */
+#define CHAINS_FRAMES_MAX 1024
+
+struct chains_node {
+	uint32_t parent; /* its number is lower than the node's; CHAINS_NONE: the root of a group */
+	uint32_t frame;	 /* see below; of a root: the group */
+	uint64_t period, count; /* of samples that end here */
+};
+
+/* A frame is a location and the level at which it ran. */
+#define CHAINS_LEVEL_BITS 3
+static inline uint32_t chains_location(uint32_t frame)
+{
+	return frame >> CHAINS_LEVEL_BITS;
+}
+static inline uint16_t chains_cpumode(uint32_t frame)
+{
+	return frame & ((1U << CHAINS_LEVEL_BITS) - 1);
+}
+
+struct chains;
+
+struct chains *chains_create(struct session *session, struct resolver *resolver);
+void chains_destroy(struct chains *chains); /* takes NULL */
+
+/*
+ * Counts SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). Gives the node of its
+ * caller's chain, in which the sample's own address need not be: where the chain begins with
+ * another address *RET_STRAYS is true. A sample without a chain, or with a damaged one, has a
+ * chain of its address alone.
+ */
+uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
+		    const struct context *context, uint32_t group, bool *ret_strays);
+
+size_t chains_count(const struct chains *chains);
+const struct chains_node *chains_nodes(const struct chains *chains);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf's rule (sort__dso_cmp() and sort__sym_cmp() in tools/perf/util/sort.c): the dso's short
+ * name, then the symbol's range, or the address where there is no symbol.
+ *
+ * Guest kernels of several VMs lie at random addresses: where the VM is no key, a guest's
+ * function is the same in all of them if name and size are. So it is in a guest that had several
+ * kernels, one after another. What a guest of a guest did is one.
+ */
+#include "profile/identity.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct identities {
+	struct profile *profile;
+	bool by_dso, by_symbol, by_vm;
+	struct intern *numbers;	  /* struct identity as bytes */
+	uint32_t *by_location[2]; /* location -> identity, 0: not yet; host's and guests' */
+};
+
+struct identities *identities_create(struct profile *profile, const struct profile_keys *keys)
+{
+	struct identities *identities = memory_calloc(1, sizeof(*identities));
+	size_t locations = resolver_count(profile->resolver);
+
+	identities->profile = profile;
+	identities->by_symbol = profile_keys_have(keys, PROFILE_SYMBOL);
+	identities->by_dso = identities->by_symbol || profile_keys_have(keys, PROFILE_DSO);
+	identities->by_vm = profile_keys_have(keys, PROFILE_VM);
+	identities->numbers = intern_create();
+	for (int i = 0; i < 2; i++)
+		identities->by_location[i] = memory_calloc(locations + 1, sizeof(uint32_t));
+	return identities;
+}
+
+void identities_destroy(struct identities *identities)
+{
+	if (!identities)
+		return;
+	for (int i = 0; i < 2; i++)
+		free(identities->by_location[i]);
+	intern_destroy(identities->numbers);
+	free(identities);
+}
+
+static void identify_symbol(const struct identities *identities, const struct location *location,
+			    bool guest, struct identity *ret)
+{
+	const struct session *session = identities->profile->session;
+	const struct symbol *symbol = location->symbol;
+
+	if (!symbol) {
+		if (location->dso != session->nested_dso)
+			ret->start = location->address;
+		return;
+	}
+	ret->symbol = intern_text(session->strings, symbol_name(location->table, symbol));
+	ret->start = symbol->start;
+	ret->end = symbol->end;
+	if (guest && (location->varies || !identities->by_vm)) {
+		ret->start = 0;
+		ret->end = symbol->end - symbol->start;
+	}
+}
+
+uint32_t identities_find(struct identities *identities, uint32_t number, uint16_t cpumode)
+{
+	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+	const struct location *location = resolver_location(identities->profile->resolver, number);
+	uint32_t *known = &identities->by_location[guest][number];
+	struct identity identity;
+
+	if (*known)
+		return *known;
+	memset(&identity, 0, sizeof(identity)); /* compared as bytes, padding included */
+	if (identities->by_dso)
+		identity.dso = resolver_dso_name(identities->profile->resolver, number);
+	if (identities->by_symbol)
+		identify_symbol(identities, location, guest, &identity);
+	*known = intern_bytes(identities->numbers, (const char *)&identity, sizeof(identity));
+	return *known;
+}
+
+struct identity identities_get(const struct identities *identities, uint32_t number)
+{
+	struct identity identity;
+
+	memcpy(&identity, intern_string(identities->numbers, number), sizeof(identity));
+	return identity;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Call chains in `perfvisor report` are those of `perf report`: shares with and without children
+# row by row, and the chains below each row, in every direction, of recordings made here.
+set -u
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+tools=$(realpath tests/cli)
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+export HOME=$here # no perfconfig
+status=0
+
+perf record -q -e cpu-clock -g -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
+
+compare() { # HOW, RECORDING, ARGUMENTS OF report
+	local how=$1 name=$2
+	shift 2
+	perf report --stdio --no-inline -i "$name" "$@" >perf.txt 2>/dev/null
+	"$perfvisor" report -i "$name" "$@" >ours.txt 2>ours.err || { cat ours.err; status=1; }
+	python3 "$tools/chains.py" $how perf.txt ours.txt >differences ||
+		{ echo "$name $*:"; cut -c1-2000 differences; status=1; }
+	[ -s ours.err ] && { echo "$name $*: $(cat ours.err)"; status=1; }
+}
+
+perf record -q -e cpu-clock -F 5000 -g -o chains ./workload || exit 1
+[ "$(perf script -i chains -F ip | grep -c '^$')" -gt 1000 ] || { echo "too few samples"; exit 1; }
+compare '' chains
+compare '' chains --children
+compare '' chains --children -g callee
+compare '' chains --children -g caller,2
+compare '' chains --no-children
+compare '' chains --no-children -g
+compare '' chains --no-children -g caller
+compare '' chains --no-children -g callee,3 --sort dso,sym
+compare '' chains --percent-limit 3
+compare '' chains --sort sym
+compare '' chains --sort sym,dso --no-children
+compare '' chains --sort dso,comm
+compare '' chains -g none
+compare '' chains -g none --no-children
+
+# Events of which one has no chains of its own; only chains of user code: they do not begin where the
+# sample was taken.
+perf record -q -e cpu-clock -e task-clock -F 3000 -g -o events ./workload || exit 1
+compare --rows events -g none
+perf record -q -e cpu-clock -F 5000 -g --user-callchains -o user-chains ./workload || exit 1
+compare --rows user-chains -g none
+compare --rows user-chains -g none --no-children
+
+# The whole system: many processes, of programs without symbols and without frame pointers.
+perf record -q -a -e cpu-clock -F 3000 -g -o system -- sh -c '
+	ls -laR /usr/share/doc >/dev/null
+	perl -e "my %h; \$h{\$_ % 997} += \$_ for 1 .. 100000"
+	find /usr/include -name "*.h" | head -200 | xargs cat | md5sum >/dev/null
+	./workload' || exit 1
+compare --rows system -g none
+compare --rows system -g none --no-children
+
+# What is wrong is said.
+"$perfvisor" report -i chains -g sideways >out.txt 2>err.txt
+[ $? = 2 ] && grep -q "knows no word 'sideways'" err.txt || { echo "-g sideways: $(cat err.txt)"; status=1; }
+"$perfvisor" report -i chains --percent-limit 101 >out.txt 2>err.txt
+[ $? = 2 ] || { echo "--percent-limit 101: $(cat err.txt)"; status=1; }
+perf record -q -e cpu-clock -o plain ./workload || exit 1
+"$perfvisor" report -i plain -g >out.txt 2>err.txt
+[ $? = 1 ] && grep -q 'no call chains' err.txt || { echo "-g without chains: $(cat err.txt)"; status=1; }
+exit $status
