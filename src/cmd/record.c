@@ -15,6 +15,7 @@
 #include "host/recorder.h"
 
 #define STEP_MS 200
+#define FIRST_LOOK_NS 10000000000ull
 #define NAMES_SHOWN 3
 #define TRACING_DATA_MAX_BYTES (64u << 20)
 
@@ -284,14 +285,18 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	return error;
 }
 
+/* A guest takes a tenth of a second, unless the host is very slow; many are not all waited for. */
 static void look_at_guests(struct recorder *recorder)
 {
 	struct progress progress = { 0 };
+	uint64_t begin_ns = clock_monotonic_ns();
+	size_t guests = recorder_totals(recorder).vms;
 
-	if (progress_due(&progress))
-		progress_show(&progress, "reading the kernels of %zu guests",
-			      recorder_totals(recorder).vms);
-	recorder_look_at_guests(recorder);
+	while (!recorder_look_at_guests(recorder) && !interrupt_requested() &&
+	       clock_monotonic_ns() - begin_ns < FIRST_LOOK_NS)
+		if (progress_due(&progress))
+			progress_show(&progress, "reading the kernel%s of %zu guest%s",
+				      plural(guests), guests, plural(guests));
 	progress_end(&progress);
 }
 

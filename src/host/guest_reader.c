@@ -226,8 +226,9 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
 	pthread_mutex_unlock(&reader->lock);
 }
 
-void guest_reader_wait(struct guest_reader *reader, double seconds)
+bool guest_reader_wait(struct guest_reader *reader, double seconds)
 {
+	bool done;
 	struct timespec until;
 	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
 
@@ -237,7 +238,9 @@ void guest_reader_wait(struct guest_reader *reader, double seconds)
 	while (reader->running && reader->added_done < reader->added.count &&
 	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))
 		;
+	done = !reader->running || reader->added_done == reader->added.count;
 	pthread_mutex_unlock(&reader->lock);
+	return done;
 }
 
 void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,

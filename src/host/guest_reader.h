@@ -27,8 +27,8 @@ void guest_reader_destroy(struct guest_reader *reader); /* takes NULL */
 
 /* Puts VM number VM, process PID, on the list. LATE: it came while the recording ran. */
 void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bool late);
-/* Until each VM on the list has been looked at, SECONDS at most. */
-void guest_reader_wait(struct guest_reader *reader, double seconds);
+/* Until each VM on the list has been looked at, SECONDS at most: false, they have not yet. */
+bool guest_reader_wait(struct guest_reader *reader, double seconds);
 
 /*
  * At TIME_NS, which never goes back for a VM, a sample found its task: the kernel that was read ran

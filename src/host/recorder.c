@@ -18,12 +18,8 @@
 #define FLUSH_NS 500000000u
 #define RECORDS_BYTES (256u << 10)
 #define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
-/*
- * How long guests are looked at before sampling begins (a guest takes a tenth of a second, unless the
- * host is very slow), and after it, those not reached before.
- */
-#define FIRST_LOOK_SECONDS 1.0
-#define LAST_LOOK_SECONDS 10.0
+#define LOOK_SECONDS 0.1
+#define LAST_LOOK_SECONDS 10.0 /* at guests not reached while sampling */
 #define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
 
 static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
@@ -349,10 +345,10 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
-void recorder_look_at_guests(struct recorder *recorder)
+bool recorder_look_at_guests(struct recorder *recorder)
 {
-	if (recorder->inventory.guest_processes)
-		guest_reader_wait(recorder->reader, FIRST_LOOK_SECONDS);
+	return !recorder->inventory.guest_processes ||
+	       guest_reader_wait(recorder->reader, LOOK_SECONDS);
 }
 
 struct error *recorder_enable(struct recorder *recorder)

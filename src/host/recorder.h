@@ -50,10 +50,10 @@ struct error *recorder_create(const struct recorder_config *config,
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
 /*
- * Waits until the guests there are have been looked at, for a moment at most: samples of a kernel that
- * is known say their process.
+ * Waits until the guests there are have been looked at, for a moment at most, and says whether they
+ * have: samples of a kernel that is known say their process.
  */
-void recorder_look_at_guests(struct recorder *recorder);
+bool recorder_look_at_guests(struct recorder *recorder);
 struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
 /* Waits up to TIMEOUT_MS, takes what came, looks for new VMs and vCPUs when it is time. */
 struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;

@@ -61,7 +61,7 @@ truth = dict(zip(words[::2], map(int, words[1::2])))
 hot = functions()
 rows = perf_rows()
 check(len(rows) >= 1000, f"{len(rows)} samples")
-# Until the guest's kernel was read no process is known; that is done within a second or so.
+# Until the guest's kernel was read no process is known; the recording waits ten seconds for that.
 early = next((index for index, row in enumerate(rows) if row[2] != -1), len(rows))
 check(early < 0.5 * len(rows), f"{early} samples before the guest's kernel was read")
 rows = rows[early:]
