@@ -3,6 +3,7 @@
 #include "cmd/recording.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,6 +78,77 @@ void recording_warn(const struct session *session, const char *path)
 struct error *recording_symbols_error(struct session *session)
 {
 	return take_pointer(session->symbols_error);
+}
+
+static bool is_vm(const struct machine *machine, const char *text)
+{
+	char *end;
+	unsigned long pid = strtoul(text, &end, 10);
+
+	return (*text && !*end && machine->pid == pid) || !strcmp(machine->name, text);
+}
+
+static struct error *no_such_vm(const struct session *session, const char *text)
+{
+	struct error *error = error_create(ERROR_NOT_FOUND, "the recording has no VM '%s'", text);
+	struct buffer names;
+
+	if (session->machines.count < 2)
+		return error_hint(error, "it has no VM at all");
+	buffer_init(&names, 4096);
+	for (size_t i = 1; i < session->machines.count; i++)
+		buffer_printf(&names, "%s%s (%" PRIu32 ")", i > 1 ? ", " : "",
+			      session->machines.items[i]->name, session->machines.items[i]->pid);
+	error = error_hint(error, "it has %.*s", (int)names.size, (const char *)names.data);
+	buffer_deinit(&names);
+	return error;
+}
+
+struct error *recording_select_vms(const struct session *session, const struct string_list *names,
+				   struct machine_list *ret)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		size_t before = ret->count;
+
+		for (size_t m = 1; m < session->machines.count; m++)
+			if (is_vm(session->machines.items[m], names->items[i]))
+				vector_append(ret, session->machines.items[m]);
+		if (ret->count == before)
+			return no_such_vm(session, names->items[i]);
+	}
+	return NULL;
+}
+
+/* Why a profile is empty, as far as the recording tells. */
+static const char *empty_reason(const struct profile *profile)
+{
+	const struct perfdata_inventory *inventory =
+		perfdata_reader_inventory(profile->session->reader);
+	const struct profile_totals *totals = &profile->totals;
+
+	if (inventory && !inventory->vms.count && !inventory->host)
+		return "no VM was running while it was made";
+	if (totals->lost)
+		return "all samples were lost: a lower rate (-F) loses fewer";
+	if (totals->host_counted)
+		return "every sample fell on the host: the guests were idle";
+	if (totals->guest_counted)
+		return "every sample fell on guests, and only the host's were asked for (--host)";
+	if (!totals->guest_sampled)
+		return "its event does not count while a guest runs";
+	return "its event counted nothing";
+}
+
+void recording_warn_if_empty(const struct profile *profile, bool selected)
+{
+	for (size_t i = 0; i < profile->event_count; i++)
+		if (profile->events[i].samples)
+			return;
+	if (selected)
+		log_warning("there are no samples of the VMs that were asked for");
+	else
+		log_warning("the profile is empty: %s", empty_reason(profile));
+	log_warning("'perfvisor doctor' says what works on this host and what mends the rest");
 }
 
 static void run_pager(int read_end)

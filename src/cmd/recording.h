@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What report and script share: which recording, whose symbols, the pager. */
+/* What commands that read recordings share: which one, whose symbols, which VMs, the pager. */
 #ifndef CMD_RECORDING_H
 #define CMD_RECORDING_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/options.h"
+#include "profile/profile.h"
 #include "profile/session.h"
 
 /*
@@ -25,6 +27,40 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 void recording_warn(const struct session *session, const char *path);
 /* The error of a symbol file that the user named, which recording_warn() does not show. */
 struct error *recording_symbols_error(struct session *session) MUST_CHECK;
+
+struct machine_list {
+	const struct machine **items;
+	size_t count;
+	size_t capacity;
+};
+
+/* The VMs that NAMES name, by name or pid; none for no names. RET's items are the caller's to free. */
+struct error *recording_select_vms(const struct session *session, const struct string_list *names,
+				   struct machine_list *ret) MUST_CHECK;
+/* Says on stderr why PROFILE is empty, if it is. SELECTED: it is of some VMs only. */
+void recording_warn_if_empty(const struct profile *profile, bool selected);
+
+/* Rows of option tables, for a config of TYPE with such a field. */
+#define RECORDING_INPUT_OPTION(type, field)                                                        \
+	{ OPTION_STRING, 'i', "input", offsetof(type, field), "FILE",                              \
+	  "the recording; - reads standard input (default: the newest of perf.data.guest, "        \
+	  "perf.data.kvm, perf.data.host and perf.data here)",                                     \
+	  .completion = COMPLETE_FILE }
+#define RECORDING_VM_OPTION(type, field)                                                           \
+	{ OPTION_STRINGS, 0, "vm", offsetof(type, field), "NAME|PID",                              \
+	  "only this VM; may be repeated", .completion = COMPLETE_VM }
+/* Of a struct kernel_source_options. */
+#define RECORDING_SYMBOL_OPTIONS(type, field)                                                      \
+	{ OPTION_STRING, 0, "guestkallsyms", offsetof(type, field.guestkallsyms), "FILE",          \
+	  "symbols of the guests' kernel: a copy of a guest's /proc/kallsyms",                     \
+	  .completion = COMPLETE_FILE },                                                           \
+	{ OPTION_STRING, 0, "guestmodules", offsetof(type, field.guestmodules), "FILE",            \
+	  "the guests' modules: a copy of a guest's /proc/modules", .completion = COMPLETE_FILE }, \
+	{ OPTION_STRING, 0, "guestvmlinux", offsetof(type, field.guestvmlinux), "FILE",            \
+	  "symbols of the guests' kernel, or unikernel: its ELF file",                             \
+	  .completion = COMPLETE_FILE },                                                           \
+	{ OPTION_STRING, 0, "guestmount", offsetof(type, field.guestmount), "DIR",                 \
+	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY }
 
 /*
  * If stdout is a terminal, starts $PERFVISOR_PAGER, $PAGER or less and gives the descriptor to

@@ -24,8 +24,6 @@ struct report_config {
 	struct kernel_source_options symbols;
 };
 
-typedef VECTOR(const struct machine *) machine_list;
-
 /* Keys where the user named none. */
 static void default_keys(const struct session *session, struct profile_keys *ret)
 {
@@ -95,77 +93,6 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 	return error;
 }
 
-static bool is_vm(const struct machine *machine, const char *text)
-{
-	char *end;
-	unsigned long pid = strtoul(text, &end, 10);
-
-	return (*text && !*end && machine->pid == pid) || !strcmp(machine->name, text);
-}
-
-static struct error *no_such_vm(const struct session *session, const char *text)
-{
-	struct error *error = error_create(ERROR_NOT_FOUND, "the recording has no VM '%s'", text);
-	struct buffer names;
-
-	if (session->machines.count < 2)
-		return error_hint(error, "it has no VM at all");
-	buffer_init(&names, 4096);
-	for (size_t i = 1; i < session->machines.count; i++)
-		buffer_printf(&names, "%s%s (%" PRIu32 ")", i > 1 ? ", " : "",
-			      session->machines.items[i]->name, session->machines.items[i]->pid);
-	error = error_hint(error, "it has %.*s", (int)names.size, (const char *)names.data);
-	buffer_deinit(&names);
-	return error;
-}
-
-static struct error *select_vms(const struct session *session, const struct string_list *names,
-				machine_list *ret)
-{
-	for (size_t i = 0; i < names->count; i++) {
-		size_t before = ret->count;
-
-		for (size_t m = 1; m < session->machines.count; m++)
-			if (is_vm(session->machines.items[m], names->items[i]))
-				vector_append(ret, session->machines.items[m]);
-		if (ret->count == before)
-			return no_such_vm(session, names->items[i]);
-	}
-	return NULL;
-}
-
-/* Why a profile is empty, as far as the recording tells. */
-static const char *empty_reason(const struct profile *profile)
-{
-	const struct perfdata_inventory *inventory =
-		perfdata_reader_inventory(profile->session->reader);
-	const struct profile_totals *totals = &profile->totals;
-
-	if (inventory && !inventory->vms.count && !inventory->host)
-		return "no VM was running while it was made";
-	if (totals->lost)
-		return "all samples were lost: a lower rate (-F) loses fewer";
-	if (totals->host_counted)
-		return "every sample fell on the host: the guests were idle";
-	if (totals->guest_counted)
-		return "every sample fell on guests, and only the host's were asked for (--host)";
-	if (!totals->guest_sampled)
-		return "its event does not count while a guest runs";
-	return "its event counted nothing";
-}
-
-static void warn_if_empty(const struct profile *profile, bool selected)
-{
-	for (size_t i = 0; i < profile->event_count; i++)
-		if (profile->events[i].samples)
-			return;
-	if (selected)
-		log_warning("there are no samples of the VMs that were asked for");
-	else
-		log_warning("the profile is empty: %s", empty_reason(profile));
-	log_warning("'perfvisor doctor' says what works on this host and what mends the rest");
-}
-
 static struct error *write_report(const struct profile *profile,
 				  struct report_text_options *options)
 {
@@ -209,7 +136,7 @@ static struct error *report(const struct report_config *config, struct session *
 	struct profile_options options = { 0 };
 	struct report_text_options text = { .path = path };
 	_cleanup_profile_ struct profile *profile = NULL;
-	machine_list vms = { 0 };
+	struct machine_list vms = { 0 };
 	struct error *error = choose_chains(config, session, &text);
 
 	if (!error && config->sort)
@@ -217,7 +144,7 @@ static struct error *report(const struct report_config *config, struct session *
 	else if (!error)
 		default_keys(session, &options.keys);
 	if (!error)
-		error = select_vms(session, &config->vms, &vms);
+		error = recording_select_vms(session, &config->vms, &vms);
 	if (!error) {
 		options.vms = vms.items;
 		options.vm_count = vms.count;
@@ -230,7 +157,7 @@ static struct error *report(const struct report_config *config, struct session *
 	if (error)
 		return error;
 	recording_warn(session, path);
-	warn_if_empty(profile, config->vms.count > 0);
+	recording_warn_if_empty(profile, config->vms.count > 0);
 	text.keys = options.keys;
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, path);
@@ -258,13 +185,8 @@ static struct error *run_report(const struct command *command, int argc, char **
 	return error;
 }
 
-#define SYMBOLS(field) offsetof(struct report_config, symbols.field)
-
 static const struct option_spec report_options[] = {
-	{ OPTION_STRING, 'i', "input", offsetof(struct report_config, input), "FILE",
-	  "the recording; - reads standard input (default: the newest of perf.data.guest, "
-	  "perf.data.kvm, perf.data.host and perf.data here)",
-	  .completion = COMPLETE_FILE },
+	RECORDING_INPUT_OPTION(struct report_config, input),
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
 	  "text, also on a terminal (as it is without)" },
 	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
@@ -282,18 +204,8 @@ static const struct option_spec report_options[] = {
 	  "count a sample only for the function in which it was taken" },
 	{ OPTION_STRING, 0, "percent-limit", offsetof(struct report_config, percent_limit),
 	  "PERCENT", "leave out rows, and branches of chains, with a smaller share" },
-	{ OPTION_STRINGS, 0, "vm", offsetof(struct report_config, vms), "NAME|PID",
-	  "only this VM; may be repeated", .completion = COMPLETE_VM },
-	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
-	  "symbols of the guests' kernel: a copy of a guest's /proc/kallsyms",
-	  .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestmodules", SYMBOLS(guestmodules), "FILE",
-	  "the guests' modules: a copy of a guest's /proc/modules", .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestvmlinux", SYMBOLS(guestvmlinux), "FILE",
-	  "symbols of the guests' kernel, or unikernel: its ELF file",
-	  .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestmount", SYMBOLS(guestmount), "DIR",
-	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY },
+	RECORDING_VM_OPTION(struct report_config, vms),
+	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
 	{ 0 },
 };
 

@@ -46,27 +46,13 @@ static struct error *run_script(const struct command *command, int argc, char **
 	return error ? error : script(session, path, &fields);
 }
 
-#define SYMBOLS(field) offsetof(struct script_config, symbols.field)
-
 static const struct option_spec script_options[] = {
-	{ OPTION_STRING, 'i', "input", offsetof(struct script_config, input), "FILE",
-	  "the recording; - reads standard input (default: the newest of perf.data.guest, "
-	  "perf.data.kvm, perf.data.host and perf.data here)",
-	  .completion = COMPLETE_FILE },
+	RECORDING_INPUT_OPTION(struct script_config, input),
 	{ OPTION_STRING, 'F', "fields", offsetof(struct script_config, fields), "FIELDS",
 	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default",
 	  .completion = COMPLETE_WORDS,
 	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace" },
-	{ OPTION_STRING, 0, "guestkallsyms", SYMBOLS(guestkallsyms), "FILE",
-	  "symbols of the guests' kernel: a copy of a guest's /proc/kallsyms",
-	  .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestmodules", SYMBOLS(guestmodules), "FILE",
-	  "the guests' modules: a copy of a guest's /proc/modules", .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestvmlinux", SYMBOLS(guestvmlinux), "FILE",
-	  "symbols of the guests' kernel, or unikernel: its ELF file",
-	  .completion = COMPLETE_FILE },
-	{ OPTION_STRING, 0, "guestmount", SYMBOLS(guestmount), "DIR",
-	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY },
+	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	{ 0 },
 };
 

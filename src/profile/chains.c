@@ -41,6 +41,7 @@ struct frame {
 struct chains {
 	struct session *session;
 	struct resolver *resolver;
+	bool lone;
 	uint64_t seeds[4];
 	VECTOR(struct chains_node) nodes;
 	VECTOR(struct callers) callers;
@@ -55,12 +56,13 @@ static void table_init(struct table *table)
 	table->slots = memory_calloc(table->capacity, sizeof(*table->slots));
 }
 
-struct chains *chains_create(struct session *session, struct resolver *resolver)
+struct chains *chains_create(struct session *session, struct resolver *resolver, bool lone)
 {
 	struct chains *chains = memory_calloc(1, sizeof(*chains));
 
 	chains->session = session;
 	chains->resolver = resolver;
+	chains->lone = lone;
 	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
 		for (size_t i = 0; i < 4; i++)
 			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
@@ -283,13 +285,16 @@ static void count(struct chains *chains, uint32_t node, uint64_t period)
 	chains->nodes.items[node].count++;
 }
 
-/* Of a sample without a chain its own address stands for one. */
-static uint32_t add_address(struct chains *chains, const struct session_sample *sample,
-			    const struct context *context, uint32_t root)
+static uint32_t add_chainless(struct chains *chains, const struct session_sample *sample,
+			      const struct context *context, uint32_t root)
 {
 	struct frame frame = { .cpumode = context->cpumode };
 	uint32_t node;
 
+	if (!chains->lone) {
+		count(chains, root, sample->decoded.sample.period);
+		return root;
+	}
 	resolver_begin(chains->resolver, context->machine, context->space, sample->decoded.sample.ip,
 		       sample->time, &frame.lookup);
 	node = find_node(chains, root, frame_of(chains, &frame));
@@ -325,9 +330,9 @@ uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
 	struct frame innermost;
 	uint64_t address;
 
-	*ret_strays = false;
+	*ret_strays = !chains->lone;
 	if (!chain_is_sound(chains->session, fields) || !take_innermost(chains, &walk, &address))
-		return add_address(chains, sample, context, root);
+		return add_chainless(chains, sample, context, root);
 	*ret_strays = address != fields->ip;
 	resolver_begin(chains->resolver, walk.place.machine, walk.place.space, address,
 		       sample->time, &innermost.lookup);

@@ -36,14 +36,14 @@ static inline uint16_t chains_cpumode(uint32_t frame)
 
 struct chains;
 
-struct chains *chains_create(struct session *session, struct resolver *resolver);
+/* LONE: a sample without a chain has one of its own address; else it ends in its group's root. */
+struct chains *chains_create(struct session *session, struct resolver *resolver, bool lone);
 void chains_destroy(struct chains *chains); /* takes NULL */
 
 /*
- * Counts SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). Gives the node of its
- * caller's chain, in which the sample's own address need not be: where the chain begins with
- * another address *RET_STRAYS is true. A sample without a chain, or with a damaged one, has a
- * chain of its address alone.
+ * Counts SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). Gives the node at which
+ * its chain ends; *RET_STRAYS: this is not of the sample's own address, since the chain begins
+ * elsewhere, or there is none. A damaged chain counts as none.
  */
 uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
 		    const struct context *context, uint32_t group, bool *ret_strays);

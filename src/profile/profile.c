@@ -347,7 +347,7 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	context_cache_init(counter.contexts, session);
 	counter.cells = memory_calloc(counter.capacity, sizeof(*counter.cells));
 	if (options->chains)
-		counter.chains = chains_create(session, profile->resolver);
+		counter.chains = chains_create(session, profile->resolver, options->lone);
 	session_rewind(session);
 	count_all(&counter);
 	resolver_seal(profile->resolver);

@@ -86,6 +86,7 @@ struct profile {
 struct profile_options {
 	struct profile_keys keys;
 	bool chains;   /* count call chains, too: the tree … */
+	bool lone;     /* … a sample without a chain standing there by its function … */
 	bool children; /* … and, with it, children of the rows: they are 0 else */
 	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
 	const struct machine *const *vms;

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "output/flamegraph.h"
+#include "output/fold_text.h"
 #include "output/report_text.h"
 #include "output/script_text.h"
 #include "perfdata/reader.h"
@@ -19,6 +21,24 @@ static const struct profile_keys all_keys = {
 		   PROFILE_GUEST_PID, PROFILE_DSO, PROFILE_MODE, PROFILE_SYMBOL },
 	.count = 9,
 };
+
+/* Chains as other views show them: nothing is lost on the way. */
+static void show_stacks(const struct profile *profile, int fd)
+{
+	size_t event = stacks_choose_event(profile);
+	FILE *out = fdopen(dup(fd), "w");
+
+	for (int machines = 0; profile->event_count && machines < 2; machines++) {
+		struct stacks_options options = { .machines = machines, .tidy = !machines };
+		struct stacks *stacks = stacks_create(profile, event, &options);
+
+		assert(stacks->nodes.items[0].count == profile->events[event].samples);
+		error_destroy(fold_text_write(fd, stacks));
+		flamegraph_write(out, profile, event, stacks, "input");
+		stacks_destroy(stacks);
+	}
+	fclose(out);
+}
 
 static void report(struct session *session, int fd)
 {
@@ -44,6 +64,7 @@ static void report(struct session *session, int fd)
 	error_destroy(report_text_write(fd, profile, &text));
 	text.caller = false;
 	error_destroy(report_text_write(fd, profile, &text));
+	show_stacks(profile, fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor flamegraph: a recording's call chains as a page for a browser. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/command.h"
+#include "cmd/recording.h"
+#include "cmd/stacks_command.h"
+#include "output/flamegraph.h"
+
+#define DEFAULT_OUTPUT "flame.html"
+
+struct flamegraph_config {
+	const char *output;
+	struct stacks_config stacks;
+};
+
+static struct error *write_page(const struct loaded_stacks *loaded, const char *path)
+{
+	bool to_stdout = !strcmp(path, "-");
+	FILE *out = to_stdout ? stdout : fopen(path, "we");
+	struct error *error = NULL;
+
+	if (!out)
+		return error_system(errno, "could not write '%s'", path);
+	flamegraph_write(out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
+	if (fflush(out) || ferror(out))
+		error = error_system(errno, "could not write '%s'", path);
+	if (!to_stdout)
+		fclose(out);
+	if (!error && !to_stdout)
+		log_note("wrote '%s': open it in a browser", path);
+	return error;
+}
+
+static struct error *flamegraph(const struct flamegraph_config *config)
+{
+	const char *path = config->output ? config->output : DEFAULT_OUTPUT;
+	struct stacks_options options = { .machines = true };
+	struct loaded_stacks loaded = { 0 };
+	struct error *error = NULL;
+
+	if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
+		error = error_hint(error_create(ERROR_USAGE, "a page is nothing for a terminal"),
+				   "-o FILE.html says where to write it");
+	if (!error)
+		error = stacks_load(&config->stacks, &options, &loaded);
+	if (!error)
+		error = write_page(&loaded, path);
+	loaded_stacks_deinit(&loaded);
+	return error;
+}
+
+static struct error *run_flamegraph(const struct command *command, int argc, char **argv,
+				    int *ret_status)
+{
+	struct flamegraph_config config = { 0 };
+	bool help;
+	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
+
+	(void)ret_status;
+	if (!error && !help)
+		error = flamegraph(&config);
+	free(config.stacks.vms.items);
+	return error;
+}
+
+static const struct option_spec flamegraph_options[] = {
+	RECORDING_INPUT_OPTION(struct flamegraph_config, stacks.input),
+	{ OPTION_STRING, 'o', "output", offsetof(struct flamegraph_config, output), "FILE",
+	  "where to write the page; - is standard output (default: " DEFAULT_OUTPUT ")",
+	  .completion = COMPLETE_FILE },
+	RECORDING_VM_OPTION(struct flamegraph_config, stacks.vms),
+	RECORDING_SYMBOL_OPTIONS(struct flamegraph_config, stacks.symbols),
+	{ 0 },
+};
+
+const struct command command_flamegraph = {
+	.name = "flamegraph",
+	.summary = "Show a recording as a flame graph, a page for a browser",
+	.arguments = "",
+	.options = flamegraph_options,
+	.examples = "  perfvisor flamegraph                       # the newest recording here, to " DEFAULT_OUTPUT "\n"
+		    "  perfvisor flamegraph --vm web1 -o web1.html # one VM\n",
+	.run = run_flamegraph,
+};

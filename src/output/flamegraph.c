@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The page is flamegraph.html, with the data as JSON in the place of a mark:
+ *
+ *	names	texts, used by number
+ *	frames	of each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers each
+ *	tree	the nodes, each behind its parent, then all that is below it, siblings in their order:
+ *		frame, period of its own in units, how many levels up its parent is from the node
+ *		before (0: that is the parent), three numbers each
+ *	samples	of each node that has its own: so many
+ *
+ * Names come from guests. In the page they are JSON in a script element of a type that no browser
+ * runs, without any '<', and the page shows them by canvas and textContent alone.
+ */
+#include "output/flamegraph.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "output/json.h"
+#include "output/view.h"
+
+#define MARK "@DATA@"
+
+extern const char flamegraph_page[]; /* made of flamegraph.html, terminated */
+
+struct writer {
+	FILE *out;
+	const struct stacks *stacks;
+	struct map frames; /* hash of name, dso and kind -> frame + 1 */
+	uint32_t *frame_of; /* of each node */
+	VECTOR(uint32_t) kinds; /* a node of each frame */
+};
+
+static uint64_t frame_key(const struct stack_node *node)
+{
+	const uint32_t key[] = { node->name, node->dso, node->kind };
+
+	return hash_bytes(key, sizeof(key));
+}
+
+static bool is_same(const struct stack_node *left, const struct stack_node *right)
+{
+	return left->name == right->name && left->dso == right->dso && left->kind == right->kind;
+}
+
+static void number_frames(struct writer *writer)
+{
+	const struct stack_node *nodes = writer->stacks->nodes.items;
+
+	for (size_t i = 0; i < writer->stacks->nodes.count; i++) {
+		uint64_t key = frame_key(&nodes[i]);
+		uint64_t *frame = map_insert(&writer->frames, key, NULL);
+
+		for (; *frame && !is_same(&nodes[writer->kinds.items[*frame - 1]], &nodes[i]);
+		     frame = map_insert(&writer->frames, key, NULL))
+			key = hash_u64(key + 1);
+		if (!*frame) {
+			vector_append(&writer->kinds, i);
+			*frame = writer->kinds.count;
+		}
+		writer->frame_of[i] = *frame - 1;
+	}
+}
+
+static void write_names(struct json *json, const struct stacks *stacks)
+{
+	json_open_array(json, "names");
+	for (uint32_t i = 0; i < intern_count(stacks->names); i++)
+		json_string(json, NULL, intern_string(stacks->names, i));
+	json_close(json);
+}
+
+static void write_frames(struct json *json, const struct writer *writer)
+{
+	json_open_array(json, "frames");
+	for (size_t i = 0; i < writer->kinds.count; i++) {
+		const struct stack_node *node = &writer->stacks->nodes.items[writer->kinds.items[i]];
+
+		json_unsigned(json, NULL, node->name);
+		json_unsigned(json, NULL, node->dso);
+		json_unsigned(json, NULL, node->kind);
+	}
+	json_close(json);
+}
+
+/* What all periods are multiples of: events of a fixed period have small numbers. */
+static uint64_t find_unit(const struct stacks *stacks)
+{
+	uint64_t unit = 0;
+
+	for (size_t i = 0; i < stacks->nodes.count && unit != 1; i++) {
+		uint64_t rest = stacks->nodes.items[i].self_period;
+
+		while (rest) {
+			uint64_t next = unit % rest;
+
+			unit = rest;
+			rest = next;
+		}
+	}
+	return unit ? unit : 1;
+}
+
+/* The node behind AT; *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
+static uint32_t next_node(const struct stack_node *nodes, uint32_t at, uint32_t *up)
+{
+	*up = 0;
+	if (nodes[at].child != STACK_NONE)
+		return nodes[at].child;
+	for (; at; at = nodes[at].parent) {
+		++*up;
+		if (nodes[at].sibling != STACK_NONE)
+			return nodes[at].sibling;
+	}
+	return STACK_NONE;
+}
+
+static void write_tree(struct json *json, const struct writer *writer, uint64_t unit)
+{
+	const struct stack_node *nodes = writer->stacks->nodes.items;
+	uint32_t up = 0;
+
+	json_open_array(json, "tree");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up)) {
+		json_unsigned(json, NULL, writer->frame_of[at]);
+		json_unsigned(json, NULL, nodes[at].self_period / unit);
+		json_unsigned(json, NULL, up);
+	}
+	json_close(json);
+	json_open_array(json, "samples");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+		if (nodes[at].self_period)
+			json_unsigned(json, NULL, nodes[at].self_count);
+	json_close(json);
+}
+
+static void write_data(FILE *out, const struct profile *profile, size_t event,
+		       struct writer *writer, const char *path)
+{
+	uint64_t unit = find_unit(writer->stacks);
+	_cleanup_buffer_ struct buffer totals;
+	struct json json;
+
+	buffer_init(&totals, 4096);
+	view_append_totals(&totals, &profile->totals);
+	buffer_append_u8(&totals, 0);
+	number_frames(writer);
+	json_init(&json, out);
+	json_open_object(&json, NULL);
+	json_string(&json, "recording", path);
+	json_string(&json, "host",
+		    perfdata_reader_features(profile->session->reader)->hostname);
+	json_string(&json, "event", profile->events[event].name);
+	json_string(&json, "totals", totals.overflow ? "" : (const char *)totals.data);
+	json_unsigned(&json, "unit", unit);
+	write_names(&json, writer->stacks);
+	write_frames(&json, writer);
+	write_tree(&json, writer, unit);
+	json_close(&json);
+}
+
+/* JSON has '<' in strings only, where this is the same character. */
+static void write_without_tags(FILE *out, const char *data, size_t size)
+{
+	const char *end = data + size, *tag;
+
+	while ((tag = memchr(data, '<', end - data))) {
+		fwrite(data, 1, tag - data, out);
+		fputs("\\u003c", out);
+		data = tag + 1;
+	}
+	fwrite(data, 1, end - data, out);
+}
+
+void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
+		      const struct stacks *stacks, const char *path)
+{
+	const char *mark = strstr(flamegraph_page, MARK);
+	struct writer writer = { .stacks = stacks };
+	char *data = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&data, &size);
+
+	if (!mark || !memory)
+		abort(); /* the build puts the page together; memory is there or the program ends */
+	map_init(&writer.frames);
+	writer.frame_of = memory_calloc(stacks->nodes.count + 1, sizeof(*writer.frame_of));
+	write_data(memory, profile, event, &writer, path);
+	fclose(memory);
+	fwrite(flamegraph_page, 1, mark - flamegraph_page, out);
+	write_without_tags(out, data, size);
+	fputs(mark + strlen(MARK), out);
+	free(data);
+	free(writer.frame_of);
+	map_deinit(&writer.frames);
+	vector_deinit(&writer.kinds);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A flame graph: one HTML page that holds the stacks and needs nothing else, no network either. */
+#ifndef OUTPUT_FLAMEGRAPH_H
+#define OUTPUT_FLAMEGRAPH_H
+
+#include <stdio.h>
+
+#include "output/stacks.h"
+
+/* STACKS are of PROFILE's EVENT; PATH names the recording. Write errors stay in OUT (ferror). */
+void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
+		      const struct stacks *stacks, const char *path);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of functions without a symbol are their file's, in brackets: addresses would make a node of
+ * each. Tidy names are those of stackcollapse-perf.pl (github.com/brendangregg/FlameGraph): ';' would
+ * end a frame, arguments and quotes are noise.
+ */
+#include "output/stacks.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "output/view.h"
+#include "profile/calltree.h"
+
+#define ANONYMOUS "(anonymous namespace)"
+#define DELETED " (deleted)"
+
+struct builder {
+	const struct profile *profile;
+	const struct stacks_options *options;
+	struct stacks *stacks;
+	struct map places; /* hash of parent, name, dso, kind -> node */
+	struct buffer text;
+	uint32_t *names, *dsos; /* of each frame of the tree; names + 1, 0: not yet */
+};
+
+size_t stacks_choose_event(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->event_count; i++)
+		if (profile->events[i].samples)
+			return i;
+	return 0;
+}
+
+static enum stack_kind kind_of(uint16_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return STACK_GUEST_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return STACK_GUEST_USER;
+	case PERF_RECORD_MISC_KERNEL:
+		return STACK_HOST_KERNEL;
+	case PERF_RECORD_MISC_USER:
+		return STACK_HOST_USER;
+	default:
+		return STACK_OTHER;
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "net/http.(*Client).Do" is a name of Go's, not a function with arguments. */
+static bool is_go_method(const char *name)
+{
+	const char *open = strstr(name, ".("), *close = open ? strstr(open, ").") : NULL;
+
+	return close;
+}
+
+/* "[file]", without the kernel's word for a file that is gone. */
+static void append_file(struct buffer *out, const char *file, bool tidy)
+{
+	size_t length = strlen(file), gone = strlen(DELETED);
+
+	if (length > gone && !strcmp(file + length - gone, DELETED))
+		length -= gone;
+	buffer_append_u8(out, '[');
+	for (size_t i = 0; i < length; i++)
+		buffer_append_u8(out, tidy && file[i] == ';' ? ':' : file[i]);
+	buffer_append_u8(out, ']');
+}
+
+/* Where the arguments of NAME start; its end without any. */
+static const char *arguments_of(const char *name)
+{
+	const char *open = strchr(name, '(');
+
+	if (is_go_method(name))
+		return name + strlen(name);
+	while (open && !strncmp(open, ANONYMOUS, strlen(ANONYMOUS)))
+		open = strchr(open + 1, '(');
+	return open ? open : name + strlen(name);
+}
+
+static void append_tidy(struct buffer *out, const char *name)
+{
+	for (const char *end = arguments_of(name); name < end; name++)
+		if (*name == ';')
+			buffer_append_u8(out, ':');
+		else if (*name != '"' && *name != '\'')
+			buffer_append_u8(out, *name);
+}
+
+static uint32_t take_text(struct builder *builder)
+{
+	uint32_t name = intern_bytes(builder->stacks->names, (const char *)builder->text.data,
+				     builder->text.size);
+
+	buffer_clear(&builder->text);
+	return name;
+}
+
+static void name_frame(struct builder *builder, uint32_t frame)
+{
+	struct resolver *resolver = builder->profile->resolver;
+	uint32_t location = builder->profile->tree->frames.items[frame].location;
+	const char *name = resolver_symbol_name(resolver, location);
+	const char *file = base_name(resolver_dso_path(resolver, location));
+	bool known = resolver_location(resolver, location)->dso != LOCATION_NO_DSO;
+
+	if (name && builder->options->tidy)
+		append_tidy(&builder->text, name);
+	else if (name)
+		buffer_append_string(&builder->text, name);
+	else if (known)
+		append_file(&builder->text, file, builder->options->tidy);
+	else
+		buffer_append_string(&builder->text, file);
+	builder->names[frame] = take_text(builder) + 1;
+	if (known && !builder->options->tidy)
+		builder->dsos[frame] = intern_text(builder->stacks->names, file);
+}
+
+/* The node of that name, dso and kind below PARENT, added if it is new. */
+static uint32_t find_node(struct builder *builder, uint32_t parent, const struct stack_node *wanted)
+{
+	const uint32_t key[] = { parent, wanted->name, wanted->dso, wanted->kind };
+	struct stacks *stacks = builder->stacks;
+	uint64_t hash = hash_bytes_seeded(builder->places.seed, key, sizeof(key));
+	uint64_t *place;
+
+	for (;; hash = hash_u64(hash + 1)) {
+		struct stack_node *known;
+
+		place = map_insert(&builder->places, hash, NULL);
+		if (!*place)
+			break;
+		known = &stacks->nodes.items[*place];
+		if (known->parent == parent && known->name == wanted->name &&
+		    known->dso == wanted->dso && known->kind == wanted->kind)
+			return *place;
+	}
+	*place = stacks->nodes.count;
+	vector_append(&stacks->nodes, *wanted);
+	stacks->nodes.items[*place].parent = parent;
+	stacks->nodes.items[*place].child = stacks->nodes.items[*place].sibling = STACK_NONE;
+	return *place;
+}
+
+static uint32_t add_level(struct builder *builder, uint32_t parent, const struct profile_row *row,
+			  enum profile_key key, enum stack_kind kind)
+{
+	struct stack_node node = { .kind = kind };
+
+	if (key == PROFILE_VCPU)
+		buffer_append_string(&builder->text, "vCPU ");
+	view_append_cell(&builder->text, builder->profile, row, key);
+	for (size_t i = 0; builder->options->tidy && i < builder->text.size; i++)
+		if (builder->text.data[i] == ' ' || builder->text.data[i] == ';')
+			builder->text.data[i] = builder->text.data[i] == ' ' ? '_' : ':';
+	node.name = take_text(builder);
+	return find_node(builder, parent, &node);
+}
+
+static uint32_t add_levels(struct builder *builder, const struct profile_row *row)
+{
+	uint32_t node = 0;
+
+	/* A recording without VMs needs no level for them. */
+	if (builder->options->machines && builder->profile->session->machines.count > 1) {
+		node = add_level(builder, node, row, PROFILE_VM, STACK_VM);
+		if (row->vcpu != PERFDATA_NO_VCPU)
+			node = add_level(builder, node, row, PROFILE_VCPU, STACK_VCPU);
+	}
+	return add_level(builder, node, row, PROFILE_COMM, STACK_PROCESS);
+}
+
+static void add_own(struct stacks *stacks, uint32_t at, const struct calltree_node *node)
+{
+	stacks->nodes.items[at].self_period += node->self_period;
+	stacks->nodes.items[at].self_count += node->self_count;
+}
+
+/* The nodes of the tree in their order: each behind its parent. */
+static void add_nodes(struct builder *builder, size_t event)
+{
+	const struct calltree *tree = builder->profile->tree;
+	_cleanup_free_ uint32_t *places = memory_calloc(tree->nodes.count + 1, sizeof(*places));
+
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		const struct calltree_node *node = &tree->nodes.items[i];
+		struct stack_node wanted;
+
+		places[i] = STACK_NONE;
+		if (node->parent == CALLTREE_NONE) {
+			const struct calltree_root *root = &tree->roots.items[node->frame];
+
+			if (root->event == event) {
+				places[i] = add_levels(builder, &root->row);
+				add_own(builder->stacks, places[i], node);
+			}
+			continue;
+		}
+		if (places[node->parent] == STACK_NONE)
+			continue;
+		if (!builder->names[node->frame])
+			name_frame(builder, node->frame);
+		wanted = (struct stack_node){ .name = builder->names[node->frame] - 1,
+					      .dso = builder->dsos[node->frame],
+					      .kind = kind_of(tree->frames.items[node->frame].cpumode) };
+		places[i] = find_node(builder, places[node->parent], &wanted);
+		add_own(builder->stacks, places[i], node);
+	}
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+	const struct stacks *stacks = data;
+	const struct stack_node *a = &stacks->nodes.items[*(const uint32_t *)left];
+	const struct stack_node *b = &stacks->nodes.items[*(const uint32_t *)right];
+	int order;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	order = a->name == b->name ? 0 : strverscmp(intern_string(stacks->names, a->name),
+						    intern_string(stacks->names, b->name));
+	return order ? order : (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* Links children in the order of their names, and sums up. */
+static void link_nodes(struct stacks *stacks)
+{
+	size_t count = stacks->nodes.count;
+	_cleanup_free_ uint32_t *order = memory_calloc(count + 1, sizeof(*order));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare, stacks);
+	for (size_t i = count; i-- > 0;) {
+		struct stack_node *node = &stacks->nodes.items[order[i]];
+
+		if (!order[i])
+			continue;
+		node->sibling = stacks->nodes.items[node->parent].child;
+		stacks->nodes.items[node->parent].child = order[i];
+	}
+	for (size_t i = count; i-- > 0;) {
+		struct stack_node *node = &stacks->nodes.items[i];
+		struct stack_node *parent = &stacks->nodes.items[node->parent];
+
+		node->period += node->self_period;
+		node->count += node->self_count;
+		if (!i)
+			break;
+		parent->period += node->period;
+		parent->count += node->count;
+	}
+}
+
+struct stacks *stacks_create(const struct profile *profile, size_t event,
+			     const struct stacks_options *options)
+{
+	struct stacks *stacks = memory_calloc(1, sizeof(*stacks));
+	struct builder builder = { .profile = profile, .options = options, .stacks = stacks };
+	size_t frames = profile->tree->frames.count;
+
+	stacks->names = intern_create();
+	vector_append(&stacks->nodes, (struct stack_node){ .child = STACK_NONE, .sibling = STACK_NONE,
+							   .name = intern_text(stacks->names, "all") });
+	map_init(&builder.places);
+	buffer_init(&builder.text, 1024 * 1024);
+	builder.names = memory_calloc(frames + 1, sizeof(*builder.names));
+	builder.dsos = memory_calloc(frames + 1, sizeof(*builder.dsos));
+	add_nodes(&builder, event);
+	link_nodes(stacks);
+	free(builder.names);
+	free(builder.dsos);
+	buffer_deinit(&builder.text);
+	map_deinit(&builder.places);
+	return stacks;
+}
+
+void stacks_destroy(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	vector_deinit(&stacks->nodes);
+	intern_destroy(stacks->names);
+	free(stacks);
+}

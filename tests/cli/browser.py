@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A headless Chromium, driven through chromedriver by the WebDriver protocol (w3.org/TR/webdriver)."""
+import json
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--hide-scrollbars", "--window-size=1280,800"]
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Backspace": "\ue003", "ArrowLeft": "\ue012",
+        "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
+
+
+class Browser:
+    def __enter__(self):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                self.address = "http://127.0.0.1:" + line.split("port")[1].strip(" .\n")
+                break
+        flags = FLAGS + ["--user-data-dir=" + self.profile.name]
+        self.session = ""
+        wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": flags}}}}
+        self.session = "/session/" + self.call("POST", "/session", wanted)["sessionId"]
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            self.profile.cleanup()
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(
+            self.address + self.session + path, method=method,
+            data=json.dumps(body or {}).encode() if method == "POST" else None)
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(error.read().decode()) from error
+
+    def open(self, path):
+        self.call("POST", "/url", {"url": "file://" + path})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def frame(self):
+        """Waits until what was changed is drawn."""
+        self.call("POST", "/execute/async", {
+            "script": "const done = arguments[0];"
+                      "requestAnimationFrame(() => requestAnimationFrame(() => done()))", "args": []})
+
+    def pointer(self, x, y, click=False):
+        actions = [{"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}]
+        if click:
+            actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+                                                    "actions": actions}]})
+        self.frame()
+
+    def press(self, *keys):
+        actions = []
+        for key in keys:
+            for kind in "keyDown", "keyUp":
+                actions.append({"type": kind, "value": KEYS.get(key, key)})
+        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys",
+                                                    "actions": actions}]})
+        self.frame()
+
+    def emulate(self, feature, value):
+        self.call("POST", "/goog/cdp/execute", {
+            "cmd": "Emulation.setEmulatedMedia",
+            "params": {"features": [{"name": feature, "value": value}]}})
+        self.frame()
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def wait(self, script, seconds=60):
+        """Until SCRIPT gives something true."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.run(script):
+                return True
+            time.sleep(0.1)
+        return False

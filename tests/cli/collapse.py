@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Folds what perf script prints as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
+
+    perf script | collapse.py
+    write_chains … | collapse.py --truth       the same of what write_chains says
+
+The rules, for its default options: the first event alone; blanks of a command become '_'; a function
+without a name is its file in brackets; ';' becomes ':', quotes go, and so do arguments, but not those
+of Go's methods and not "(anonymous namespace)". Lines are sorted by bytes.
+"""
+import collections
+import re
+import sys
+
+# Other than the script, this is not led astray by "/memfd:name (deleted)".
+LINE = re.compile(r"\s*(\w+)\s*(.+) \(((?:[^()]|\(deleted\))*)\)$")
+
+
+def tidy(name):
+    name = name.replace(";", ":")
+    if not re.search(r"\.\(.*\)\.", name):
+        name = re.sub(r"\((?!anonymous namespace\)).*", "", name)
+    return name.replace('"', "").replace("'", "")
+
+
+def from_script(lines):
+    """(command, event, period, frames with the outermost first) of each sample."""
+    head, frames = None, []
+    for line in lines:
+        line = line.rstrip("\n")
+        if not line:
+            if head:
+                yield (*head, frames[::-1])
+            head, frames = None, []
+        elif line.startswith("\t"):
+            _, function, file = LINE.match(line).groups()
+            function = re.sub(r"\+0x[0-9a-f]+$", "", function)
+            if function == "[unknown]" != file:
+                function = "[" + file.split("/")[-1].removesuffix(" (deleted)") + "]"
+            frames.append(tidy(function))
+        else:
+            command = re.match(r"(\S.+?)\s+(-?\d+)/*(\d+)*\s+", line)[1]
+            period, event = re.search(r":\s*(\d+)\s+(\S+):\s*$", line).groups()
+            head = command.replace(" ", "_"), event, int(period)
+
+
+def from_truth(lines):
+    for line in lines:
+        period, _, _, command, *frames = line.rstrip("\n").split("\t")
+        names = [tidy(frame.split(" ", 2)[2].replace("\x1b", "?")) for frame in frames]
+        yield command.replace(" ", "_"), "cpu-clock", int(period), names
+
+
+def main():
+    lines = open(0, encoding="utf-8", errors="surrogateescape")
+    samples = from_truth(lines) if sys.argv[1:] == ["--truth"] else from_script(lines)
+    counts, first = collections.Counter(), None
+    for command, event, period, frames in samples:
+        first = first or event
+        if event == first:
+            counts[";".join([command, *frames])] += period
+    folded = sorted(f"{stack} {period}".encode("utf-8", "surrogateescape")
+                    for stack, period in counts.items())
+    sys.stdout.buffer.write(b"".join(line + b"\n" for line in folded))
+
+
+main()

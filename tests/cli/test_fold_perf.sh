@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `perfvisor fold` says of recordings that stock perf makes here what `perf script` piped into
+# stackcollapse-perf.pl says: collapse.py does as that script does. So does `perfvisor script`
+# piped into it. Guests' chains are held against what write_chains says that it wrote.
+set -u
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+write_chains=$(dirname "$perfvisor")/tests/unit/write_chains
+tools=$(realpath tests/cli)
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+export LC_ALL=C
+status=0
+
+same() { # WHAT: want and got are the same
+	[ -s want ] || { echo "$1: nothing to compare"; status=1; }
+	diff want got >differences ||
+		{ echo "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 20 differences; status=1; }
+}
+
+# Guests: command, frames, period; two VMs have the same chain.
+"$write_chains" vm.data >truth || exit 1
+python3 "$tools/collapse.py" --truth <truth >want
+"$perfvisor" fold -i vm.data 2>err.txt | sort >got
+same 'guests'
+[ -s err.txt ] && { echo "guests: $(cat err.txt)"; status=1; }
+"$perfvisor" script -i vm.data | python3 "$tools/collapse.py" >got
+same 'script of guests'
+grep '	db	' truth | python3 "$tools/collapse.py" --truth >want
+"$perfvisor" fold -i vm.data --vm db | sort >got
+same 'one VM'
+
+perf record -q -e cpu-clock -g -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; [ $status = 0 ] && exit 77; exit $status; }
+gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
+compare() { # NAME, ARGUMENTS OF perf record
+	perf record -q -o "$@" >/dev/null 2>record.err || { cat record.err; status=1; return; }
+	perf script --no-inline -i "$1" 2>/dev/null | python3 "$tools/collapse.py" >want
+	"$perfvisor" fold -i "$1" 2>fold.err | sort >got
+	same "$1"
+	"$perfvisor" script -i "$1" | python3 "$tools/collapse.py" >got
+	same "script of $1"
+}
+compare chains -e cpu-clock -F 5000 -g ./workload
+compare system -e cpu-clock -F 3000 -g -a -- sh -c 'ls -laR /usr/share/doc >/dev/null
+	perl -e "my %h; \$h{\$_ % 997} += \$_ for 1 .. 200000"; ./workload'
+[ "$(wc -l <want)" -gt 100 ] || { echo "system: $(wc -l <want) stacks are too few"; status=1; }
+grep -q . fold.err && { echo "fold: $(cat fold.err)"; status=1; }
+compare events -e cpu-clock -e task-clock -F 3000 -g ./workload
+grep -q "only 'cpu-clock' is shown" fold.err || { echo "two events: $(cat fold.err)"; status=1; }
+exit $status
