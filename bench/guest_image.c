@@ -5,9 +5,7 @@
  *	guest_image save VM FOLDER      on its host, as root, its VMM stopped
  *	guest_image contact FOLDER OUT  prints: CPU seconds, bytes read; OUT gets its kallsyms
  *
- * FOLDER holds memory (a sparse file, at each guest physical address what stands there; behind its
- * end is zero), slots (a line each: address, bytes, in hexadecimal) and registers (a line for each
- * vCPU: cr0 cr3 cr4 efer, likewise). First contact is what perfvisor does before it can name
+ * FOLDER is as saved_guest.h says. First contact is what perfvisor does before it can name
  * anything: a caged parser finds the kernel, all its symbols and its modules. The time is that of
  * parser and owner together, from the parser's start to its end.
  */
@@ -25,28 +23,9 @@
 #include "host/cage.h"
 #include "host/guest_client.h"
 #include "host/vm_memory.h"
+#include "saved_guest.h"
 
-#define PATH_BYTES 4096
-#define LINE_BYTES 256
 #define MAX_BYTES ((uint64_t)64 << 20)
-
-static struct error *open_file(const char *folder, const char *name, int flags, int *ret)
-{
-	char path[PATH_BYTES];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	*ret = open(path, flags | O_CLOEXEC, 0644);
-	return *ret < 0 ? error_system(errno, "could not open '%s'", path) : NULL;
-}
-
-static struct error *open_text(const char *folder, const char *name, const char *mode, FILE **ret)
-{
-	char path[PATH_BYTES];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	*ret = fopen(path, mode);
-	return *ret ? NULL : error_system(errno, "could not open '%s'", path);
-}
 
 /* Pages of zeros become holes. What the VMM itself cannot read (ROM of a device) is left out. */
 static struct error *save_slot(struct host_vm_memory *memory, const struct host_vm_slot *slot, int fd)
@@ -70,7 +49,7 @@ static struct error *save_slot(struct host_vm_memory *memory, const struct host_
 static struct error *save_memory(struct host_vm_memory *memory, const char *folder)
 {
 	_cleanup_close_ int fd = -1;
-	struct error *error = open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
+	struct error *error = saved_guest_open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
 
 	/* What is behind 4 GB is the firmware's; nothing of a small guest's kernel is there. */
 	for (size_t i = 0; !error && i < memory->slots.count; i++)
@@ -82,7 +61,7 @@ static struct error *save_memory(struct host_vm_memory *memory, const char *fold
 static struct error *save_text(const struct host_vm_memory *memory, const char *folder)
 {
 	FILE *slots, *registers;
-	struct error *error = open_text(folder, "slots", "w", &slots);
+	struct error *error = saved_guest_open_text(folder, "slots", "w", &slots);
 
 	if (error)
 		return error;
@@ -90,7 +69,7 @@ static struct error *save_text(const struct host_vm_memory *memory, const char *
 		fprintf(slots, "%#" PRIx64 " %#" PRIx64 "\n", memory->slots.items[i].start.value,
 			memory->slots.items[i].bytes);
 	fclose(slots);
-	error = open_text(folder, "registers", "w", &registers);
+	error = saved_guest_open_text(folder, "registers", "w", &registers);
 	if (error)
 		return error;
 	for (size_t i = 0; i < memory->registers.count; i++) {
@@ -126,55 +105,6 @@ static struct error *save(const char *name, const char *folder)
 	return error;
 }
 
-struct saved {
-	int fd;
-	VECTOR(struct guest_slot) slots;
-	VECTOR(struct arch_mmu) vcpus;
-};
-
-static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
-{
-	const struct saved *saved = context;
-
-	memset(pages, 0, count * GUEST_PAGE_BYTES);
-	for (size_t i = 0; i < count; i++)
-		if (pread(saved->fd, (uint8_t *)pages + i * GUEST_PAGE_BYTES, GUEST_PAGE_BYTES,
-			  from[i].value) < 0)
-			return false;
-	return true;
-}
-
-static struct error *load(const char *folder, struct saved *ret)
-{
-	struct error *error = open_file(folder, "memory", O_RDONLY, &ret->fd);
-	uint64_t start, bytes, cr0, cr3, cr4, efer;
-	char line[LINE_BYTES];
-	FILE *file;
-
-	if (!error)
-		error = open_text(folder, "slots", "r", &file);
-	if (error)
-		return error;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNi64 " %" SCNi64, &start, &bytes) == 2)
-			vector_append(&ret->slots, (struct guest_slot){ GPA(start), bytes });
-	fclose(file);
-	error = open_text(folder, "registers", "r", &file);
-	if (error)
-		return error;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64, &cr0, &cr3, &cr4,
-			   &efer) == 4)
-			vector_append(&ret->vcpus,
-				      (struct arch_mmu){ .arch = &arch_x86_64,
-							 .x86 = { .cr0 = cr0,
-								  .cr3 = cr3,
-								  .cr4 = cr4,
-								  .efer = efer } });
-	fclose(file);
-	return NULL;
-}
-
 static double cpu_seconds(void)
 {
 	struct rusage own, children;
@@ -188,16 +118,16 @@ static double cpu_seconds(void)
 		       1e-6;
 }
 
-static struct error *start(struct saved *saved, struct guest_client **ret)
+static struct error *start(struct saved_guest *saved, struct guest_client **ret)
 {
 	static const struct guest_client_limits limits = { MAX_BYTES, 60 };
-	struct guest_memory_source source = { read_pages, saved };
+	struct guest_memory_source source = saved_guest_source(saved);
 
 	return guest_client_start(&source, saved->slots.items, saved->slots.count, &limits, ret);
 }
 
 /* As guest_view_open() does, the vCPUs one after another. */
-static struct error *open_kernel(struct guest_client *client, const struct saved *saved,
+static struct error *open_kernel(struct guest_client *client, const struct saved_guest *saved,
 				 struct buffer *answer)
 {
 	struct error *error = error_create(ERROR_NOT_FOUND, "no vCPU was saved");
@@ -209,7 +139,7 @@ static struct error *open_kernel(struct guest_client *client, const struct saved
 	return error;
 }
 
-static struct error *make_contact(struct saved *saved, enum guest_message question,
+static struct error *make_contact(struct saved_guest *saved, enum guest_message question,
 				  struct buffer *answer, uint64_t *ret_bytes)
 {
 	_cleanup_guest_client_ struct guest_client *client = NULL;
@@ -226,9 +156,9 @@ static struct error *make_contact(struct saved *saved, enum guest_message questi
 
 static struct error *contact(const char *folder, const char *out)
 {
-	struct saved saved = { .fd = -1 };
+	_cleanup_saved_guest_ struct saved_guest saved = { .fd = -1 };
 	_cleanup_buffer_ struct buffer answer;
-	struct error *error = load(folder, &saved);
+	struct error *error = saved_guest_load(folder, &saved);
 	double begin = cpu_seconds(), seconds = 0;
 	uint64_t bytes;
 	FILE *file;
@@ -247,9 +177,6 @@ static struct error *contact(const char *folder, const char *out)
 		    fclose(file))
 			error = error_system(errno, "could not write '%s'", out);
 	}
-	vector_deinit(&saved.slots);
-	vector_deinit(&saved.vcpus);
-	close(saved.fd);
 	return error;
 }
 

@@ -40,6 +40,7 @@ struct layout {
 	struct guest_btf_field export_value, export_name; /* PREL32, else pointers */
 	struct guest_btf_field export_pointer_value, export_pointer_name;
 	struct guest_btf_field use_list, use_source;
+	struct guest_btf_field orc_count, orc_ips, orc_entries;
 	/* Filled by find_strides(). */
 	uint64_t mem_stride, export_stride;
 	uint32_t mem_count;  /* of types; 0: no mem[] */
@@ -77,6 +78,9 @@ static const struct guest_layout_row layout_rows[] = {
 	MAYBE("kernel_symbol", "name", export_pointer_name),
 	MAYBE("module_use", "source_list", use_list),
 	MAYBE("module_use", "source", use_source),
+	MAYBE("module", "arch.num_orcs", orc_count),
+	MAYBE("module", "arch.orc_unwind_ip", orc_ips),
+	MAYBE("module", "arch.orc_unwind", orc_entries),
 	{ 0 },
 };
 
@@ -313,6 +317,21 @@ static const char *taints_of(struct walk *walk, struct gva at)
 	return arena_strndup(walk->modules->text, text, used);
 }
 
+/* A kernel built without ORC has no such fields. */
+static void read_orc(struct walk *walk, struct gva at, struct guest_module *module)
+{
+	const struct layout *layout = &walk->layout;
+	uint64_t count, ips, entries;
+
+	if (!field(walk, at, &layout->orc_count, &count) ||
+	    !field(walk, at, &layout->orc_ips, &ips) ||
+	    !field(walk, at, &layout->orc_entries, &entries) || !ips || !entries)
+		return;
+	module->orc_count = count;
+	module->orc_ips = GVA(ips);
+	module->orc_entries = GVA(entries);
+}
+
 static bool read_module(struct walk *walk, struct gva at, uint64_t state,
 			struct guest_module *module)
 {
@@ -331,6 +350,7 @@ static bool read_module(struct walk *walk, struct gva at, uint64_t state,
 			    field(walk, at, &layout->exit, &exit_function) && !exit_function;
 	module->taints = taints_of(walk, at);
 	read_users(walk, at, module);
+	read_orc(walk, at, module);
 	return read_symbols(walk, at, module);
 }
 

@@ -30,6 +30,8 @@ struct guest_module {
 	struct gva text;  /* where its text begins: /proc/modules' address */
 	struct guest_module_range ranges[GUEST_MODULE_RANGES]; /* memory that stays after its init */
 	size_t range_count;
+	struct gva orc_ips, orc_entries; /* its unwind data (unwind/orc.h) */
+	uint32_t orc_count;		 /* 0: it has none */
 	size_t first_symbol, symbol_count; /* in the list's symbols */
 };
 

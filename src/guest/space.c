@@ -71,6 +71,26 @@ bool guest_space_read_u32(struct guest_space *space, struct gva from, uint32_t *
 	return guest_space_read(space, from, ret, sizeof(*ret));
 }
 
+bool guest_space_read_now(struct guest_space *space, struct gva from, void *data, size_t size)
+{
+	uint64_t in_page = from.value % GUEST_PAGE_BYTES;
+	size_t count = (in_page + size + GUEST_PAGE_BYTES - 1) / GUEST_PAGE_BYTES;
+	struct gpa pages[GUEST_MEMORY_READ_NOW];
+	_cleanup_free_ uint8_t *bytes = NULL;
+
+	if (size > UINT64_MAX - from.value || count > GUEST_MEMORY_READ_NOW)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!guest_space_translate(
+			    space, GVA(from.value - in_page + i * GUEST_PAGE_BYTES), &pages[i]))
+			return false;
+	bytes = memory_alloc(count * GUEST_PAGE_BYTES);
+	if (!guest_memory_read_now(space->memory, pages, count, bytes))
+		return false;
+	memcpy(data, bytes + in_page, size);
+	return true;
+}
+
 bool guest_space_read_string(struct guest_space *space, struct gva from, char *text, size_t size)
 {
 	size_t done = 0;

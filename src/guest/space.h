@@ -34,6 +34,11 @@ bool guest_space_read(struct guest_space *space, struct gva from, void *data, si
 bool guest_space_read_u64(struct guest_space *space, struct gva from, uint64_t *ret);
 bool guest_space_read_u32(struct guest_space *space, struct gva from, uint32_t *ret);
 /*
+ * As guest_space_read(), but as it is at this moment (guest_memory_read_now()): of at most
+ * GUEST_MEMORY_READ_NOW pages, read together.
+ */
+bool guest_space_read_now(struct guest_space *space, struct gva from, void *data, size_t size);
+/*
  * A string of at most SIZE - 1 bytes, always terminated in TEXT; false if memory ends before the
  * string or the SIZE does.
  */

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unwinding kernel stacks: those of all sleeping tasks of the saved guests, over and over.
+
+The guests are those that guest_contact.py saves; unwind_stacks.c does the work, in one thread. All
+chains must be complete: what ends early is fast.
+"""
+import os
+import statistics
+import subprocess
+
+import guest_contact
+
+
+def unwind(program, folder, runs):
+    results = [[float(word) for word in
+                subprocess.run([program, folder], check=True, capture_output=True,
+                               text=True).stdout.split()] for _ in range(runs)]
+    return [statistics.median(column) for column in zip(*results)]
+
+
+def measure(root, say, runs):
+    program = os.path.join(root, "build/release/bench/unwind_stacks")
+    subprocess.run(["ninja", "-C", os.path.join(root, "build/release"), "bench/unwind_stacks"],
+                   check=True, stdout=subprocess.DEVNULL)
+    say(f"\nunwinding kernel stacks by ORC, one thread, medians of {runs} runs, "
+        f"load {os.getloadavg()[0]:.1f}")
+    say(f"  {'its kernel':<22} {'rows':>8} {'read ms':>8} {'chains':>7} {'complete':>8} "
+        f"{'frames':>7} {'ns/frame':>8} {'chains/s':>9}")
+    for series in guest_contact.SERIES:
+        folder = os.path.join(root, "build/cache/guest-images", series)
+        rows, read_ms, chains, complete, frames, ns = unwind(program, folder, runs)
+        say(f"  {series:<22} {rows:8.0f} {read_ms:8.0f} {chains:7.0f} {complete:8.0f} "
+            f"{frames:7.0f} {ns:8.1f} {1e9 / (ns * frames / chains):9.0f}")

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The unwind data of a guest's kernel and modules, read from its memory. */
+#ifndef UNWIND_KERNEL_TABLE_H
+#define UNWIND_KERNEL_TABLE_H
+
+#include "base/error.h"
+#include "guest/kernel.h"
+#include "guest/module.h"
+#include "unwind/table.h"
+
+/*
+ * MODULES may be NULL. A module whose data are not to be had is left out: chains end at its frames.
+ * ERROR_UNSUPPORTED: the kernel has none; the message says why.
+ */
+struct error *unwind_table_read(const struct guest_kernel *kernel,
+				const struct guest_modules *modules,
+				struct unwind_table **ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The unwind data of one guest's kernel and its modules, made for looking up rows fast: about 6
+ * bytes a row, no pointers to follow.
+ */
+#ifndef UNWIND_TABLE_H
+#define UNWIND_TABLE_H
+
+#include "arch/arch.h"
+#include "unwind/orc.h"
+
+#define UNWIND_MAX_TRAMPOLINES 4
+
+/* Unwind data as the guest has them: two arrays of COUNT, sorted by address. */
+struct unwind_source {
+	struct gva start, end; /* the code that they are of; end is exclusive */
+	struct gva ips_at;     /* where IPS are in the guest: they count from their own place */
+	const uint8_t *ips, *entries; /* borrowed, of any alignment */
+	size_t count;
+	enum orc_form form;
+};
+
+struct unwind_table;
+
+struct unwind_table *unwind_table_create(void);
+void unwind_table_destroy(struct unwind_table *table); /* takes NULL */
+
+/*
+ * Adds a kernel or a module, whose code must not overlap what is there. False: the data are not as a
+ * kernel's are, or too many; nothing of them is added then.
+ */
+bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source);
+/* A function that stands in for return addresses (kretprobes, the function graph tracer). */
+void unwind_table_add_trampoline(struct unwind_table *table, struct gva at);
+bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t address);
+
+/* The row of the instruction at IP; NULL: there are no data for it. Valid until the next add. */
+const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
+size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */
+
+DEFINE_CLEANUP(cleanup_unwind_table, struct unwind_table *, unwind_table_destroy)
+#define _cleanup_unwind_table_ _cleanup_(cleanup_unwind_table)
+
+#endif
