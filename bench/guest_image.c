@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "guest/service.h"
+#include "service/service.h"
 #include "host/cage.h"
 #include "host/guest_client.h"
 #include "host/vm_memory.h"

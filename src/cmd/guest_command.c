@@ -60,3 +60,13 @@ struct error *guest_command_open(const char *text, struct guest_view **ret)
 	host_vms_deinit(&vms);
 	return error;
 }
+
+const char *guest_command_printable(const char *name, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (; *name && used + 1 < size; name++)
+		text[used++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
+	text[used] = 0;
+	return text;
+}

@@ -12,4 +12,7 @@
  */
 struct error *guest_command_open(const char *text, struct guest_view **ret) MUST_CHECK;
 
+/* NAME, which the guest chose: what is not printable becomes '?'. TEXT has room for SIZE bytes. */
+const char *guest_command_printable(const char *name, char *text, size_t size);
+
 #endif

@@ -5,7 +5,7 @@
  */
 #include "cmd/guest_parser.h"
 
-#include "guest/service.h"
+#include "service/service.h"
 #include "host/cage.h"
 
 struct error *guest_parser_run(void)

@@ -27,17 +27,6 @@ static const struct option_spec ps_options[] = {
 	{ 0 },
 };
 
-/* The guest chose it: what is not printable becomes '?'. TEXT has room for SIZE bytes. */
-static const char *printable(const char *name, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (; *name && used + 1 < size; name++)
-		text[used++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
-	text[used] = 0;
-	return text;
-}
-
 static void print_tasks(const struct guest_tasks *tasks)
 {
 	printf("%7s %7s %7s  %s\n", "PID", "TID", "NSPID", "COMMAND");
@@ -52,7 +41,7 @@ static void print_tasks(const struct guest_tasks *tasks)
 				 task->namespace_pid);
 		printf("%7" PRIu32 " %7" PRIu32 " %7s  %s%s%s\n", task->tgid, task->pid,
 		       namespace_pid, task->kernel_thread ? "[" : "",
-		       printable(task->name, name, sizeof(name)), task->kernel_thread ? "]" : "");
+		       guest_command_printable(task->name, name, sizeof(name)), task->kernel_thread ? "]" : "");
 	}
 }
 
@@ -95,7 +84,7 @@ static void print_mapping(const struct guest_mapping *mapping, const char *path)
 
 	if (*path)
 		printf("%*s%s", columns < 73 ? 73 - columns : 0, "",
-		       printable(path, text, sizeof(text)));
+		       guest_command_printable(path, text, sizeof(text)));
 	putchar('\n');
 }
 
@@ -192,7 +181,7 @@ static struct error *show_process_maps(const struct ps_config *config, struct gu
 		char name[GUEST_TASK_NAME_BYTES];
 
 		printf("%" PRIu32 ": %s\n", task->tgid,
-		       printable(task->name, name, sizeof(name)));
+		       guest_command_printable(task->name, name, sizeof(name)));
 	}
 	error = show_task_maps(view, task, json);
 	if (json)

@@ -30,6 +30,12 @@ enum guest_message {
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
 	GUEST_ASK_FILE_SYMBOLS, /* u64 mm, u64 start of a mapping -> an encoded symbol table of the
 				   file or vDSO mapped there; memory is read anew */
+	GUEST_ASK_STACKS,	/* u64 task_struct, at most GUEST_STACK_TASKS times; what the tasks do
+				   is read anew -> of each: u32 enum unwind_task_kind (unwind/), u32
+				   state's letter; of one that is asleep also u32 enum unwind_end, where
+				   its chain ended (a place), u32 count of frames, each u32
+				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
+				   u64 bytes of that, function, module: u32 length, text */
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_VCPUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
@@ -43,6 +49,11 @@ enum guest_message {
 
 #define GUEST_READ_PAGES 64
 #define GUEST_STATE_VCPUS 8
+#define GUEST_STACK_TASKS 64
+#define GUEST_STACK_FRAMES 512
+#define GUEST_FRAME_CALL 1    /* the address is a call's return address */
+#define GUEST_FRAME_GUESSED 2
+#define GUEST_FRAME_WAITING 4 /* scheduler or lock code, which the guest's /proc/PID/stack leaves out */
 #define GUEST_WIRE_REGISTERS 4
 #define GUEST_MESSAGE_MAX ((size_t)64 << 20)
 

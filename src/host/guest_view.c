@@ -506,6 +506,12 @@ struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder 
 	return error;
 }
 
+struct error *guest_view_ask(struct guest_view *view, enum guest_message question, const void *data,
+			     size_t size, struct buffer *ret)
+{
+	return guest_client_ask(view->client, question, data, size, ret);
+}
+
 uint64_t guest_view_bytes_read(const struct guest_view *view)
 {
 	return guest_client_bytes_read(view->client);

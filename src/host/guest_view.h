@@ -14,6 +14,7 @@
 #include "guest/running.h"
 #include "guest/task.h"
 #include "guest/uts.h"
+#include "guest/wire.h"
 #include "host/vm.h"
 #include "host/vm_memory.h"
 
@@ -83,6 +84,10 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
  */
 struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,
 			       const struct host_vm *vm, struct guest_state *ret) MUST_CHECK;
+
+/* Asks the parser QUESTION with SIZE bytes of DATA (guest/wire.h); RET is initialised, and cleared. */
+struct error *guest_view_ask(struct guest_view *view, enum guest_message question, const void *data,
+			     size_t size, struct buffer *ret) MUST_CHECK;
 
 uint64_t guest_view_bytes_read(const struct guest_view *view);
 

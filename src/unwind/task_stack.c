@@ -205,6 +205,8 @@ static bool try_task(struct unwind_task_reader *reader, struct gva at, struct un
 		ret->kind = UNWIND_TASK_RUNNING;
 		return true;
 	}
+	/* Where a stack is mapped may be kept from an earlier task that had the same address. */
+	guest_space_forget(reader->space);
 	if (!copy_stack(reader, &before, &ret->stack))
 		return true;
 	if (!look_at(reader, at, &after) || memcmp(&before, &after, sizeof(before)) != 0) {

@@ -15,13 +15,18 @@
 #include "fuzz.h"
 #include "guest/mapping.h"
 #include "guest/module.h"
+#include "guest/name.h"
 #include "guest/running.h"
 #include "guest/task.h"
 #include "guest/uts.h"
+#include "unwind/kernel_table.h"
+#include "unwind/task_stack.h"
 
 #define MAX_PAGES 256 /* that the guest has, and so that are not zero */
 #define MAX_BYTES (8ULL << 20)
 #define MAX_PROCESSES 4 /* whose mappings are read */
+#define MAX_STACKS 8 /* that are read */
+#define MAX_FRAMES 64
 #define CR4_PAE (1ULL << 5)
 #define CR4_LA57 (1ULL << 12)
 #define EFER_LMA (1ULL << 10)
@@ -96,6 +101,49 @@ static void use_tasks(const struct guest_kernel *kernel)
 	guest_tasks_deinit(&tasks);
 }
 
+static void use_stacks(const struct guest_kernel *kernel, const struct unwind_table *table)
+{
+	_cleanup_unwind_task_reader_ struct unwind_task_reader *stacks = NULL;
+	_cleanup_guest_task_reader_ struct guest_task_reader *reader = NULL;
+	struct guest_tasks tasks;
+
+	error_destroy(guest_task_reader_create(kernel, &reader));
+	error_destroy(unwind_task_reader_create(kernel, &stacks));
+	if (!reader || !stacks)
+		return;
+	guest_tasks_read(reader, GUEST_THREADS, &tasks);
+	for (size_t i = 0; i < tasks.items.count && i < MAX_STACKS; i++) {
+		struct unwind_frame frames[MAX_FRAMES];
+		struct unwind_chain chain = { .frames = frames, .capacity = MAX_FRAMES };
+		struct unwind_task task;
+
+		unwind_task_read(stacks, tasks.items.items[i].at, &task);
+		if (task.kind == UNWIND_TASK_ASLEEP)
+			unwind_run(table, &task.registers, &task.stack, 1, &chain);
+	}
+	guest_tasks_deinit(&tasks);
+}
+
+static void use_names(const struct guest_kernel *kernel, const struct guest_modules *modules)
+{
+	for (size_t i = 0; i < modules->items.count; i++) {
+		const struct guest_module *module = &modules->items.items[i];
+		struct guest_name name;
+
+		if (guest_name_find(kernel, modules, GVA(module->text.value + 16), &name))
+			assert(name.offset < name.bytes);
+	}
+}
+
+static void use_unwind_data(const struct guest_kernel *kernel, const struct guest_modules *modules)
+{
+	_cleanup_unwind_table_ struct unwind_table *table = NULL;
+
+	error_destroy(unwind_table_read(kernel, modules, &table));
+	if (table)
+		use_stacks(kernel, table);
+}
+
 static void use_modules(const struct guest_kernel *kernel)
 {
 	struct guest_modules modules;
@@ -107,6 +155,8 @@ static void use_modules(const struct guest_kernel *kernel)
 			assert(modules.items.items[i].first_symbol +
 				       modules.items.items[i].symbol_count <=
 			       modules.symbols.count);
+		use_names(kernel, &modules);
+		use_unwind_data(kernel, &modules);
 		guest_modules_deinit(&modules);
 	}
 	error_destroy(error);

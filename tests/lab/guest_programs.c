@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "guest/service.h"
+#include "service/service.h"
 #include "host/cage.h"
 #include "host/guest_view.h"
 #include "symbol/table.h"

@@ -10,12 +10,13 @@ declare -A allowed=(
 	[symbol]='base arch'
 	[guest]='base arch symbol'
 	[unwind]='base arch symbol guest'
+	[service]='base arch symbol guest unwind'
 	[profile]='base arch symbol perfdata'
-	[host]='base arch guest perfdata symbol bpf'
+	[host]='base arch guest unwind perfdata symbol bpf'
 	[bpf]=''
 	[output]='base profile'
 	[tui]='base output profile'
-	[cmd]='base arch perfdata symbol guest unwind profile host output tui bpf'
+	[cmd]='base arch perfdata symbol guest unwind service profile host output tui bpf'
 )
 status=0
 while IFS=: read -r file line text; do

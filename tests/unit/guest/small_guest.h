@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A guest as small as the readers of guests accept one: 1 MiB of physical memory with page tables,
- * kallsyms, BTF of our own making, two processes, a thread, two modules and a few mappings. What
- * tests break on purpose, and what the fuzzer starts from.
+ * kallsyms, BTF of our own making, two processes, a thread that sleeps, two modules, unwind data and a
+ * few mappings. What tests break on purpose, and what the fuzzer starts from.
  *
  * The kernel is mapped in the last 2 MiB of its range, so that nobody looks for more behind it.
  */
@@ -53,7 +53,16 @@ enum small_guest_place {
 	PLACE_CURRENT_TASK = 0x1f10,
 	PLACE_TEXTS = 0x1f20,
 	PLACE_PAGE_TABLES = 0x2000, /* the kernel's own: a copy of those at SMALL_GUEST_CR3 */
+	PLACE_ORC_IPS = 0x4000, /* SMALL_GUEST_ORC_ROWS of 4 bytes */
+	PLACE_ORC_ENTRIES = 0x4100, /* likewise, of 6 bytes */
+	PLACE_STACK = 0x5000, /* the thread's: a page */
+	PLACE_STACK_SP = 0x5e00, /* what is in use of it */
 };
+
+/* The kernel's functions, all of 16 bytes: a row for each. */
+#define SMALL_GUEST_ORC_ROWS 64
+#define SMALL_GUEST_FUNCTION(n) (SMALL_GUEST_KERNEL + 0x200 + 16 * (n))
+#define SMALL_GUEST_RET_FROM_FORK 63 /* its number; all others are called, with a word for locals */
 
 #define SMALL_GUEST_AT(place) (SMALL_GUEST_DATA + (place))
 
@@ -132,21 +141,38 @@ struct small_guest_member {
 static const struct small_guest_structure {
 	const char *name;
 	uint32_t bytes;
-	struct small_guest_member members[12];
+	struct small_guest_member members[16];
 } small_guest_structures[] = {
 	{ "list_head", 16, { { "next", 0, TYPE_U64 }, { "prev", 8, TYPE_U64 } } },
+	{ "thread_struct", 8, { { "sp", 0, TYPE_U64 } } },
+	{ "thread_union", 4096, { { "stack", 0, TYPE_U64, 512 } } },
+	{ "inactive_task_frame", 56, { { "bp", 40, TYPE_U64 }, { "ret_addr", 48, TYPE_U64 } } },
+	{ "orc_entry",
+	  6,
+	  { { "sp_reg", 4, TYPE_U8 }, { "type", 5, TYPE_U8 }, { "signal", 5, TYPE_U8 } } },
+	{ "mod_arch_specific",
+	  24,
+	  { { "num_orcs", 0, TYPE_U32 },
+	    { "orc_unwind_ip", 8, TYPE_U64 },
+	    { "orc_unwind", 16, TYPE_U64 } } },
 	{ "task_struct",
 	  128,
 	  { { "pid", 0, TYPE_U32 },
 	    { "tgid", 4, TYPE_U32 },
 	    { "flags", 8, TYPE_U32 },
+	    { "__state", 12, TYPE_U32 },
 	    { "comm", 16, TYPE_U8, 16 },
 	    { "mm", 32, TYPE_U64 },
 	    { "stack", 40, TYPE_U64 },
 	    { "tasks", 48, TYPE_STRUCT, 0, "list_head" },
 	    { "signal", 64, TYPE_U64 },
 	    { "thread_pid", 72, TYPE_U64 },
-	    { "thread_node", 80, TYPE_STRUCT, 0, "list_head" } } },
+	    { "thread_node", 80, TYPE_STRUCT, 0, "list_head" },
+	    { "exit_state", 96, TYPE_U32 },
+	    { "on_cpu", 100, TYPE_U32 },
+	    { "nvcsw", 104, TYPE_U64 },
+	    { "nivcsw", 112, TYPE_U64 },
+	    { "thread", 120, TYPE_STRUCT, 0, "thread_struct" } } },
 	{ "signal_struct", 16, { { "thread_head", 0, TYPE_STRUCT, 0, "list_head" } } },
 	{ "maple_tree", 16, { { "ma_root", 0, TYPE_U64 } } },
 	{ "mm_context", 8, { { "flags", 0, TYPE_U64 } } },
@@ -197,7 +223,7 @@ static const struct small_guest_structure {
 	{ "super_block", 8, { { "s_dev", 0, TYPE_U32 } } },
 	{ "module_memory", 16, { { "base", 0, TYPE_U64 }, { "size", 8, TYPE_U32 } } },
 	{ "module",
-	  272,
+	  280,
 	  { { "state", 0, TYPE_U32 },
 	    { "list", 8, TYPE_STRUCT, 0, "list_head" },
 	    { "name", 24, TYPE_U8, 56 },
@@ -209,7 +235,8 @@ static const struct small_guest_structure {
 	    { "exit", 112, TYPE_U64 },
 	    { "taints", 120, TYPE_U64 },
 	    { "source_list", 128, TYPE_STRUCT, 0, "list_head" },
-	    { "mem", 144, TYPE_STRUCT, 7, "module_memory" } } },
+	    { "mem", 144, TYPE_STRUCT, 7, "module_memory" },
+	    { "arch", 256, TYPE_STRUCT, 0, "mod_arch_specific" } } },
 	{ "mod_kallsyms",
 	  32,
 	  { { "symtab", 0, TYPE_U64 },
@@ -268,9 +295,9 @@ static inline uint32_t small_guest_member_type(struct small_guest_types *types,
 static inline void small_guest_add_structure(struct small_guest_types *types, size_t number)
 {
 	const struct small_guest_structure *structure = &small_guest_structures[number];
-	uint32_t member_types[12], count = 0;
+	uint32_t member_types[16], count = 0;
 
-	for (; count < 12 && structure->members[count].name; count++)
+	for (; count < 16 && structure->members[count].name; count++)
 		member_types[count] = small_guest_member_type(types, &structure->members[count]);
 	types->numbers[number] = small_guest_add_type(types, structure->name, BTF_KIND_STRUCT,
 						      count, structure->bytes);
@@ -389,6 +416,7 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 	small_guest_add_kallsyms(
 		&bytes,
 		(const struct small_guest_symbol[]){
+			{ "ret_from_fork", SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) },
 			{ "linux_banner", SMALL_GUEST_READ_ONLY },
 			{ "__start_notes", SMALL_GUEST_READ_ONLY + 64 },
 			{ "__stop_notes", SMALL_GUEST_READ_ONLY + 64 + sizeof(notes) },
@@ -401,8 +429,14 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 			{ "vsyscall_mode", SMALL_GUEST_AT(PLACE_VSYSCALL_MODE) },
 			{ "current_task", SMALL_GUEST_AT(PLACE_CURRENT_TASK) },
 			{ "init_top_pgt", SMALL_GUEST_AT(PLACE_PAGE_TABLES) },
+			{ "__start_orc_unwind_ip", SMALL_GUEST_AT(PLACE_ORC_IPS) },
+			{ "__stop_orc_unwind_ip",
+			  SMALL_GUEST_AT(PLACE_ORC_IPS) + 4 * SMALL_GUEST_ORC_ROWS },
+			{ "__start_orc_unwind", SMALL_GUEST_AT(PLACE_ORC_ENTRIES) },
+			{ "__stop_orc_unwind",
+			  SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 6 * SMALL_GUEST_ORC_ROWS },
 		},
-		12);
+		17);
 	small_guest_put(guest, SMALL_GUEST_READ_ONLY, bytes.data, bytes.size);
 	buffer_deinit(&bytes);
 }
@@ -527,6 +561,33 @@ static inline void small_guest_add_modules(struct small_guest *guest)
 	small_guest_put_text(guest, strings + 1, "shared_function");
 }
 
+/* In the form of 6.4; a function's SP is 16 bytes below its caller's. */
+static inline void small_guest_add_orc(struct small_guest *guest)
+{
+	for (uint64_t i = 0; i < SMALL_GUEST_ORC_ROWS; i++) {
+		uint64_t at = SMALL_GUEST_AT(PLACE_ORC_IPS) + 4 * i;
+		uint16_t call[] = { 16, 0, 5 | 2 << 8 }, end[] = { 0, 0, 1 << 8 };
+
+		small_guest_put32(guest, at, SMALL_GUEST_FUNCTION(i) - at);
+		small_guest_put(guest, SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 6 * i,
+				i == SMALL_GUEST_RET_FROM_FORK ? end : call, 6);
+	}
+}
+
+/* The thread sleeps in function 3, called by 2, by 1, by ret_from_fork. */
+static inline void small_guest_add_stack(struct small_guest *guest)
+{
+	static const uint64_t callers[] = { 3, 2, 1, SMALL_GUEST_RET_FROM_FORK };
+	const uint64_t thread = SMALL_GUEST_AT(PLACE_THREAD);
+
+	small_guest_put32(guest, thread + 12, 1); /* interruptible */
+	small_guest_put64(guest, thread + 40, SMALL_GUEST_AT(PLACE_STACK));
+	small_guest_put64(guest, thread + 120, SMALL_GUEST_AT(PLACE_STACK_SP));
+	for (uint64_t i = 0; i < 4; i++)
+		small_guest_put64(guest, SMALL_GUEST_AT(PLACE_STACK_SP) + 48 + 16 * i,
+				  SMALL_GUEST_FUNCTION(callers[i]) + 5);
+}
+
 static inline void small_guest_build(struct small_guest *guest)
 {
 	static const char *const names[] = { "Linux", "small", "6.1.0-small", "#1", "x86_64" };
@@ -537,6 +598,8 @@ static inline void small_guest_build(struct small_guest *guest)
 	small_guest_add_tasks(guest);
 	small_guest_add_mappings(guest);
 	small_guest_add_modules(guest);
+	small_guest_add_orc(guest);
+	small_guest_add_stack(guest);
 	for (int i = 0; i < 5; i++) /* sysname, nodename, release, version, machine */
 		small_guest_put_text(guest, SMALL_GUEST_AT(PLACE_UTS) + 65 * i, names[i]);
 	small_guest_put32(guest, SMALL_GUEST_AT(PLACE_VSYSCALL_MODE), 1);

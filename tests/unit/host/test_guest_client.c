@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "guest/service.h"
+#include "service/service.h"
 #include "host/cage.h"
 #include "host/guest_client.h"
 

@@ -144,6 +144,7 @@ static void test_forms_are_told_without_types(void **state)
 }
 
 #define START 0xffffffff81000000ULL
+#define LOW 0xffff888000000000ULL
 
 static int offset_at(const struct unwind_table *table, uint64_t ip)
 {
@@ -157,6 +158,7 @@ static void test_rows_are_found(void **state)
 	static const struct entry entries[] = {
 		{ START + 0x10, CALL, SP, 8, NONE, 0 },
 		{ START + 0x11, CALL, SP, 16, NONE, 0 },
+		{ START + 0x20, CALL, SP, 16, NONE, 0 }, /* nothing new: not kept */
 		{ START + 0x100, CALL, SP, 24, NONE, 0 },
 		/* The end of a section, and the true row behind it. */
 		{ START + 0x180, UNDEFINED, NONE, 0, NONE, 0 },
@@ -167,7 +169,7 @@ static void test_rows_are_found(void **state)
 	static struct test_source source;
 
 	(void)state;
-	make_source(&source, ORC_FORM_SIGNAL, START, START + 0x6000, entries, 6);
+	make_source(&source, ORC_FORM_SIGNAL, START, START + 0x6000, entries, 7);
 	assert_null(unwind_table_find(table, START + 0x10));
 	assert_true(unwind_table_add(table, &source.source));
 	assert_int_equal(offset_at(table, START), -1);
@@ -218,6 +220,7 @@ static void test_tables_that_lie(void **state)
 {
 	static const struct entry down[] = { { START + 0x20, CALL, SP, 8, NONE, 0 },
 					     { START + 0x10, CALL, SP, 8, NONE, 0 } };
+	static const struct entry low[] = { { LOW + 0x10, CALL, SP, 8, NONE, 0 } };
 	static const struct entry outside[] = { { START - 0x20, CALL, SP, 8, NONE, 0 },
 						{ START + 0x2000, CALL, SP, 8, NONE, 0 } };
 	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
@@ -231,7 +234,8 @@ static void test_tables_that_lie(void **state)
 	make_source(&source, ORC_FORM_SIGNAL, START, START + 0x1000, outside, 1);
 	source.source.end = source.source.start;
 	assert_false(unwind_table_add(table, &source.source));
-	source.source.end = GVA(START + (2ULL << 30));
+	make_source(&source, ORC_FORM_SIGNAL, LOW, LOW + 0x1000, low, 1);
+	source.source.end = GVA(LOW + (2ULL << 30));
 	assert_false(unwind_table_add(table, &source.source));
 	source.source.end = GVA(START + 0x1000);
 	source.source.count = SIZE_MAX / ORC_ENTRY_BYTES;

@@ -258,6 +258,23 @@ static void test_registers_that_are_known_or_not(void **state)
 	expect_end(2, UNWIND_NO_REGISTERS, FUNCTION(REALIGNED) + 8);
 }
 
+/* A function that realigns its stack keeps its caller's BP where its own points. */
+static void test_bp_by_bp(void **state)
+{
+	(void)state;
+	begin(ORC_FORM_SIGNAL);
+	scene.registers.others_known = true;
+	scene.registers.r10 = SP_OF(50);
+	scene.registers.bp = SP_OF(40);
+	scene.task[40] = SP_OF(70); /* the caller's */
+	scene.task[49] = FUNCTION(B) + 1;
+	scene.task[71] = FUNCTION(THREAD) + 1;
+	run(FUNCTION(REALIGNED), SP_OF(20));
+	expect(1, FUNCTION(B) + 1, UNWIND_FRAME_CALL);
+	expect(2, FUNCTION(THREAD) + 1, UNWIND_FRAME_CALL);
+	expect_end(3, UNWIND_COMPLETE, 0);
+}
+
 static void test_registers_that_an_interrupt_gives(void **state)
 {
 	(void)state;
@@ -373,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_an_interrupt_by_an_old_kernels_hint),
 		cmocka_unit_test(test_partial_registers),
 		cmocka_unit_test(test_registers_that_are_known_or_not),
+		cmocka_unit_test(test_bp_by_bp),
 		cmocka_unit_test(test_registers_that_an_interrupt_gives),
 		cmocka_unit_test(test_how_chains_end),
 		cmocka_unit_test(test_a_null_call),

@@ -3,7 +3,7 @@
  * Answers the owner's questions about one guest. What the guest's memory holds is only ever turned
  * into answers; what an answer is used for is the owner's affair, and it checks them.
  */
-#include "guest/service.h"
+#include "service/service.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "guest/kernel_search.h"
 #include "guest/module.h"
 #include "guest/running.h"
-#include "guest/service_private.h"
+#include "service/service_private.h"
 #include "guest/uts.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
@@ -74,6 +74,7 @@ static void take_registers(struct cursor *request, const struct arch *arch, stru
 
 static void close_guest(struct service *service)
 {
+	service_close_stacks(service);
 	service_close_processes(service);
 	guest_kernel_close(service->kernel);
 	service->kernel = NULL;
@@ -81,7 +82,7 @@ static void close_guest(struct service *service)
 	service->memory = NULL;
 }
 
-static void append_text(struct buffer *to, const char *text)
+void service_append_text(struct buffer *to, const char *text)
 {
 	buffer_append_u32(to, strlen(text));
 	buffer_append_string(to, text);
@@ -89,8 +90,8 @@ static void append_text(struct buffer *to, const char *text)
 
 static void append_uts(struct buffer *to, const struct guest_uts *uts)
 {
-	append_text(to, uts->release);
-	append_text(to, uts->host_name);
+	service_append_text(to, uts->release);
+	service_append_text(to, uts->host_name);
 }
 
 /* Both are "" where the kernel does not say. */
@@ -310,6 +311,7 @@ static void refresh(struct service *service)
 {
 	guest_space_forget(&service->space);
 	service_forget_processes(service);
+	service_close_stacks(service);
 }
 
 static struct error *answer_state(struct service *service, struct cursor *request)
@@ -354,6 +356,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		return service_answer_mappings(service, &request);
 	case GUEST_ASK_FILE_SYMBOLS:
 		return service_answer_file_symbols(service, &request);
+	case GUEST_ASK_STACKS:
+		return service_answer_stacks(service, &request);
 	case GUEST_ASK_CURRENT:
 		return answer_current(service);
 	case GUEST_ASK_STATE:

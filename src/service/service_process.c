@@ -2,7 +2,7 @@
 /* Answers to questions about a guest's processes: tasks, mappings, and the files mapped. */
 #include <string.h>
 
-#include "guest/service_private.h"
+#include "service/service_private.h"
 #include "symbol/table.h"
 
 #define MAX_STRINGS 16384

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What service.c (the connection, the kernel) and service_process.c (its processes) share. */
-#ifndef GUEST_SERVICE_PRIVATE_H
-#define GUEST_SERVICE_PRIVATE_H
+/*
+ * What service.c (the connection, the kernel), service_process.c (its processes) and service_stack.c
+ * (their kernel stacks) share.
+ */
+#ifndef SERVICE_SERVICE_PRIVATE_H
+#define SERVICE_SERVICE_PRIVATE_H
 
 #include "base/buffer.h"
 #include "base/cursor.h"
@@ -10,6 +13,9 @@
 #include "guest/mapping.h"
 #include "guest/program.h"
 #include "guest/task.h"
+#include "guest/wire.h"
+
+struct service_stacks;
 
 struct service {
 	int fd;
@@ -22,6 +28,7 @@ struct service {
 	struct guest_task_reader *tasks;
 	struct guest_program_reader *programs; /* NULL: never asked for, or not to be had */
 	struct guest_mapping_reader *mappings;
+	struct service_stacks *stacks;
 };
 
 /* Each answers one question (wire.h), whose number has been read from REQUEST, into ->answer. */
@@ -30,9 +37,13 @@ struct error *service_answer_task(struct service *service, struct cursor *reques
 struct error *service_answer_mappings(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_file_symbols(struct service *service,
 					  struct cursor *request) MUST_CHECK;
+struct error *service_answer_stacks(struct service *service, struct cursor *request) MUST_CHECK;
+
+void service_append_text(struct buffer *to, const char *text); /* u32 length, text */
 
 /* What was found of processes no longer holds. */
 void service_forget_processes(struct service *service);
 void service_close_processes(struct service *service);
+void service_close_stacks(struct service *service);
 
 #endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions about stacks, some tasks at a time, and their checked answers. */
+#include "host/guest_stacks.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "guest/wire.h"
+
+#define MAX_NAME_BYTES 1024
+
+static uint32_t decode_text(struct cursor *cursor, struct intern *strings)
+{
+	uint32_t length = cursor_u32(cursor);
+	const char *text = cursor_bytes(cursor, length <= MAX_NAME_BYTES ? length : SIZE_MAX);
+
+	return text ? intern_bytes(strings, text, length) : 0;
+}
+
+static void decode_place(struct cursor *cursor, struct intern *strings, struct guest_place *ret)
+{
+	ret->address = cursor_u64(cursor);
+	ret->offset = cursor_u64(cursor);
+	ret->bytes = cursor_u64(cursor);
+	ret->function = decode_text(cursor, strings);
+	ret->module = decode_text(cursor, strings);
+}
+
+static void decode_frame(struct cursor *cursor, struct intern *strings,
+			 struct guest_stack_frame *ret)
+{
+	uint32_t flags = cursor_u32(cursor);
+
+	ret->call = flags & GUEST_FRAME_CALL;
+	ret->guessed = flags & GUEST_FRAME_GUESSED;
+	ret->waiting = flags & GUEST_FRAME_WAITING;
+	decode_place(cursor, strings, &ret->place);
+}
+
+static void decode_chain(struct cursor *cursor, struct intern *strings, struct guest_stack *stack,
+			 struct guest_stacks *stacks)
+{
+	uint32_t end = cursor_u32(cursor), count;
+
+	decode_place(cursor, strings, &stack->end_at);
+	count = cursor_u32(cursor);
+	if (end >= UNWIND_ENDS || count > GUEST_STACK_FRAMES) {
+		cursor->failed = true;
+		return;
+	}
+	stack->end = end;
+	stack->first_frame = stacks->frames.count;
+	for (; stack->frame_count < count && !cursor->failed; stack->frame_count++) {
+		struct guest_stack_frame frame;
+
+		decode_frame(cursor, strings, &frame);
+		vector_append(&stacks->frames, frame);
+	}
+}
+
+static void decode_stack(struct cursor *cursor, struct intern *strings, struct guest_stacks *stacks)
+{
+	uint32_t kind = cursor_u32(cursor), state = cursor_u32(cursor);
+	struct guest_stack stack = { .kind = kind, .state = (char)state };
+
+	if (kind >= UNWIND_TASK_KINDS || !state || state > 127 || !strchr("RSDTtXZPI", (int)state))
+		cursor->failed = true;
+	else if (kind == UNWIND_TASK_ASLEEP)
+		decode_chain(cursor, strings, &stack, stacks);
+	vector_append(&stacks->items, stack);
+}
+
+/* COUNT is at most GUEST_STACK_TASKS. */
+static struct error *read_some(struct guest_view *view, const struct guest_task *tasks,
+			       size_t count, struct intern *strings, struct buffer *answer,
+			       struct guest_stacks *stacks)
+{
+	uint64_t request[GUEST_STACK_TASKS];
+	struct cursor cursor;
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++)
+		request[i] = tasks[i].at.value;
+	error = guest_view_ask(view, GUEST_ASK_STACKS, request, count * sizeof(*request), answer);
+	if (error)
+		return error;
+	cursor = cursor_make(answer->data, answer->size, false);
+	for (size_t i = 0; i < count && !cursor.failed; i++)
+		decode_stack(&cursor, strings, stacks);
+	if (cursor.failed || cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	return NULL;
+}
+
+struct error *guest_stacks_read(struct guest_view *view, const struct guest_task *tasks,
+				size_t count, struct intern *strings, struct guest_stacks *ret)
+{
+	_cleanup_buffer_ struct buffer answer;
+	struct guest_stacks stacks = { 0 };
+	struct error *error = NULL;
+
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	for (size_t done = 0; done < count && !error; done += GUEST_STACK_TASKS)
+		error = read_some(view, tasks + done,
+				  count - done < GUEST_STACK_TASKS ? count - done
+								   : GUEST_STACK_TASKS,
+				  strings, &answer, &stacks);
+	if (error) {
+		guest_stacks_deinit(&stacks);
+		return error;
+	}
+	*ret = stacks;
+	return NULL;
+}
+
+void guest_stacks_deinit(struct guest_stacks *stacks)
+{
+	vector_deinit(&stacks->items);
+	vector_deinit(&stacks->frames);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwind data and stacks that a guest made up: tables of any bytes, and two stacks full of anything,
+ * which may point at each other.
+ *
+ * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
+ * known, 2: IP is a return address), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10,
+ * r13; then each row's u32 (its ip) and all rows' entries; then the two stacks, a half each.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "fuzz.h"
+#include "unwind/unwind.h"
+
+#define CODE_START 0xffffffff81000000ULL
+#define CODE_END (CODE_START + (1 << 20))
+#define STACK_START 0xffffc90000100000ULL
+#define STACK_DISTANCE 0x10000
+#define STACK_BYTES 0x4000
+#define MAX_ENTRIES 4096
+#define MAX_FRAMES 256
+
+static struct unwind_registers take_registers(struct cursor *input, uint8_t flags)
+{
+	struct unwind_registers registers = { .ip = cursor_u64(input) };
+
+	registers.sp = cursor_u64(input);
+	registers.bp = cursor_u64(input);
+	registers.ax = cursor_u64(input);
+	registers.dx = cursor_u64(input);
+	registers.di = cursor_u64(input);
+	registers.r10 = cursor_u64(input);
+	registers.r13 = cursor_u64(input);
+	registers.others_known = flags & 1;
+	registers.ip_is_return_address = flags & 2;
+	return registers;
+}
+
+static bool add_code(struct cursor *input, uint8_t form, size_t count, struct unwind_table *table)
+{
+	struct unwind_source source = { .start = GVA(CODE_START),
+					.end = GVA(CODE_END),
+					.ips_at = GVA(CODE_END),
+					.count = count,
+					.form = form };
+
+	source.ips = cursor_bytes(input, count * ORC_IP_BYTES);
+	source.entries = cursor_bytes(input, count * ORC_ENTRY_BYTES);
+	if (!source.ips || !source.entries ||
+	    (form >= ORC_FORMS && !orc_find_form(NULL, source.entries, count, &source.form)))
+		return false;
+	return unwind_table_add(table, &source);
+}
+
+static void take_stack(struct cursor *input, size_t number, size_t bytes, struct unwind_stack *ret)
+{
+	if (bytes > STACK_BYTES)
+		bytes = STACK_BYTES;
+	ret->start = GVA(STACK_START + number * STACK_DISTANCE);
+	ret->end = GVA(ret->start.value + STACK_BYTES);
+	ret->bytes = bytes;
+	ret->data = cursor_bytes(input, bytes);
+}
+
+static void check(const struct unwind_chain *chain)
+{
+	bool guessed = false;
+
+	assert(chain->count >= 1 && chain->count <= MAX_FRAMES);
+	assert(chain->end < UNWIND_ENDS);
+	assert(chain->end != UNWIND_TOO_DEEP || chain->count == MAX_FRAMES);
+	for (size_t i = 0; i < chain->count; i++) {
+		assert(!guessed || chain->frames[i].guessed);
+		guessed = chain->frames[i].guessed;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cursor input = cursor_make(data, size, false);
+	uint8_t form = cursor_u8(&input), flags = cursor_u8(&input);
+	size_t count = cursor_u16(&input) % MAX_ENTRIES;
+	struct unwind_registers registers = take_registers(&input, flags);
+	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
+	struct unwind_stack stacks[2];
+	static struct unwind_frame frames[MAX_FRAMES];
+	struct unwind_chain chain = { .frames = frames, .capacity = MAX_FRAMES };
+	size_t half;
+
+	if (!add_code(&input, form, count, table))
+		return 0;
+	half = cursor_left(&input) / 2;
+	take_stack(&input, 0, half, &stacks[0]);
+	take_stack(&input, 1, half, &stacks[1]);
+	unwind_run(table, &registers, stacks, 2, &chain);
+	check(&chain);
+	return 0;
+}
