@@ -121,8 +121,7 @@ static void find_name(struct host_vm *vm)
 	host_process_command_line(vm->pid, &command);
 	host_process_comm(vm->pid, comm, sizeof(comm));
 	host_process_program(vm->pid, program, sizeof(program));
-	process.command = (const char *)command.data;
-	process.command_size = command.size;
+	process.command = (struct vm_command){ (const char *)command.data, command.size };
 	vm_name_find(&process, &vm->name, &vm->vmm);
 }
 

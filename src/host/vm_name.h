@@ -3,15 +3,15 @@
 #ifndef HOST_VM_NAME_H
 #define HOST_VM_NAME_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "host/vm_command.h"
 
 #define VM_NAME_MAX_BYTES 255
 
 struct vm_process {
 	uint32_t pid;
-	const char *command; /* as in /proc/PID/cmdline: a 0 byte behind each argument */
-	size_t command_size;
+	struct vm_command command;
 	const char *comm;    /* of the main thread; "" if not known */
 	const char *program; /* file name of what it runs; "" if not known */
 };

@@ -15,7 +15,7 @@ static void expect_of(const char *command, const char *comm, const char *program
 {
 	size_t size = strlen(command);
 	char *bytes = memory_dup(command, size);
-	struct vm_process process = { .pid = 42, .command = bytes, .command_size = size,
+	struct vm_process process = { .pid = 42, .command = { bytes, size },
 				      .comm = comm, .program = program };
 	char *name, *vmm;
 
@@ -109,8 +109,8 @@ static void bounds_names(void **state)
 {
 	const size_t size = 1 << 20;
 	char *command = memory_alloc(size);
-	struct vm_process process = { .pid = UINT32_MAX, .command = command,
-				      .command_size = size, .comm = "", .program = "" };
+	struct vm_process process = { .pid = UINT32_MAX, .command = { command, size },
+				      .comm = "", .program = "" };
 	char *name, *vmm;
 
 	(void)state;
@@ -152,8 +152,7 @@ static void survives_noise(void **state)
 		}
 		random = random * 1664525 + 1013904223;
 		command = memory_dup(bytes, size); /* of just this size, for ASan */
-		process.command = command;
-		process.command_size = size;
+		process.command = (struct vm_command){ command, size };
 		vm_name_find(&process, &name, &vmm);
 		assert_in_range(strlen(name), 1, VM_NAME_MAX_BYTES);
 		for (const char *at = name; *at; at += utf8_decode(at, 4, &character))
