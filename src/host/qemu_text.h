@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What QEMU's monitor prints for people, read by a program: "info mtree -f", "gpa2hva" and "info
+ * registers -a". Pure: works on text that is given, of any size and content.
+ */
+#ifndef HOST_QEMU_TEXT_H
+#define HOST_QEMU_TEXT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "host/vm_memory.h"
+
+#define QEMU_TEXT_MAX_RANGES 4096
+#define QEMU_TEXT_MAX_VCPUS 4096
+
+/*
+ * Appends to MEMORY's slots the RAM and ROM of the guest as its vCPUs see it out of SMM, in whole
+ * pages, as KVM's slots have it; hva is 0. Left out: MMIO, and the memory of devices that are passed
+ * through, which may have side effects when it is read.
+ */
+struct error *qemu_text_ranges(const char *text, size_t size, struct host_vm_memory *memory)
+	MUST_CHECK;
+
+/*
+ * The answers to gpa2hva for the first and the last page of each slot of MEMORY, in this order. A slot
+ * without an answer is taken out. ERROR_BAD_DATA: a slot is not one piece in the VMM.
+ */
+struct error *qemu_text_addresses(const char *text, size_t size, struct host_vm_memory *memory)
+	MUST_CHECK;
+
+/* Appends to MEMORY the registers of the vCPUs; ERROR_UNSUPPORTED: they are not x86-64's. */
+struct error *qemu_text_registers(const char *text, size_t size, struct host_vm_memory *memory)
+	MUST_CHECK;
+
+#endif

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what show_qmp_memory finds by a QEMU's monitor against what that QEMU was started with."""
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+SHOW = sys.argv[1]
+HERE = os.path.dirname(os.path.abspath(__file__))
+UUID = "c7a5fdb2-cdaf-9455-926a-d65c16db1809"
+MIB, GIB = 1 << 20, 1 << 30
+work = tempfile.mkdtemp()
+processes = []
+failures = []
+
+
+def check(good, text):
+    if not good:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def start(arguments, **options):
+    process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, **options)
+    processes.append(process)
+    return process
+
+
+def wait_for(path):
+    for _ in range(600):
+        if os.path.exists(path):
+            return
+        time.sleep(0.1)
+    sys.exit(f"{path} does not appear")
+
+
+def start_qemu(machine, *arguments, **options):
+    return start(["qemu-system-x86_64", "-accel", "tcg", "-S", "-display", "none", "-nodefaults",
+                  "-no-user-config", "-M", machine, *arguments], **options)
+
+
+def marker(gpa, value):
+    return "-device", f"loader,addr={gpa:#x},data={value:#x},data-len=8"
+
+
+# Its exit status, its lines by their first word, and what it says on stderr.
+def show(pid, *gpas, **options):
+    done = subprocess.run([SHOW, str(pid), *(f"{gpa:x}" for gpa in gpas)], text=True,
+                          capture_output=True, timeout=120, **options)
+    found = {"slot": [], "vcpu": [], "bytes": []}
+    for line in done.stdout.splitlines():
+        kind, *words = line.split()
+        found[kind].append(words if kind == "bytes" else [int(word, 16) for word in words])
+    return done.returncode, found, done.stderr.strip()
+
+
+# The address and the size of the mapping in which HVA is, by the kernel.
+def find_mapping(pid, hva):
+    with open(f"/proc/{pid}/maps") as maps:
+        for line in maps:
+            start_text, end_text = re.match("([0-9a-f]+)-([0-9a-f]+)", line).groups()
+            if int(start_text, 16) <= hva < int(end_text, 16):
+                return int(start_text, 16), int(end_text, 16) - int(start_text, 16)
+    return 0, 0
+
+
+# RAM: [(start, bytes, where in the one mapping of QEMU that is all of it)], as the machine has it.
+def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
+    status, found, said = show(pid, *markers, 0xfffffff0)
+    check(status == 0, f"{name}: {said}")
+    if status:
+        return
+    slots = {start: (size, hva) for start, size, hva in found["slot"]}
+    block, mapped = find_mapping(pid, slots[0][1])
+    check(block == slots[0][1] and mapped >= ram_bytes, f"{name}: RAM in {mapped} at {block:#x}")
+    for start, size, offset in ram:
+        check(slots.get(start) == (size, block + offset), f"{name}: {start:#x} in {slots}")
+    for (gpa, value), (its_gpa, its_bytes) in zip(markers.items(), found["bytes"]):
+        check(its_gpa == f"{gpa:x}" and its_bytes.startswith(value.to_bytes(8, "little").hex()),
+              f"{name}: at {its_gpa} is {its_bytes}, not {value:#x}")
+    # The processor starts at the last 16 bytes below 4 GiB with a far jump; they are the BIOS's.
+    bios = [path for path in ("/usr/share/seabios/bios-256k.bin", "/usr/share/qemu/bios-256k.bin")
+            if os.path.exists(path)]
+    if bios:
+        with open(bios[0], "rb") as file:
+            check(found["bytes"][-1][1] == file.read()[-16:].hex(), f"{name}: its BIOS")
+    # After a reset: caching off, ET (Intel SDM volume 3, table 10-1).
+    check(found["vcpu"] == [[n, 0x60000010, 0, 0, 0] for n in range(vcpus)],
+          f"{name}: registers {found['vcpu']}")
+    print(f"{name}: {len(slots)} slots")
+
+
+def try_machines():
+    deep = os.path.join(work, *["a-folder-of-a-long-name"] * 5)
+    os.makedirs(deep)
+    markers = {MIB: 0x1122334455667788, 4 * GIB: 0x99aabbccddeeff00, 4 * GIB + GIB - 8: 0x42}
+    # q35 has 2 GiB below 4 GiB where there are 2.75 GiB and more; the path is relative.
+    q35 = start_qemu("q35", "-m", "3G", "-smp", "2", "-qmp", "unix:q,,1.sock,server=on,wait=off",
+                     *(word for at in markers.items() for word in marker(*at)), cwd=deep)
+    wait_for(f"{deep}/q,1.sock")
+    check_guest("q35", q35.pid, [(MIB, 2 * GIB - MIB, MIB), (4 * GIB, GIB, 2 * GIB)], markers, 2, 3 * GIB)
+    pc = start_qemu("pc", "-m", "256", "-chardev",
+                    f"socket,server=on,wait=off,path={work}/pc.sock,id=some", "-mon",
+                    "some,mode=control", *marker(MIB, 0x77))
+    wait_for(f"{work}/pc.sock")
+    check_guest("pc", pc.pid, [(MIB, 255 * MIB, MIB)], {MIB: 0x77}, 1, 256 * MIB)
+    return q35, f"{deep}/q,1.sock"
+
+
+def try_busy(qemu, path):
+    os.chdir(os.path.dirname(path))
+    first = socket.socket(socket.AF_UNIX)
+    first.connect(os.path.basename(path))
+    os.chdir("/")
+    first.recv(1)
+    begin = time.monotonic()
+    status, _, said = show(qemu.pid)
+    check(status == 1 and "one client at a time" in said, f"busy: {said}")
+    first.close()
+    print(f"busy: after {time.monotonic() - begin:.1f} s: {said}")
+    check(show(qemu.pid)[0] == 0, "not busy any more, but not to be asked")
+
+
+# QEMU as libvirt starts it: a listening socket is handed to it, and libvirt holds the connection.
+def try_libvirt():
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{work}/libvirt.sock")
+    listener.listen(1)
+    qemu = start_qemu("q35", "-m", "64", "-name", "guest=web,debug-threads=on", "-chardev",
+                      f"socket,id=charmonitor,fd={listener.fileno()},server=on,wait=off", "-mon",
+                      "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID,
+                      *marker(2 * MIB, 0x1234), pass_fds=[listener.fileno()])
+    listener.close()
+    programs = f"{work}/bin"
+    os.mkdir(programs)
+    shutil.copy(f"{HERE}/virsh_stand_in.py", f"{programs}/virsh")
+    environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}",
+                       STAND_IN_SOCKET=f"{work}/libvirt.sock", STAND_IN_UUID=UUID)
+    status, found, said = show(qemu.pid, 2 * MIB, env=environment)
+    check(status == 0 and found["bytes"][0][1].startswith("3412"), f"libvirt: {said} {found}")
+    print(f"libvirt: {len(found['slot'])} slots")
+    environment["STAND_IN_UUID"] = "other"
+    status, _, said = show(qemu.pid, env=environment)
+    check(status == 1 and f"virsh fails (status 1): error: failed to get domain '{UUID}'" in said,
+          f"libvirt, no domain: {said}")
+    os.remove(f"{programs}/virsh")
+    status, _, said = show(qemu.pid, env=dict(environment, PATH=programs))
+    check(status == 1 and "could not run virsh" in said, f"libvirt, no virsh: {said}")
+    with open(f"{programs}/virsh", "w") as file:
+        file.write("#!/bin/sh\nyes 'Host virtual address for 0x0 (pc.ram) is 0x1000'\n")
+    os.chmod(f"{programs}/virsh", 0o755)
+    status, _, said = show(qemu.pid, env=environment)
+    check(status == 1 and "virsh says too much" in said, f"libvirt, endless virsh: {said}")
+
+
+# Any process may have anything on its command line.
+def try_liars(path):
+    path = path.replace(",", ",,")
+    liar = start(["sh", "-c", "sleep 600; exit", "qemu", "-qmp", f"unix:{path},server=on"])
+    nobody = start(["sh", "-c", "sleep 600; exit", "qemu", "-qmp", "unix:/no/such,server=on"])
+    silent = start(["sh", "-c", "sleep 600; exit", "qemu", "-monitor", f"unix:{path},server=on",
+                    "-qmp", f"unix:{path}", "-mon", "chardev=x,mode=control"])
+    time.sleep(0.2)
+    for process, pattern in ((liar, "not that process's own"), (nobody, "No such file"),
+                             (silent, "names no QMP socket and is not libvirt's")):
+        status, _, said = show(process.pid)
+        check(status == 1 and pattern in said, f"a liar: '{said}' instead of '{pattern}'")
+
+
+# Says what HELLO is, and goes on with REST once it is asked.
+SERVER = """
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(1)
+while True:
+    client, _ = listener.accept()
+    try:
+        client.sendall(eval(sys.argv[2]))
+        while client.recv(1000):
+            client.sendall(eval(sys.argv[3]))
+    except OSError:
+        pass
+"""
+HELLO = r"""b'{"QMP": {}}\r\n'"""
+
+
+def try_servers():
+    cases = (
+        ("b'hello\\n'", "b''", "no JSON objects"),
+        ("b'[1]\\n'", "b''", "no JSON objects"),
+        ("b'{}\\n'", "b''", "it is no QMP socket"),
+        ("b'[' * 1000000 + b'\\n'", "b''", "no JSON objects"),
+        ("b'x' * 20000000", "b''", "too long"),
+        (HELLO, "b'{\"event\": 1}\\n' * 2000", "gives no answer"),
+        (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refuses: ?[31m"),
+        (HELLO, "b'{\"error\": []}\\n'", "refuses: no reason"),
+        (HELLO, "b'{\"return\": {}}\\n'", "names no memory of the guest"),
+        (HELLO, "b'{\"return\": \"' + b'y' * 7000000 + b'\"}\\n'", "names no memory of the guest"),
+    )
+    for number, (hello, rest, pattern) in enumerate(cases):
+        path = f"{work}/server{number}"
+        server = start([sys.executable, "-c", SERVER, path, hello, rest, "-qmp",
+                        f"unix:{path},server=on"])
+        wait_for(path)
+        time.sleep(0.1)
+        status, _, said = show(server.pid)
+        check(status == 1 and pattern in said, f"server {hello[:20]}: '{said}', not '{pattern}'")
+    print(f"{len(cases)} hostile servers")
+
+
+try:
+    real, real_path = try_machines()
+    try_busy(real, real_path)
+    try_libvirt()
+    try_liars(real_path)
+    try_servers()
+finally:
+    for process in processes:
+        process.kill()
+        process.wait()
+    shutil.rmtree(work)
+sys.exit(bool(failures))
