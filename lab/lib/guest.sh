@@ -65,7 +65,7 @@ guest_make() {
 	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
 		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
 		-nodefaults -no-user-config -display none -serial file:console.log \
-		-drive "file=truth.img,format=raw,if=virtio" \
+		-drive "file=truth.img,format=raw,if=virtio" -qmp unix:qmp.sock,server=on,wait=off \
 		-kernel /lab/guests/kernel -initrd "/lab/guests/$name/initrd" \
 		-append "$cmdline $OPT_GUEST_CMDLINE" >"$dir/args"
 }

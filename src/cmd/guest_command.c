@@ -23,11 +23,9 @@ static struct error *choose_vm(const struct host_vms *vms, const char *text,
 
 static struct error *open_view(const struct host_vm *vm, struct guest_view **ret)
 {
-	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
-	struct error *error = vm_memory_finder_create(&finder);
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = vm_memory_finder_create();
+	struct error *error = guest_view_open(finder, vm, ret);
 
-	if (!error)
-		error = guest_view_open(finder, vm, ret);
 	return error ? error_prefix(error, "could not look into VM '%s'", vm->name) : NULL;
 }
 

@@ -259,38 +259,51 @@ static void make_printable(char *text)
 	memcpy(text, printable, sizeof(printable));
 }
 
-static void look_into(struct vm_memory_finder *finder, const struct host_vm *vm,
-		      struct guest_uts *ret)
+/* An error is why nothing is known; NULL where there is nothing to know: no Linux, not booted. */
+static struct error *look_into(struct vm_memory_finder *finder, const struct host_vm *vm,
+			       struct guest_uts *ret)
 {
-	_cleanup_error_ struct error *error = guest_view_ask_names(finder, vm, ret);
+	struct error *error = guest_view_ask_names(finder, vm, ret);
 
-	if (error && error_code(error) == ERROR_NOT_FOUND)
-		log_detail("VM '%s': %s", vm->name, error_message(error));
-	else if (error)
-		log_note("could not look into VM '%s': %s", vm->name, error_message(error));
-	if (error)
-		return;
-	make_printable(ret->release);
-	make_printable(ret->host_name);
+	if (!error) {
+		make_printable(ret->release);
+		make_printable(ret->host_name);
+		return NULL;
+	}
+	if (error_code(error) != ERROR_NOT_FOUND)
+		return error_prefix(error, "could not look into VM '%s'", vm->name);
+	error_destroy(error);
+	return NULL;
+}
+
+static void say_failures(const struct error *first, size_t count)
+{
+	if (count > 1)
+		log_note("%s; nor into %zu others", error_message(first), count - 1);
+	else if (count)
+		log_note("%s", error_message(first));
 }
 
 /* A guest is no reason to fail, nor to wait for long. */
 static void look_into_guests(struct list *list)
 {
 	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
-	_cleanup_error_ struct error *error = NULL;
+	_cleanup_error_ struct error *first = NULL;
 	uint64_t start_ns = clock_monotonic_ns();
-	size_t count = list->vms.items.count, i;
+	size_t count = list->vms.items.count, failures = 0, i;
 
-	if (!count || list->vms.vcpu_source != HOST_VCPU_BPF)
-		return; /* reading takes BPF, and why that is not to be had is said already */
-	error = vm_memory_finder_create(&finder);
-	if (error) {
-		log_note("guests are not looked into: %s", error_message(error));
+	if (!count)
 		return;
+	finder = vm_memory_finder_create();
+	for (i = 0; i < count && clock_monotonic_ns() - start_ns < GUESTS_MAX_NS; i++) {
+		struct error *error = look_into(finder, &list->vms.items.items[i], &list->guests[i]);
+
+		if (error && failures++)
+			error_destroy(error);
+		else if (error)
+			first = error;
 	}
-	for (i = 0; i < count && clock_monotonic_ns() - start_ns < GUESTS_MAX_NS; i++)
-		look_into(finder, &list->vms.items.items[i], &list->guests[i]);
+	say_failures(first, failures);
 	if (i < count)
 		log_note("%zu guests were not looked into: the others took too long", count - i);
 }

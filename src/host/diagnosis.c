@@ -154,6 +154,7 @@ void host_diagnose(struct host_diagnosis *ret)
 	host_diagnose_vms(ret, error ? NULL : &vms);
 	host_diagnose_events(ret, error ? NULL : &vms);
 	host_diagnose_bpf(ret);
+	host_diagnose_guest_memory(ret, error ? NULL : &vms);
 	host_diagnose_guest_processes(ret);
 	host_diagnose_rights(ret);
 	host_diagnose_limits(ret, error ? NULL : &vms);

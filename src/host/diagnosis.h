@@ -54,6 +54,7 @@ void host_diagnose_kvm(struct host_diagnosis *diagnosis);
 void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *vms);
 void host_diagnose_events(struct host_diagnosis *diagnosis, const struct host_vms *vms);
 void host_diagnose_bpf(struct host_diagnosis *diagnosis);
+void host_diagnose_guest_memory(struct host_diagnosis *diagnosis, const struct host_vms *vms);
 void host_diagnose_guest_processes(struct host_diagnosis *diagnosis);
 void host_diagnose_rights(struct host_diagnosis *diagnosis);
 void host_diagnose_limits(struct host_diagnosis *diagnosis, const struct host_vms *vms);

@@ -81,9 +81,8 @@ static bool take_added(struct guest_reader *reader)
 	guest = reader->added.items[reader->added_taken++];
 	pthread_mutex_unlock(&reader->lock);
 	vector_append(&reader->guests, guest);
-	if (guest_reader_have_finder(reader))
-		guest_reader_make_contact(reader, &reader->guests.items[reader->guests.count - 1],
-			     guest.late ? clock_monotonic_ns() : 0);
+	guest_reader_make_contact(reader, &reader->guests.items[reader->guests.count - 1],
+				  guest.late ? clock_monotonic_ns() : 0);
 	pthread_mutex_lock(&reader->lock);
 	reader->added_done++;
 	pthread_cond_broadcast(&reader->done);
@@ -115,10 +114,8 @@ static void wait_for_work(struct guest_reader *reader)
 	if (reader->stop || reader->added_taken < reader->added.count)
 		return;
 	pthread_mutex_unlock(&reader->lock);
-	if (guest_reader_have_finder(reader)) {
-		guest_reader_check_all(reader);
-		guest_reader_retry_all(reader);
-	}
+	guest_reader_check_all(reader);
+	guest_reader_retry_all(reader);
 	pthread_mutex_lock(&reader->lock);
 }
 

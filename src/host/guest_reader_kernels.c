@@ -46,17 +46,12 @@ static const struct host_vm *look_for_vm(struct guest_reader *reader, uint32_t p
 	return error ? NULL : find_vm(&reader->vms, pid);
 }
 
-bool guest_reader_have_finder(struct guest_reader *reader)
+/* Loading takes a moment, which is not taken where there is no guest. */
+static struct vm_memory_finder *finder_of(struct guest_reader *reader)
 {
-	_cleanup_error_ struct error *error = NULL;
-
-	if (reader->tried)
-		return reader->finder;
-	reader->tried = true;
-	error = vm_memory_finder_create(&reader->finder);
-	if (error)
-		log_note("guest kernels stay without names: %s", error_message(error));
-	return !error;
+	if (!reader->finder)
+		reader->finder = vm_memory_finder_create();
+	return reader->finder;
 }
 
 /* Of hundreds of unikernels one stands for all. */
@@ -176,7 +171,7 @@ static struct error *look_again(struct guest_reader *reader, struct guest *guest
 	for (int i = 0; i < RECHECKS && !error; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		error = guest_view_check(guest->view, reader->finder, vm, &guest->state);
+		error = guest_view_check(guest->view, finder_of(reader), vm, &guest->state);
 		if (!error && guest->state.kernel)
 			return NULL;
 	}
@@ -186,7 +181,7 @@ static struct error *look_again(struct guest_reader *reader, struct guest *guest
 static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 			       const struct host_vm *vm)
 {
-	struct error *error = guest_view_open(reader->finder, vm, &guest->view);
+	struct error *error = guest_view_open(finder_of(reader), vm, &guest->view);
 
 	if (error)
 		return error;
@@ -261,6 +256,12 @@ static void open_again(struct guest_reader *reader, struct guest *guest)
 	guest_reader_make_contact(reader, guest, now);
 }
 
+/* Another client may hold QEMU's socket for a while: nothing is known of the guest, old or new. */
+static bool is_out_of_reach(const struct error *error)
+{
+	return error_code(error) == ERROR_PERMISSION || error_code(error) == ERROR_UNSUPPORTED;
+}
+
 /* The second and later looks. */
 static void check(struct guest_reader *reader, struct guest *guest)
 {
@@ -272,7 +273,10 @@ static void check(struct guest_reader *reader, struct guest *guest)
 	if (!vm)
 		return;
 	error = look_again(reader, guest, vm);
-	if (error) {
+	if (error && is_out_of_reach(error)) {
+		log_detail("the guest of pid %u: %s", guest->pid, error_message(error));
+		error_destroy(error);
+	} else if (error) {
 		error_destroy(error);
 		open_again(reader, guest);
 	} else if (guest->state.kernel != before.kernel) {

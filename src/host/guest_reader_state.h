@@ -45,8 +45,7 @@ struct guest_reader {
 	bool kernel_only;
 
 	/* The thread's own until it is joined. */
-	struct vm_memory_finder *finder; /* NULL: not tried, or not to be had */
-	bool tried;
+	struct vm_memory_finder *finder; /* NULL: no guest was looked at yet */
 	struct host_vms vms; /* as of the last look */
 	VECTOR(struct guest) guests;
 	VECTOR(struct guest_reader_kernel) kernels;
@@ -75,8 +74,6 @@ struct guest_reader {
 
 /* All of these are for the thread, without the lock. */
 
-/* Guest memory can be found; once a recording a note says why not. */
-bool guest_reader_have_finder(struct guest_reader *reader);
 struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm); /* or NULL */
 /*
  * The first look at a guest, or the first after its kernel went. FROM_NS: when the table that it

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory slots by the BPF iterator src/bpf/vm_memory.bpf.c, guest pages by process_vm_readv().
- *
- * On AMD CR3 is in the VMCB. On Intel it is in the VMCS, out of reach; KVM's own copy is what it
- * last needed of it, which with nested paging may be of a process that is long gone, so that it is
- * not taken. CR0, EFER and CR4's bits that matter here are true on both: KVM intercepts their changes.
+ * Guest pages by process_vm_readv(). Slots and registers by BPF (vm_memory_bpf.c), which knows every VMM;
+ * where that is not to be had, by QEMU's monitor (vm_memory_qmp.c), which costs more and pauses vCPUs.
  */
 #include "host/vm_memory.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/memory.h"
+#include "host/vm_memory_bpf.h"
+#include "host/vm_memory_qmp.h"
 
 #define PAGES_AT_ONCE 64
+
+struct vm_memory_finder {
+	struct vm_memory_bpf *bpf;
+	struct error *no_bpf; /* why BPF is NULL */
+};
 
 void host_vm_memory_deinit(struct host_vm_memory *memory)
 {
@@ -57,223 +61,56 @@ struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory)
 	return (struct guest_memory_source){ read_pages, memory };
 }
 
-#if HAVE_BPF
-#include <bpf/bpf.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "host/bpf_log.h"
-#include "host/vm_layout.h"
-#include "vm_memory.skel.h"
-
-struct vm_memory_finder {
-	struct vm_memory_skeleton *skeleton;
-	struct bpf_program *program;
-	struct bpf_link *link; /* for the files of all processes */
-};
-
-static struct error *run_iterator(struct bpf_link *link)
+struct vm_memory_finder *vm_memory_finder_create(void)
 {
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
-	char nothing[64];
-	ssize_t got;
+	struct vm_memory_finder *finder = memory_calloc(1, sizeof(*finder));
 
-	if (fd < 0)
-		return error_system(errno, "could not start the BPF iterator");
-	/* It writes nothing; after a million files it wants to be asked again (EAGAIN). */
-	do {
-		got = read(fd, nothing, sizeof(nothing));
-	} while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
-	return got < 0 ? error_system(errno, "could not read the BPF iterator") : NULL;
-}
-
-static int compare_slots(const void *left, const void *right)
-{
-	const struct host_vm_slot *a = left, *b = right;
-
-	return (a->start.value > b->start.value) - (a->start.value < b->start.value);
-}
-
-static void take_slots(const struct vm_memory_skeleton *skeleton, struct host_vm_memory *ret)
-{
-	for (uint32_t i = 0; i < skeleton->bss->slot_count; i++) {
-		const struct vm_memory_slot *slot = &skeleton->bss->slots[i];
-
-		if (slot->pages && slot->pages < UINT64_MAX / GUEST_PAGE_BYTES &&
-		    slot->base_gfn < UINT64_MAX / GUEST_PAGE_BYTES)
-			vector_append(&ret->slots,
-				      (struct host_vm_slot){ GPA(slot->base_gfn * GUEST_PAGE_BYTES),
-							     slot->pages * GUEST_PAGE_BYTES,
-							     slot->userspace_addr });
-	}
-	if (ret->slots.count)
-		qsort(ret->slots.items, ret->slots.count, sizeof(*ret->slots.items),
-		      compare_slots);
-}
-
-static void take_registers(const struct vm_memory_skeleton *skeleton, struct host_vm_memory *ret)
-{
-	uint32_t count = skeleton->bss->vcpu_count;
-
-	for (uint32_t i = 0; i < count && i < VM_MEMORY_MAX_VCPUS; i++) {
-		const struct vm_memory_vcpu *vcpu = &skeleton->bss->vcpus[i];
-		struct host_vm_registers registers = {
-			.vcpu = vcpu->number,
-			.nested = vcpu->nested,
-			.mmu = { .arch = &arch_x86_64,
-				 .x86 = { .cr0 = vcpu->cr0,
-					  .cr3 = vcpu->cr3,
-					  .cr4 = vcpu->cr4,
-					  .efer = vcpu->efer } },
-		};
-
-		vector_append(&ret->registers, registers);
-	}
-}
-
-/* The files of one process, from Linux 6.1 on; older kernels refuse, and NULL is returned. */
-static struct bpf_link *link_to_process(const struct vm_memory_finder *finder, uint32_t pid)
-{
-	union bpf_iter_link_info info = { .task = { .pid = pid } };
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
-		    .link_info_len = sizeof(info));
-	struct bpf_log log;
-	struct bpf_link *link;
-
-	bpf_log_begin(&log);
-	link = bpf_program__attach_iter(finder->program, &options);
-	bpf_log_end();
-	return link;
-}
-
-static struct error *look_at_files(struct vm_memory_finder *finder, struct bpf_link *link,
-				   const struct host_vm *vm)
-{
-	struct vm_memory_skeleton *skeleton = finder->skeleton;
-	struct error *error;
-
-	skeleton->bss->found_kvm = 0;
-	skeleton->bss->wanted_pid = vm->pid;
-	skeleton->bss->wanted_fd = vm->fd;
-	error = run_iterator(link);
-	if (error)
-		return error;
-	if (!skeleton->bss->found_kvm)
-		return error_create(ERROR_NOT_FOUND, "VM '%s' (pid %u) is gone", vm->name, vm->pid);
-	if (!skeleton->bss->slots_valid || skeleton->bss->slot_count > VM_MEMORY_MAX_SLOTS)
-		return error_create(ERROR_SYSTEM,
-				    "the memory slots of VM '%s' are too many, or changed just now",
-				    vm->name);
-	/* Once more: vCPU files that came before the VM's own were not known for its own. */
-	skeleton->bss->vcpu_count = 0;
-	return run_iterator(link);
-}
-
-/* On a host with many processes, looking at the one that matters saves nearly all of the time. */
-static struct error *look(struct vm_memory_finder *finder, const struct host_vm *vm)
-{
-	struct bpf_link *link = link_to_process(finder, vm->pid);
-	struct error *error = look_at_files(finder, link ? link : finder->link, vm);
-
-	bpf_link__destroy(link);
-	return error;
-}
-
-static struct bpf_program *choose_program(struct vm_memory_skeleton *skeleton,
-					  const struct vm_files_layout *files,
-					  const struct vm_memory_layout *memory)
-{
-	struct bpf_program *hashed = skeleton->progs.look_at_hashed_slots;
-	struct bpf_program *array = skeleton->progs.look_at_slot_array;
-
-	skeleton->rodata->layout = *files;
-	skeleton->rodata->memory_layout = *memory;
-	bpf_program__set_autoload(files->slots_hashed ? array : hashed, false);
-	return files->slots_hashed ? hashed : array;
-}
-
-static struct error *load(struct vm_memory_finder *finder)
-{
-	struct vm_memory_layout memory_layout;
-	struct vm_files_layout files_layout;
-	struct error *error = vm_layout_find(&files_layout);
-	struct bpf_log log;
-	int result;
-
-	if (!error)
-		error = vm_memory_layout_find(&memory_layout);
-	if (error)
-		return error;
-	bpf_log_begin(&log);
-	finder->skeleton = vm_memory_skeleton__open();
-	result = finder->skeleton ? 0 : -errno;
-	if (!result) {
-		finder->program = choose_program(finder->skeleton, &files_layout, &memory_layout);
-		result = vm_memory_skeleton__load(finder->skeleton);
-	}
-	if (!result) {
-		finder->link = bpf_program__attach_iter(finder->program, NULL);
-		result = finder->link ? 0 : -errno;
-	}
-	bpf_log_end();
-	return result ? bpf_log_error(&log, result, "the BPF iterator could not be loaded") : NULL;
-}
-
-struct error *vm_memory_finder_create(struct vm_memory_finder **ret)
-{
-	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder =
-		memory_calloc(1, sizeof(*finder));
-	struct error *error = load(finder);
-
-	if (error)
-		return error_prefix(error, "could not find the memory of guests");
-	*ret = take_pointer(finder);
-	return NULL;
+	finder->no_bpf = vm_memory_bpf_create(&finder->bpf);
+	return finder;
 }
 
 void vm_memory_finder_destroy(struct vm_memory_finder *finder)
 {
 	if (!finder)
 		return;
-	bpf_link__destroy(finder->link);
-	vm_memory_skeleton__destroy(finder->skeleton);
+	vm_memory_bpf_destroy(finder->bpf);
+	error_destroy(finder->no_bpf);
 	free(finder);
 }
 
+const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder)
+{
+	return finder->no_bpf;
+}
+
+/* The code is that of what would do for every VMM: more rights, or another kernel or build. */
+static struct error *out_of_reach(const struct vm_memory_finder *finder, const char *reason)
+{
+	return error_hint(error_create(error_code(finder->no_bpf), "%s; and %s",
+				       error_message(finder->no_bpf), reason),
+			  "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; or give QEMU a "
+			  "QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+}
+
+static struct error *find_by_monitor(const struct vm_memory_finder *finder,
+				     const struct host_vm *vm, struct host_vm_memory *ret)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (strcmp(vm->vmm, "qemu"))
+		return out_of_reach(finder, "only QEMU can be asked instead");
+	error = vm_memory_qmp_find(vm->pid, ret);
+	if (!error)
+		return NULL;
+	error = error_prefix(take_pointer(error), "QEMU cannot be asked");
+	return out_of_reach(finder, error_message(error));
+}
+
 struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
 			     struct host_vm_memory *ret)
 {
-	struct host_vm_memory memory = { .pid = vm->pid };
-	struct error *error = look(finder, vm);
+	struct error *error = finder->bpf ? vm_memory_bpf_find(finder->bpf, vm, ret)
+					  : find_by_monitor(finder, vm, ret);
 
-	if (error)
-		return error_prefix(error, "could not find the memory of the guest");
-	take_slots(finder->skeleton, &memory);
-	take_registers(finder->skeleton, &memory);
-	*ret = memory;
-	return NULL;
+	return error ? error_prefix(error, "could not find the memory of the guest") : NULL;
 }
-
-#else
-
-struct error *vm_memory_finder_create(struct vm_memory_finder **ret)
-{
-	(void)ret;
-	return error_create(ERROR_UNSUPPORTED, "this perfvisor was built without BPF");
-}
-
-void vm_memory_finder_destroy(struct vm_memory_finder *finder)
-{
-	(void)finder;
-}
-
-struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
-			     struct host_vm_memory *ret)
-{
-	(void)finder;
-	(void)vm;
-	(void)ret;
-	return error_create(ERROR_UNSUPPORTED, "this perfvisor was built without BPF");
-}
-
-#endif

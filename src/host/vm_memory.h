@@ -3,8 +3,8 @@
  * A guest's physical memory, from the host: the VM's memory slots as KVM has them, and reading
  * them through the address space of the VMM. Only ever reading.
  *
- * Finding slots takes BPF (CAP_BPF, CAP_PERFMON); reading takes CAP_SYS_PTRACE, or to be the
- * VMM's user.
+ * Finding slots takes BPF (CAP_BPF, CAP_PERFMON), or a QEMU whose monitor can be asked; reading takes
+ * CAP_SYS_PTRACE, or to be the VMM's user.
  */
 #ifndef HOST_VM_MEMORY_H
 #define HOST_VM_MEMORY_H
@@ -23,8 +23,8 @@ struct host_vm_slot {
 
 struct host_vm_registers {
 	uint32_t vcpu;
-	bool nested; /* it runs a guest of its own: not this guest's page tables */
-	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel) */
+	bool nested; /* it runs a guest of its own: not this guest's page tables; QEMU does not say */
+	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel, by BPF) */
 };
 
 struct host_vm_memory {
@@ -35,11 +35,16 @@ struct host_vm_memory {
 
 struct vm_memory_finder;
 
-/* Loads what finds slots and registers, once for many VMs. */
-struct error *vm_memory_finder_create(struct vm_memory_finder **ret) MUST_CHECK;
+/* Loads what finds slots and registers, once for many VMs; works without BPF as well. */
+struct vm_memory_finder *vm_memory_finder_create(void);
 void vm_memory_finder_destroy(struct vm_memory_finder *finder); /* takes NULL */
+/* Why there is no BPF: only QEMUs are asked then. NULL: there is. Borrowed. */
+const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder);
 
-/* As they are now. Slots and registers may change at any time: find again when it matters. */
+/*
+ * As they are now. Slots and registers may change at any time: find again when it matters.
+ * ERROR_PERMISSION, ERROR_UNSUPPORTED: no way leads to them now, which says nothing about the guest.
+ */
 struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
 			     struct host_vm_memory *ret) MUST_CHECK;
 void host_vm_memory_deinit(struct host_vm_memory *memory);

@@ -35,6 +35,7 @@ if [ -d /run/lab/guest1 ]; then
 	says all '^\[ok\]  Sampling +cpu-clock'
 	says all '^\[ok\]  BTF +of the kernel and of the module kvm$'
 	says all '^\[ok\]  BPF'
+	says all '^\[ok\]  Guest memory +of 1 of 1 VMs, found by BPF$'
 	says all '^\[ok\]  Guest processes'
 	says all '^\[ok\]  Capabilities'
 	says all '^A recording would work'
@@ -49,6 +50,7 @@ if [ -d /run/lab/guest1 ]; then
 	says rightless 'sysctl kernel.perf_event_paranoid=-1$'
 	says rightless '^\[--\]  BPF .*no CAP_BPF and CAP_PERFMON'
 	says rightless '^\[--\]  Guest processes .*samples do not say'
+	says rightless '^\[ok\]  Guest memory +of 1 of 1 VMs, found by asking QEMU'
 	echo -1 >/proc/sys/kernel/perf_event_paranoid
 	examine allowed vm_zoo without-bpf
 	says allowed '^\[ok\]  Sampling'

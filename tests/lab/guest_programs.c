@@ -129,13 +129,11 @@ static struct error *look(struct guest_view *view, char **names)
 
 static struct error *run(char **names)
 {
-	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = vm_memory_finder_create();
 	_cleanup_guest_view_ struct guest_view *view = NULL;
 	struct host_vms vms;
-	struct error *error = vm_memory_finder_create(&finder);
+	struct error *error = host_vms_find(&vms);
 
-	if (!error)
-		error = host_vms_find(&vms);
 	if (error)
 		return error;
 	error = vms.items.count == 1 ? guest_view_open(finder, &vms.items.items[0], &view)

@@ -238,7 +238,6 @@ static void scribble_once(const struct scribble *scribble, bool restore)
 
 static void open_guest(struct scribble *scribble, const char *name)
 {
-	struct vm_memory_finder *finder;
 	struct guest_memory_source source = host_vm_memory_source(&scribble->slots);
 	VECTOR(struct guest_slot) slots = { 0 };
 	const struct host_vm *vm;
@@ -249,9 +248,7 @@ static void open_guest(struct scribble *scribble, const char *name)
 	if (!error)
 		error = host_vms_select(&vms, name, &vm);
 	if (!error)
-		error = vm_memory_finder_create(&finder);
-	if (!error)
-		error = vm_memory_find(finder, vm, &scribble->slots);
+		error = vm_memory_find(vm_memory_finder_create(), vm, &scribble->slots);
 	if (error || !scribble->slots.registers.count)
 		die("no guest", error);
 	for (size_t i = 0; i < scribble->slots.slots.count; i++)
