@@ -71,13 +71,22 @@ static void decode_stack(struct cursor *cursor, struct intern *strings, struct g
 	vector_append(&stacks->items, stack);
 }
 
+bool guest_stacks_decode(const struct buffer *answer, size_t count, struct intern *strings,
+			 struct guest_stacks *ret)
+{
+	struct cursor cursor = cursor_make(answer->data, answer->size, false);
+
+	for (size_t i = 0; i < count && !cursor.failed; i++)
+		decode_stack(&cursor, strings, ret);
+	return !cursor.failed && !cursor_left(&cursor);
+}
+
 /* COUNT is at most GUEST_STACK_TASKS. */
 static struct error *read_some(struct guest_view *view, const struct guest_task *tasks,
 			       size_t count, struct intern *strings, struct buffer *answer,
 			       struct guest_stacks *stacks)
 {
 	uint64_t request[GUEST_STACK_TASKS];
-	struct cursor cursor;
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++)
@@ -85,10 +94,7 @@ static struct error *read_some(struct guest_view *view, const struct guest_task 
 	error = guest_view_ask(view, GUEST_ASK_STACKS, request, count * sizeof(*request), answer);
 	if (error)
 		return error;
-	cursor = cursor_make(answer->data, answer->size, false);
-	for (size_t i = 0; i < count && !cursor.failed; i++)
-		decode_stack(&cursor, strings, stacks);
-	if (cursor.failed || cursor_left(&cursor))
+	if (!guest_stacks_decode(answer, count, strings, stacks))
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
 	return NULL;
 }

@@ -43,6 +43,12 @@ struct guest_stacks {
 struct error *guest_stacks_read(struct guest_view *view, const struct guest_task *tasks,
 				size_t count, struct intern *strings,
 				struct guest_stacks *ret) MUST_CHECK;
+/*
+ * Adds what an answer to GUEST_ASK_STACKS says of COUNT tasks. False: it is malformed; RET then holds
+ * some of it.
+ */
+bool guest_stacks_decode(const struct buffer *answer, size_t count, struct intern *strings,
+			 struct guest_stacks *ret);
 void guest_stacks_deinit(struct guest_stacks *stacks);
 
 #endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks of a small guest as its caged parser answers and its owner takes them: the parser runs in a
+ * process of its own here, without the cage. Then answers that no parser gives.
+ */
+#include "test.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../guest/small_guest.h"
+#include "base/memory.h"
+#include "guest/wire.h"
+#include "host/guest_stacks.h"
+#include "service/service.h"
+
+#define ALARM_SECONDS 60
+
+struct fixture {
+	struct small_guest guest;
+	int fd;
+	pid_t parser;
+	struct buffer answer;
+	struct intern *strings;
+	struct guest_stacks stacks;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = memory_calloc(1, sizeof(*fixture));
+	int pair[2];
+
+	small_guest_build(&fixture->guest);
+	buffer_init(&fixture->answer, GUEST_MESSAGE_MAX);
+	fixture->strings = intern_create();
+	alarm(ALARM_SECONDS);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+		return -1;
+	fixture->parser = fork();
+	if (!fixture->parser) {
+		close(pair[0]);
+		guest_service_run(pair[1]);
+		_exit(0);
+	}
+	close(pair[1]);
+	fixture->fd = pair[0];
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	close(fixture->fd);
+	waitpid(fixture->parser, NULL, 0);
+	guest_stacks_deinit(&fixture->stacks);
+	intern_destroy(fixture->strings);
+	buffer_deinit(&fixture->answer);
+	free(fixture);
+	return 0;
+}
+
+static void serve_pages(struct fixture *fixture)
+{
+	size_t count = fixture->answer.size / sizeof(uint64_t);
+	struct buffer pages;
+
+	buffer_init(&pages, GUEST_MESSAGE_MAX);
+	buffer_append_u32(&pages, 1);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at;
+
+		memcpy(&at, fixture->answer.data + i * sizeof(at), sizeof(at));
+		assert_true(at <= SMALL_GUEST_BYTES - GUEST_PAGE_BYTES);
+		buffer_append(&pages, fixture->guest.memory + at, GUEST_PAGE_BYTES);
+	}
+	assert_no_error(guest_wire_send(fixture->fd, GUEST_PAGES, pages.data, pages.size));
+	buffer_deinit(&pages);
+}
+
+/* The type of the answer, which is in ->answer. */
+static uint32_t ask(struct fixture *fixture, enum guest_message question, const void *data,
+		    size_t size)
+{
+	uint32_t type;
+
+	assert_no_error(guest_wire_send(fixture->fd, question, data, size));
+	for (;;) {
+		assert_no_error(guest_wire_receive(fixture->fd, 0, &type, &fixture->answer));
+		if (type != GUEST_READ)
+			return type;
+		serve_pages(fixture);
+	}
+}
+
+static void open_guest(struct fixture *fixture)
+{
+	const uint64_t registers[] = { 0, SMALL_GUEST_CR3, 0, 1 << 10 };
+	struct buffer request;
+	uint32_t arch = 0;
+
+	while (arch_all[arch] != &arch_x86_64)
+		arch++;
+	buffer_init(&request, 4096);
+	buffer_append_u32(&request, arch);
+	buffer_append(&request, registers, sizeof(registers));
+	buffer_append_u64(&request, 1 << 24);
+	buffer_append_u32(&request, 1);
+	buffer_append_u64(&request, 0);
+	buffer_append_u64(&request, SMALL_GUEST_BYTES);
+	assert_int_equal(ask(fixture, GUEST_ASK_OPEN, request.data, request.size), GUEST_RESULT);
+	buffer_deinit(&request);
+}
+
+static uint32_t ask_stacks(struct fixture *fixture, const uint64_t *tasks, size_t count)
+{
+	return ask(fixture, GUEST_ASK_STACKS, tasks, count * sizeof(*tasks));
+}
+
+static const char *text(const struct fixture *fixture, uint32_t number)
+{
+	return intern_string(fixture->strings, number);
+}
+
+static void test_stacks(void **state)
+{
+	static const uint64_t tasks[] = { SMALL_GUEST_AT(PLACE_THREAD), 0,
+					  SMALL_GUEST_AT(PLACE_THREAD) };
+	struct fixture *fixture = *state;
+	const struct guest_stack *stacks;
+	const struct guest_stack_frame *frames;
+
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, tasks, 3), GUEST_RESULT);
+	assert_true(guest_stacks_decode(&fixture->answer, 3, fixture->strings, &fixture->stacks));
+	assert_int_equal(fixture->stacks.items.count, 3);
+	stacks = fixture->stacks.items.items;
+	assert_int_equal(stacks[0].kind, UNWIND_TASK_ASLEEP);
+	assert_int_equal(stacks[0].state, 'S');
+	assert_int_equal(stacks[0].end, UNWIND_COMPLETE);
+	assert_int_equal(stacks[1].kind, UNWIND_TASK_DEAD);
+	assert_int_equal(stacks[2].frame_count, 4);
+	frames = &fixture->stacks.frames.items[stacks[2].first_frame];
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(frames[i].place.address, SMALL_GUEST_FUNCTION(3 - i) + 5);
+		assert_true(frames[i].call);
+		assert_false(frames[i].guessed);
+	}
+	assert_string_equal(text(fixture, frames[3].place.function), "ret_from_fork");
+	assert_string_equal(text(fixture, frames[3].place.module), "");
+	assert_int_equal(frames[3].place.offset, 5);
+}
+
+/* A return address behind a function's last instruction is that function's. */
+static void test_a_return_address_is_named_by_its_call(void **state)
+{
+	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
+	struct fixture *fixture = *state;
+	const struct guest_stack_frame *frame;
+
+	/* f17 is one byte long; f18 follows. */
+	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_STACK_SP) + 48,
+			  SMALL_GUEST_KERNEL + 18);
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_RESULT);
+	assert_true(guest_stacks_decode(&fixture->answer, 1, fixture->strings, &fixture->stacks));
+	frame = &fixture->stacks.frames.items[0];
+	assert_string_equal(text(fixture, frame->place.function), "f17");
+	assert_int_equal(frame->place.offset, 1);
+	assert_int_equal(frame->place.bytes, 1);
+	/* No row is there, and no frame pointer. */
+	assert_int_equal(fixture->stacks.items.items[0].end, UNWIND_NO_DATA);
+	assert_int_equal(fixture->stacks.items.items[0].end_at.address, SMALL_GUEST_KERNEL + 18);
+}
+
+static void test_questions_that_are_refused(void **state)
+{
+	uint64_t tasks[GUEST_STACK_TASKS + 1] = { 0 };
+	struct fixture *fixture = *state;
+
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, tasks, GUEST_STACK_TASKS), GUEST_RESULT);
+	assert_int_equal(ask_stacks(fixture, tasks, GUEST_STACK_TASKS + 1), GUEST_FAILED);
+	assert_int_equal(ask(fixture, GUEST_ASK_STACKS, tasks, 7), GUEST_FAILED);
+	/* It is there still. */
+	assert_int_equal(ask_stacks(fixture, tasks, 0), GUEST_RESULT);
+	assert_int_equal(fixture->answer.size, 0);
+}
+
+static void test_a_kernel_without_unwind_data(void **state)
+{
+	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
+	struct fixture *fixture = *state;
+
+	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 4, UINT32_MAX);
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
+}
+
+/* Every part of a good answer, and each with one byte more. */
+static void test_answers_that_are_cut(void **state)
+{
+	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
+	struct fixture *fixture = *state;
+	struct buffer part = { 0 };
+
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_RESULT);
+	for (size_t size = 0; size <= fixture->answer.size + 1; size++) {
+		part.data = memory_calloc(1, size + 1);
+		part.size = size;
+		memcpy(part.data, fixture->answer.data,
+		       size < fixture->answer.size ? size : fixture->answer.size);
+		assert_int_equal(guest_stacks_decode(&part, 1, fixture->strings, &fixture->stacks),
+				 size == fixture->answer.size);
+		free(part.data);
+	}
+}
+
+static void test_answers_that_lie(void **state)
+{
+	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
+	static const struct {
+		size_t at;
+		uint32_t value;
+	} lies[] = {
+		{ 0, UNWIND_TASK_KINDS },
+		{ 0, UINT32_MAX },
+		{ 4, 0 },
+		{ 4, 'Q' },
+		{ 4, 256 + 'S' },
+		{ 8, UNWIND_ENDS },
+		{ 8, UINT32_MAX },
+		{ 36, UINT32_MAX },
+		{ 36, 2000 },
+		{ 44, 513 },
+		{ 44, UINT32_MAX },
+	};
+	struct fixture *fixture = *state;
+
+	open_guest(fixture);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+		assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_RESULT);
+		memcpy(fixture->answer.data + lies[i].at, &lies[i].value, 4);
+		assert_false(guest_stacks_decode(&fixture->answer, 1, fixture->strings,
+						 &fixture->stacks));
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_stacks),
+		TEST(test_a_return_address_is_named_by_its_call),
+		TEST(test_questions_that_are_refused),
+		TEST(test_a_kernel_without_unwind_data),
+		TEST(test_answers_that_are_cut),
+		TEST(test_answers_that_lie),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
