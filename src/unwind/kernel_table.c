@@ -2,11 +2,18 @@
 /*
  * vmlinux has its tables between symbols, sorted when it was linked (scripts/sorttable, since 5.6) or
  * when it booted; a module's are in its struct module (unwind_module_init()).
+ * Kernels that were built without them may keep frame pointers instead (CONFIG_UNWINDER_FRAME_POINTER):
+ * their functions' first instructions tell.
  */
 #include "unwind/kernel_table.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
+#define FUNCTIONS_LOOKED_AT 1000
+#define MIN_FUNCTIONS 50
+#define PROLOGUE_BYTES 13
 #define MAX_ENTRIES ((uint64_t)4 << 20) /* of the kernel, or of a module */
 
 /* What a function's return address is replaced by. */
@@ -87,6 +94,58 @@ static void add_trampolines(struct unwind_table *table, const struct guest_kerne
 			unwind_table_add_trampoline(table, at);
 }
 
+/* push %rbp; mov %rsp,%rbp: behind what branch tracking and the function tracer put in front. */
+static bool makes_frame(const uint8_t *code)
+{
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	static const uint8_t offsets[] = { 0, 4 /* endbr64 */, 5 /* call or nop */, 9 /* both */ };
+
+	for (size_t i = 0; i < sizeof(offsets); i++)
+		if (!memcmp(code + offsets[i], prologue, sizeof(prologue)))
+			return true;
+	return false;
+}
+
+static bool is_function(const struct guest_kernel_image *image, const struct guest_symbol *symbol)
+{
+	uint64_t address = symbol->address.value;
+
+	/* What the compiler puts in front of functions has symbols of its own. */
+	if (!strncmp(symbol->name, "__pfx_", 6) || !strncmp(symbol->name, "__cfi_", 6))
+		return false;
+	for (size_t i = 0; i < image->regions.count; i++) {
+		const struct guest_region *region = &image->regions.items[i];
+
+		if (region->kind == GUEST_REGION_TEXT && address >= region->start.value &&
+		    address < region->end.value)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether half of the functions make a frame, of some that are spread over the kernel. (Without
+ * frame pointers a few do, those that realign their stack.)
+ */
+static bool keeps_frame_pointers(const struct guest_kernel *kernel)
+{
+	const struct guest_kernel_image *image = guest_kernel_get_image(kernel);
+	const struct guest_symbol *symbols = guest_kernel_symbols(kernel);
+	size_t count = guest_kernel_symbol_count(kernel), functions = 0, frames = 0;
+
+	for (size_t i = 0; i < count; i += 1 + count / FUNCTIONS_LOOKED_AT) {
+		uint8_t code[PROLOGUE_BYTES];
+
+		if (!is_function(image, &symbols[i]) ||
+		    !guest_space_read(guest_kernel_space(kernel), symbols[i].address, code,
+				      sizeof(code)))
+			continue;
+		functions++;
+		frames += makes_frame(code);
+	}
+	return functions >= MIN_FUNCTIONS && frames >= functions / 2;
+}
+
 struct error *unwind_table_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules, struct unwind_table **ret)
 {
@@ -95,15 +154,22 @@ struct error *unwind_table_read(const struct guest_kernel *kernel,
 	struct tables tables;
 	enum orc_form form;
 
-	if (!find_tables(kernel, &tables))
-		return error_create(ERROR_UNSUPPORTED,
-				    "the guest's kernel has no unwind data (CONFIG_UNWINDER_ORC)");
+	add_trampolines(table, kernel);
+	if (!find_tables(kernel, &tables)) {
+		if (!keeps_frame_pointers(kernel))
+			return error_create(
+				ERROR_UNSUPPORTED,
+				"the guest's kernel has no unwind data (CONFIG_UNWINDER_ORC), "
+				"and keeps no frame pointers");
+		unwind_table_expect_frame_pointers(table);
+		*ret = take_pointer(table);
+		return NULL;
+	}
 	if (!add_tables(table, kernel, &tables, image->start, image->end, NULL, &form))
 		return error_create(ERROR_UNSUPPORTED,
 				    "the unwind data of the guest's kernel are of no known form");
 	for (size_t i = 0; modules && i < modules->items.count; i++)
 		add_module(table, kernel, &modules->items.items[i], form);
-	add_trampolines(table, kernel);
 	*ret = take_pointer(table);
 	return NULL;
 }

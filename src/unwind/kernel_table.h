@@ -10,7 +10,8 @@
 
 /*
  * MODULES may be NULL. A module whose data are not to be had is left out: chains end at its frames.
- * ERROR_UNSUPPORTED: the kernel has none; the message says why.
+ * A kernel that keeps frame pointers instead gives a table that expects them.
+ * ERROR_UNSUPPORTED: the kernel has neither; the message says so.
  */
 struct error *unwind_table_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules,

@@ -36,6 +36,7 @@ struct unwind_table {
 	size_t row_count;
 	uint64_t trampolines[UNWIND_MAX_TRAMPOLINES];
 	size_t trampoline_count;
+	bool frame_pointers;
 };
 
 struct unwind_table *unwind_table_create(void)
@@ -209,6 +210,16 @@ bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t addre
 		if (table->trampolines[i] == address)
 			return true;
 	return false;
+}
+
+void unwind_table_expect_frame_pointers(struct unwind_table *table)
+{
+	table->frame_pointers = true;
+}
+
+bool unwind_table_expects_frame_pointers(const struct unwind_table *table)
+{
+	return table->frame_pointers;
 }
 
 static const struct unwind_row *find_in(const struct unwind_table *table, const struct piece *piece,

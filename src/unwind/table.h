@@ -34,6 +34,10 @@ bool unwind_table_add(struct unwind_table *table, const struct unwind_source *so
 void unwind_table_add_trampoline(struct unwind_table *table, struct gva at);
 bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t address);
 
+/* Code without rows keeps frame pointers: the kernel was built so (CONFIG_UNWINDER_FRAME_POINTER). */
+void unwind_table_expect_frame_pointers(struct unwind_table *table);
+bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
+
 /* The row of the instruction at IP; NULL: there are no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */

@@ -6,7 +6,8 @@
  *
  * Code that has no rows but lies where the kernel's code does was made at run time (BPF programs,
  * trampolines). It is taken to keep a frame pointer, as the kernel takes it; that frame's caller and
- * all behind it are marked as guessed.
+ * all behind it are marked as guessed. A kernel that has no rows at all, but was built with frame
+ * pointers, is walked by these (arch/x86/kernel/unwind_frame.c).
  *
  * Every step reads some words of the copy, and goes up in a stack or enters another one, which it can
  * do once for each: a chain ends, whatever the tables and the stacks hold.
@@ -30,6 +31,7 @@ enum {
 	PT_WORDS = 21
 };
 /* What IRET takes, which is the end of that. FRED uses the upper bits of CS' word. */
+#define FRED_PADDING 16 /* TOP_OF_KERNEL_STACK_PADDING of kernels with CONFIG_X86_FRED */
 enum { IRET_IP, IRET_CS, IRET_FLAGS, IRET_SP, IRET_SS, IRET_WORDS };
 
 struct walk {
@@ -218,16 +220,51 @@ static __attribute__((noinline)) bool pass_iret(struct walk *walk, const struct 
 	return true;
 }
 
+/* Code that keeps a frame pointer: the kernel's orc_fp_entry. */
+static const struct unwind_row frame_pointer = {
+	.type = UNWIND_ROW_CALL,
+	.sp_base = UNWIND_BASE_BP,
+	.sp_offset = 2 * WORD,
+	.bp_base = UNWIND_BASE_PREV_SP,
+	.bp_offset = -2 * (int)WORD,
+};
+
+/* Where a stack's first registers are: of user code, or of a kernel thread, where they mean nothing. */
+static bool is_top(const struct walk *walk, uint64_t regs)
+{
+	for (size_t i = 0; i < walk->stack_count; i++) {
+		uint64_t below = walk->stacks[i].end.value - regs;
+
+		if (below == PT_WORDS * WORD || below == PT_WORDS * WORD + FRED_PADDING)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A kernel that keeps frame pointers. Entry code has none: it leaves the address of its registers
+ * there, plus 1 (ENCODE_FRAME_POINTER), or anything at a system call, whose registers are at SP.
+ */
+static const struct unwind_row *follow_frame_pointer(struct walk *walk)
+{
+	static const struct unwind_row top = { .type = UNWIND_ROW_END };
+	static const struct unwind_row encoded = {
+		.type = UNWIND_ROW_REGS, .sp_base = UNWIND_BASE_BP, .sp_offset = -1, .signal = true
+	};
+
+	if (is_top(walk, walk->sp))
+		return &top;
+	if (walk->bp & 1)
+		return is_top(walk, walk->bp - 1) ? &top : &encoded;
+	if (walk->bp < walk->sp || walk->bp % WORD)
+		return NULL;
+	/* What was interrupted may not have made its frame yet: its caller would be missed. */
+	walk->guessed |= walk->signal;
+	return &frame_pointer;
+}
+
 static const struct unwind_row *find_row(struct walk *walk)
 {
-	/* Code that keeps a frame pointer: the kernel's orc_fp_entry. */
-	static const struct unwind_row frame_pointer = {
-		.type = UNWIND_ROW_CALL,
-		.sp_base = UNWIND_BASE_BP,
-		.sp_offset = 2 * WORD,
-		.bp_base = UNWIND_BASE_PREV_SP,
-		.bp_offset = -2 * (int)WORD,
-	};
 	/* A call through a NULL pointer: null_orc_entry. */
 	static const struct unwind_row null_call = {
 		.type = UNWIND_ROW_CALL,
@@ -242,7 +279,11 @@ static const struct unwind_row *find_row(struct walk *walk)
 		return row;
 	if (!walk->ip && walk->signal)
 		return &null_call;
-	if (walk->ip < KERNEL_CODE_START || walk->bp < walk->sp || walk->bp % WORD)
+	if (walk->ip < KERNEL_CODE_START)
+		return NULL;
+	if (unwind_table_expects_frame_pointers(walk->table))
+		return follow_frame_pointer(walk);
+	if (walk->bp < walk->sp || walk->bp % WORD)
 		return NULL;
 	walk->guessed = true;
 	return &frame_pointer;

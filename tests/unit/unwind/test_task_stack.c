@@ -215,6 +215,42 @@ static void test_tables_in_no_order(void **state)
 	assert_error(open_tables(fixture), ERROR_UNSUPPORTED);
 }
 
+/* The kernel's symbols without those of the tables. */
+static void hide_tables(struct fixture *fixture)
+{
+	static const char name[] = "D__start_orc_unwind_ip";
+	uint8_t *at = memmem(fixture->guest.memory, SMALL_GUEST_BYTES, name, sizeof(name) - 1);
+
+	assert_non_null(at);
+	at[1] = 'x';
+}
+
+static void test_kernels_without_tables(void **state)
+{
+	struct fixture *fixture = *state;
+
+	hide_tables(fixture);
+	assert_error(open_tables(fixture), ERROR_UNSUPPORTED);
+}
+
+/*
+ * push %rbp; mov %rsp,%rbp, over and over: half of the symbols begin with it, or have it 5
+ * bytes behind.
+ */
+static void test_kernels_with_frame_pointers(void **state)
+{
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	struct fixture *fixture = *state;
+
+	hide_tables(fixture);
+	for (uint64_t at = 0; at < GUEST_PAGE_BYTES; at += sizeof(prologue))
+		small_guest_put(&fixture->guest, SMALL_GUEST_KERNEL + at, prologue,
+				sizeof(prologue));
+	assert_no_error(open_tables(fixture));
+	assert_true(unwind_table_expects_frame_pointers(fixture->table));
+	assert_int_equal(unwind_table_rows(fixture->table), 0);
+}
+
 /* A module's code has the module's rows. */
 static void test_a_modules_tables(void **state)
 {
@@ -291,6 +327,8 @@ int main(void)
 		TEST(test_stack_pointers_that_lie),
 		TEST(test_forged_tables),
 		TEST(test_tables_in_no_order),
+		TEST(test_kernels_without_tables),
+		TEST(test_kernels_with_frame_pointers),
 		TEST(test_a_modules_tables),
 		TEST(test_names),
 	};

@@ -380,6 +380,102 @@ static void test_more_frames_than_room(void **state)
 	expect_end(1, UNWIND_TOO_DEEP, 0);
 }
 
+/* A kernel without rows that keeps frame pointers; its functions are at any address. */
+static void begin_with_frame_pointers(void)
+{
+	begin(ORC_FORM_SIGNAL);
+	unwind_table_destroy(scene.table);
+	scene.table = unwind_table_create();
+	unwind_table_expect_frame_pointers(scene.table);
+	scene.registers.ip_is_return_address = true;
+}
+
+static void put_frame(size_t at, uint64_t bp, uint64_t return_address)
+{
+	scene.task[at] = bp;
+	scene.task[at + 1] = return_address;
+}
+
+static void test_frame_pointers_to_a_system_call(void **state)
+{
+	static const uint64_t bps_of_users[] = { 0, 0x7ffff001, 0x1234 }; /* old kernels leave them */
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		begin_with_frame_pointers();
+		put_user_registers();
+		scene.registers.bp = SP_OF(100);
+		put_frame(100, SP_OF(USER_REGISTERS - 2), FUNCTION(B));
+		put_frame(USER_REGISTERS - 2, bps_of_users[i], FUNCTION(ENTRY));
+		run(FUNCTION(A), SP_OF(90));
+		expect(0, FUNCTION(A), UNWIND_FRAME_CALL);
+		expect(1, FUNCTION(B), UNWIND_FRAME_CALL);
+		expect(2, FUNCTION(ENTRY), UNWIND_FRAME_CALL);
+		expect_end(3, UNWIND_COMPLETE, 0);
+	}
+}
+
+/* Registers that mean nothing are at the top of its stack; those of kernels with FRED lie lower. */
+static void test_frame_pointers_to_a_kernel_thread(void **state)
+{
+	(void)state;
+	for (size_t padding = 0; padding <= 2; padding += 2) {
+		begin_with_frame_pointers();
+		scene.registers.bp = SP_OF(100);
+		put_frame(100, SP_OF(USER_REGISTERS - padding) + 1, FUNCTION(THREAD));
+		run(FUNCTION(A), SP_OF(90));
+		expect(1, FUNCTION(THREAD), UNWIND_FRAME_CALL);
+		expect_end(2, UNWIND_COMPLETE, 0);
+	}
+}
+
+static void test_frame_pointers_through_an_interrupt(void **state)
+{
+	(void)state;
+	begin_with_frame_pointers();
+	scene.registers.bp = IRQ_STACK + 8 * 10;
+	scene.irq[10] = SP_OF(200) + 1; /* struct pt_regs */
+	scene.irq[11] = FUNCTION(INTERRUPT);
+	put_iret(scene.task + 200 + 16, FUNCTION(A), KERNEL_CS, SP_OF(230));
+	scene.task[200 + 4] = SP_OF(240);
+	put_frame(240, SP_OF(USER_REGISTERS) + 1, FUNCTION(THREAD));
+	run(FUNCTION(B), IRQ_STACK + 8 * 4);
+	expect(1, FUNCTION(INTERRUPT), UNWIND_FRAME_CALL);
+	expect(2, FUNCTION(A), UNWIND_FRAME_INTERRUPT);
+	/* It may be that A had not made its frame. */
+	assert_int_equal(scene.frames[3].address, FUNCTION(THREAD));
+	assert_true(scene.frames[3].guessed);
+	assert_int_equal(scene.chain.end, UNWIND_COMPLETE);
+	put_iret(scene.task + 200 + 16, 0x401000, USER_CS, 0x7ffff000);
+	run(FUNCTION(B), IRQ_STACK + 8 * 4);
+	expect_end(2, UNWIND_COMPLETE, 0);
+}
+
+static void test_frame_pointers_that_lead_nowhere(void **state)
+{
+	static const uint64_t bad[] = { 0, SP_OF(90) - 8, SP_OF(100) + 4 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		begin_with_frame_pointers();
+		scene.registers.bp = bad[i];
+		run(FUNCTION(A), SP_OF(90));
+		expect_end(1, UNWIND_NO_DATA, FUNCTION(A));
+	}
+	scene.registers.bp = SP_OF(100);
+	put_frame(100, SP_OF(95), FUNCTION(B)); /* downwards */
+	run(FUNCTION(A), SP_OF(90));
+	expect_end(2, UNWIND_NO_DATA, FUNCTION(B));
+	scene.registers.bp = SP_OF(100);
+	put_frame(100, 0xffffc90000300001, FUNCTION(B)); /* registers out of reach */
+	run(FUNCTION(A), SP_OF(90));
+	expect_end(2, UNWIND_UNREADABLE, 0xffffc90000300000);
+	put_frame(100, SP_OF(110), TRAMPOLINE - 1);
+	put_frame(110, SP_OF(100), 0x401000); /* no kernel code */
+	run(FUNCTION(A), SP_OF(90));
+	expect_end(2, UNWIND_NO_DATA, 0x401000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +493,10 @@ int main(void)
 		cmocka_unit_test(test_generated_code_is_guessed),
 		cmocka_unit_test(test_stacks_that_go_round),
 		cmocka_unit_test(test_more_frames_than_room),
+		cmocka_unit_test(test_frame_pointers_to_a_system_call),
+		cmocka_unit_test(test_frame_pointers_to_a_kernel_thread),
+		cmocka_unit_test(test_frame_pointers_through_an_interrupt),
+		cmocka_unit_test(test_frame_pointers_that_lead_nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end_scenes);
