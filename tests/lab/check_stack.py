@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds perfvisor stack --tasks against the guest's own /proc/PID/stack, frame by frame.
+
+A thread counts that did not run between two rounds of the guest's, one before and one behind: its
+counts of context switches are the same in both. Every such thread's stack must be the same, too.
+"""
+import json
+import re
+import sys
+
+folder = sys.argv[1]
+failed = False
+
+
+def check(good, text):
+    global failed
+    print("ok  " if good else "FAIL", text)
+    failed |= not good
+
+
+def read(name):
+    with open(f"{folder}/{name}", errors="replace") as file:
+        return file.read()
+
+
+def guest_round(number):
+    """tid -> (frames, context switches)"""
+    text = re.search(rf"^ROUND {number}\s*$(.*?)^END {number}\s*$", read("console.log"), re.M | re.S)
+    threads, frames, counts, last = {}, [], [], None
+    for line in text.group(1).splitlines():
+        words = line.split()
+        if len(words) == 1 and words[0].isdigit():
+            counts.append(int(words[0]))
+            if len(counts) == 2:
+                # An empty stack prints no line: whose counts these are is not known then.
+                if last:
+                    threads[last] = (frames, counts)
+                frames, counts, last = [], [], None
+        elif words:
+            last = int(words[0].split("/")[4])
+            frames.append(" ".join(words[1:]))
+    return threads
+
+
+def perfvisor_stacks():
+    """tid -> (heading, frames)"""
+    stacks = {}
+    for block in read("stacks").strip().split("\n\n"):
+        heading, *frames = block.splitlines()
+        tid = int(re.match(r"\d+/(\d+) ", heading).group(1))
+        stacks[tid] = (heading, [frame.strip() for frame in frames])
+    return stacks
+
+
+before, after = map(int, read("rounds").split())
+first, second = guest_round(before), guest_round(after)
+still = {tid for tid in first if second.get(tid) == first[tid]}
+stacks = perfvisor_stacks()
+wrong = [(stacks.get(tid), first[tid][0]) for tid in sorted(still)
+         if tid not in stacks or stacks[tid][1] != first[tid][0]]
+for ours, guests in wrong[:5]:
+    print("     perfvisor:", ours, "\n     guest:    ", guests)
+check(len(still) >= 40, f"{len(still)} of {len(first)} threads held still")
+check(not wrong, f"{len(still) - len(wrong)} of them: each frame is the guest's own")
+frames = sum(len(first[tid][0]) for tid in still)
+check(frames >= 3 * len(still), f"{frames} frames")
+
+of_users = [heading for tid, (heading, _) in stacks.items() if tid in still and "[" not in heading]
+for wanted in (r"S (busybox|sleep)$", r"S dd$", r"S (busybox|cat)$",
+               r"T user7525$", r"T user32$", r"T dynamic$"):
+    check(any(re.search(wanted, heading) for heading in of_users), f"among them '{wanted}'")
+in_fuse = [frame for tid in still for frame in first[tid][0] if frame.startswith("fuse_dev_do_read")]
+of_module = "[fuse]" in read("fuse")  # built in, in some kernels
+check(in_fuse and all(("[fuse]" in frame) == of_module for frame in in_fuse),
+      f"one sleeps in fuse{', a module' if of_module else ''}")
+
+tasks = json.loads(read("stacks.json"))
+by_tid = {task["tid"]: task for task in tasks}
+ends = {task["end"] for task in tasks if task["stack"] == "asleep"}
+check(ends == {"complete"}, f"all chains are complete: {ends}")
+running = [task for task in tasks if task["stack"] == "running"]
+# Each is looked at on its own: more of them than vCPUs may have been met running.
+check(all(task["tid"] not in still for task in running),
+      f"running: {[task['comm'] for task in running]}, none of those that held still")
+check(all(task["state"] == "R" or task["comm"] != "dd" for task in running), "what runs is in state R")
+check(any(task["comm"] == "dd" and task["state"] == "R" for task in tasks), "one dd runs, or could")
+flat = {tid: ["%s+0x%x/0x%x%s" % (frame["function"], frame["offset"], frame["bytes"],
+                                   f" [{frame['module']}]" if frame["module"] else "")
+              for frame in by_tid[tid]["frames"] if not frame["waiting"]] for tid in still}
+check(all(flat[tid] == stacks[tid][1] for tid in still), "JSON: the same frames")
+check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1] for tid in still),
+      "JSON: with those of the scheduler")
+check({task["tid"] for task in json.loads(read("ps.json"))} >= still, "each thread is in ps")
+sys.exit(failed)

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: the stacks of guest1's tasks as perfvisor reads them, between two rounds of what
+# guest1 says of them itself, into $OUT.
+set -u
+guest=/run/lab/guest1
+rounds() { grep -c '^END' $guest/console.log; }
+# wait_for ROUNDS
+wait_for() {
+	for _ in $(seq 900); do
+		[ "$(rounds)" -ge "$1" ] && return
+		sleep 0.2
+	done
+	return 1
+}
+wait_for 2 || exit 1
+before=$(rounds)
+perfvisor stack --vm guest1 --tasks >"$OUT/stacks" || exit
+perfvisor stack --tasks --json >"$OUT/stacks.json" || exit
+perfvisor ps --threads --json >"$OUT/ps.json" || exit
+# The round that is being printed may have begun before.
+wait_for $(($(rounds) + 2)) || exit 1
+echo "$before $(rounds)" >"$OUT/rounds"
+cp $guest/console.log "$OUT/"
+grep ' fuse_dev_do_read\b' $guest/kallsyms >"$OUT/fuse"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfvisor stack --tasks equals the guest's own /proc/PID/stack, for every thread that holds still:
+# four guest kernels (three forms of ORC), two hosts, page tables of four and five levels.
+set -u
+. tests/lab/in_lab.sh
+status=0
+out=build/lab/stack
+# try HOST GUEST OPTION…
+try() {
+	echo "== host $*"
+	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+		--guest-workload tests/lab/stack_workload.sh \
+		--add tests/lab/stack_host.sh -- bash /root/stack_host.sh || status=1
+	python3 tests/lab/check_stack.py "$out" || status=1
+}
+try 6.1 5.10
+try 6.1 6.1
+try sid 6.12 --no-la57
+try 6.1 sid
+exit $status
