@@ -160,7 +160,7 @@ static struct error *report(const struct report_config *config, struct session *
 	recording_warn_if_empty(profile, config->vms.count > 0);
 	text.keys = options.keys;
 	if (config->json) {
-		report_json_write(stdout, profile, &options.keys, path);
+		report_json_write(stdout, profile, &options.keys, text.children, path);
 		return NULL; /* main() looks at stdout */
 	}
 	return write_report(profile, &text);

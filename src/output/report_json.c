@@ -120,7 +120,8 @@ static void write_cell(struct json *json, const struct profile *profile,
 }
 
 static void write_event(struct json *json, const struct profile *profile,
-			const struct profile_event *event, const struct profile_keys *keys)
+			const struct profile_event *event, const struct profile_keys *keys,
+			bool children)
 {
 	json_open_object(json, NULL);
 	json_string(json, "event", event->name);
@@ -130,9 +131,13 @@ static void write_event(struct json *json, const struct profile *profile,
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
 
+		if (!row->count && !children)
+			continue;
 		json_open_object(json, NULL);
 		json_unsigned(json, "samples", row->count);
 		json_unsigned(json, "period", row->period);
+		if (children)
+			json_unsigned(json, "children", row->children);
 		for (size_t k = 0; k < keys->count; k++)
 			write_cell(json, profile, row, keys->items[k]);
 		json_close(json);
@@ -142,7 +147,7 @@ static void write_event(struct json *json, const struct profile *profile,
 }
 
 void report_json_write(FILE *out, const struct profile *profile, const struct profile_keys *keys,
-		       const char *path)
+		       bool children, const char *path)
 {
 	struct perfdata_reader *reader = profile->session->reader;
 	const struct perfdata_features *features = perfdata_reader_features(reader);
@@ -161,7 +166,7 @@ void report_json_write(FILE *out, const struct profile *profile, const struct pr
 	write_totals(&json, &profile->totals);
 	json_open_array(&json, "events");
 	for (size_t i = 0; i < profile->event_count; i++)
-		write_event(&json, profile, &profile->events[i], keys);
+		write_event(&json, profile, &profile->events[i], keys, children);
 	json_close(&json);
 	json_close(&json);
 }

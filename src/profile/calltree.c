@@ -8,19 +8,20 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "profile/node_index.h"
 
 struct builder {
 	struct calltree *tree;
-	struct identities *identities;
+	struct identities *functions;
 	struct map frames; /* identity and cpumode -> frame + 1 */
-	struct map places; /* parent and frame -> node + 1 */
+	struct node_index index;
 };
 
 static uint32_t frame_of(struct builder *builder, uint32_t chains_frame)
 {
 	uint32_t location = chains_location(chains_frame);
 	uint16_t cpumode = chains_cpumode(chains_frame);
-	uint64_t identity = identities_find(builder->identities, location, cpumode);
+	uint64_t identity = identities_find(builder->functions, location, cpumode);
 	uint64_t *frame = map_insert(&builder->frames, identity << CHAINS_LEVEL_BITS | cpumode, NULL);
 
 	if (!*frame) {
@@ -51,16 +52,17 @@ static uint32_t add_root(struct builder *builder, uint32_t group)
 static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t frame)
 {
 	struct calltree *tree = builder->tree;
-	uint64_t *place = map_insert(&builder->places, (uint64_t)parent << 32 | frame, NULL);
+	struct node_list list = { tree->nodes.items, sizeof(*tree->nodes.items) };
+	uint32_t *slot = node_index_slot(&builder->index, list, parent, frame);
 
-	if (!*place) {
+	if (!*slot) {
 		uint32_t node = append_node(tree, parent, frame);
 
 		tree->nodes.items[node].sibling = tree->nodes.items[parent].child;
 		tree->nodes.items[parent].child = node;
-		*place = node + 1;
+		*slot = node + 1;
 	}
-	return *place - 1;
+	return *slot - 1;
 }
 
 static void sum_up(struct calltree *tree)
@@ -78,19 +80,18 @@ static void sum_up(struct calltree *tree)
 	}
 }
 
-struct calltree *calltree_create(struct profile *profile, const struct profile_keys *keys,
-				 const struct chains *chains)
+struct calltree *calltree_create(struct identities *functions, const struct chains *chains)
 {
 	struct calltree *tree = memory_calloc(1, sizeof(*tree));
-	struct builder builder = { .tree = tree };
-	struct profile_keys by_function = *keys;
+	struct builder builder = { .tree = tree, .functions = functions };
 	const struct chains_node *nodes = chains_nodes(chains);
-	size_t count = chains_count(chains);
+	size_t count = chains_count(chains), capacity = 64;
 
-	profile_keys_add(&by_function, PROFILE_SYMBOL);
-	builder.identities = identities_create(profile, &by_function);
+	while (capacity < 2 * count)
+		capacity *= 2;
 	map_init(&builder.frames);
-	map_init(&builder.places);
+	node_index_init(&builder.index, capacity, hash_u64((uintptr_t)tree));
+	vector_reserve(&tree->nodes, count + 1);
 	tree->nodes_of = memory_calloc(count + 1, sizeof(*tree->nodes_of));
 	for (size_t i = 0; i < count; i++) {
 		uint32_t node;
@@ -106,8 +107,7 @@ struct calltree *calltree_create(struct profile *profile, const struct profile_k
 	}
 	sum_up(tree);
 	map_deinit(&builder.frames);
-	map_deinit(&builder.places);
-	identities_destroy(builder.identities);
+	node_index_deinit(&builder.index);
 	return tree;
 }
 

@@ -45,9 +45,11 @@ struct calltree {
 	uint32_t *nodes_of; /* from chains' nodes; NULL when the profile is complete */
 };
 
-/* From CHAINS; the rows of roots and nodes are the caller's to fill in. */
-struct calltree *calltree_create(struct profile *profile, const struct profile_keys *keys,
-				 const struct chains *chains);
+/*
+ * From CHAINS, by FUNCTIONS, which know dso and symbol. The rows of roots, whose number is their group
+ * until then, and of nodes are the caller's to fill in.
+ */
+struct calltree *calltree_create(struct identities *functions, const struct chains *chains);
 void calltree_destroy(struct calltree *tree); /* takes NULL */
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "profile/chain.h"
+#include "profile/node_index.h"
 
 #define FIRST_SLOTS 8192 /* a power of two */
 #define NODES_MAX (64U << 20)
@@ -27,7 +28,7 @@ struct callers {
 	uint32_t node;
 };
 
-/* Numbers + 1 by hash, 0: an empty slot; what they are of is kept beside. */
+/* Numbers of callers + 1 by hash, 0: an empty slot. */
 struct table {
 	uint32_t *slots;
 	size_t capacity; /* a power of two */
@@ -46,7 +47,8 @@ struct chains {
 	VECTOR(struct chains_node) nodes;
 	VECTOR(struct callers) callers;
 	VECTOR(uint32_t) roots; /* of each group, + 1 */
-	struct table node_table, callers_table;
+	struct node_index index;
+	struct table callers_table;
 	struct frame frames[CHAINS_FRAMES_MAX]; /* of the chain at hand */
 };
 
@@ -66,20 +68,25 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
 		for (size_t i = 0; i < 4; i++)
 			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
-	table_init(&chains->node_table);
+	node_index_init(&chains->index, FIRST_SLOTS, chains->seeds[0]);
 	table_init(&chains->callers_table);
 	return chains;
+}
+
+void chains_seal(struct chains *chains)
+{
+	node_index_deinit(&chains->index);
+	free(take_pointer(chains->callers_table.slots));
+	vector_deinit(&chains->callers);
+	vector_deinit(&chains->roots);
 }
 
 void chains_destroy(struct chains *chains)
 {
 	if (!chains)
 		return;
-	free(chains->node_table.slots);
-	free(chains->callers_table.slots);
+	chains_seal(chains);
 	vector_deinit(&chains->nodes);
-	vector_deinit(&chains->callers);
-	vector_deinit(&chains->roots);
 	free(chains);
 }
 
@@ -91,29 +98,6 @@ size_t chains_count(const struct chains *chains)
 const struct chains_node *chains_nodes(const struct chains *chains)
 {
 	return chains->nodes.items;
-}
-
-static inline uint64_t node_hash(const struct chains *chains, uint32_t parent, uint32_t frame)
-{
-	return hash_u64(((uint64_t)parent << 32 | frame) ^ chains->seeds[0]);
-}
-
-/* Twice the slots, filled anew by what each number's hash is. */
-static void grow_nodes(struct chains *chains)
-{
-	struct table *table = &chains->node_table;
-
-	free(table->slots);
-	table->capacity *= 2;
-	table->slots = memory_calloc_table(table->capacity, sizeof(*table->slots));
-	for (uint32_t i = 0; i < chains->nodes.count; i++) {
-		const struct chains_node *node = &chains->nodes.items[i];
-		size_t at = node_hash(chains, node->parent, node->frame) & (table->capacity - 1);
-
-		while (table->slots[at])
-			at = (at + 1) & (table->capacity - 1);
-		table->slots[at] = i + 1;
-	}
 }
 
 static void grow_callers(struct chains *chains)
@@ -132,24 +116,23 @@ static void grow_callers(struct chains *chains)
 	}
 }
 
-/* The node of FRAME below PARENT, added if it is new. */
-static uint32_t find_node(struct chains *chains, uint32_t parent, uint32_t frame)
+static struct node_list list_of(const struct chains *chains)
 {
-	struct table *table = &chains->node_table;
-	size_t mask = table->capacity - 1, at = node_hash(chains, parent, frame) & mask;
+	return (struct node_list){ chains->nodes.items, sizeof(*chains->nodes.items) };
+}
 
-	for (; table->slots[at]; at = (at + 1) & mask) {
-		const struct chains_node *node = &chains->nodes.items[table->slots[at] - 1];
+/* The node of FRAME below PARENT, added if it is new. */
+static inline uint32_t find_node(struct chains *chains, uint32_t parent, uint32_t frame)
+{
+	uint32_t *slot = node_index_slot(&chains->index, list_of(chains), parent, frame);
 
-		if (node->parent == parent && node->frame == frame)
-			return table->slots[at] - 1;
-	}
+	if (*slot)
+		return *slot - 1;
 	if (chains->nodes.count == NODES_MAX && parent != CHAINS_NONE)
 		return parent;
 	vector_append(&chains->nodes, (struct chains_node){ .parent = parent, .frame = frame });
-	table->slots[at] = chains->nodes.count;
-	if (2 * chains->nodes.count > table->capacity)
-		grow_nodes(chains);
+	*slot = chains->nodes.count;
+	node_index_grow(&chains->index, list_of(chains), chains->nodes.count);
 	return chains->nodes.count - 1;
 }
 
@@ -162,12 +145,15 @@ static uint32_t root_of(struct chains *chains, uint32_t group)
 	return chains->roots.items[group] - 1;
 }
 
+static inline uint32_t make_frame(uint32_t location, uint16_t cpumode)
+{
+	return location << CHAINS_LEVEL_BITS | (cpumode & ((1U << CHAINS_LEVEL_BITS) - 1));
+}
+
 static uint32_t frame_of(struct chains *chains, const struct frame *frame)
 {
-	uint32_t location = resolver_finish(chains->resolver, &frame->lookup).location;
-
-	return location << CHAINS_LEVEL_BITS |
-	       (frame->cpumode & ((1U << CHAINS_LEVEL_BITS) - 1));
+	return make_frame(resolver_finish(chains->resolver, &frame->lookup).location,
+			  frame->cpumode);
 }
 
 static inline uint64_t fold(uint64_t left, uint64_t right)
@@ -279,29 +265,6 @@ static uint32_t find_callers(struct chains *chains, const struct walk *walk, uin
 	return chains->callers.items[chains->callers.count - 1].node;
 }
 
-static void count(struct chains *chains, uint32_t node, uint64_t period)
-{
-	chains->nodes.items[node].period += period;
-	chains->nodes.items[node].count++;
-}
-
-static uint32_t add_chainless(struct chains *chains, const struct session_sample *sample,
-			      const struct context *context, uint32_t root)
-{
-	struct frame frame = { .cpumode = context->cpumode };
-	uint32_t node;
-
-	if (!chains->lone) {
-		count(chains, root, sample->decoded.sample.period);
-		return root;
-	}
-	resolver_begin(chains->resolver, context->machine, context->space, sample->decoded.sample.ip,
-		       sample->time, &frame.lookup);
-	node = find_node(chains, root, frame_of(chains, &frame));
-	count(chains, node, sample->decoded.sample.period);
-	return node;
-}
-
 /* The first address of the chain and its place; false: there is none. */
 static bool take_innermost(struct chains *chains, struct walk *walk, uint64_t *ret)
 {
@@ -320,26 +283,51 @@ static bool take_innermost(struct chains *chains, struct walk *walk, uint64_t *r
 	return false;
 }
 
-uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
-		    const struct context *context, uint32_t group, bool *ret_strays)
+bool chains_begin(struct chains *chains, const struct session_sample *sample,
+		  const struct context *context, uint32_t group, struct chains_end *ret)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	struct walk walk = { .sample = sample, .context = context, .words = fields->callchain,
 			     .count = fields->callchain_count };
-	uint32_t root = root_of(chains, group), node;
+	uint32_t root = root_of(chains, group);
 	struct frame innermost;
 	uint64_t address;
 
-	*ret_strays = !chains->lone;
-	if (!chain_is_sound(chains->session, fields) || !take_innermost(chains, &walk, &address))
-		return add_chainless(chains, sample, context, root);
-	*ret_strays = address != fields->ip;
+	ret->period = fields->period;
+	if (!chain_is_sound(chains->session, fields) || !take_innermost(chains, &walk, &address)) {
+		ret->callers = root;
+		ret->cpumode = context->cpumode;
+		ret->node = root;
+		return chains->lone;
+	}
+	hash_callers(chains, &walk, group);
+	ret->callers = find_callers(chains, &walk, root);
+	ret->cpumode = walk.place.cpumode;
+	if (address == fields->ip && walk.place.machine == context->machine &&
+	    walk.place.space == context->space)
+		return true;
 	resolver_begin(chains->resolver, walk.place.machine, walk.place.space, address,
 		       sample->time, &innermost.lookup);
 	innermost.cpumode = walk.place.cpumode;
-	hash_callers(chains, &walk, group);
-	node = find_callers(chains, &walk, root);
-	node = find_node(chains, node, frame_of(chains, &innermost));
-	count(chains, node, fields->period);
-	return node;
+	ret->node = find_node(chains, ret->callers, frame_of(chains, &innermost));
+	return false;
+}
+
+void chains_prefetch(const struct chains *chains, const struct chains_end *end, uint32_t location)
+{
+	size_t start = node_index_start(&chains->index, end->callers,
+					make_frame(location, end->cpumode));
+
+	__builtin_prefetch(&chains->index.slots[start]);
+}
+
+void chains_locate(struct chains *chains, struct chains_end *end, uint32_t location)
+{
+	end->node = find_node(chains, end->callers, make_frame(location, end->cpumode));
+}
+
+void chains_finish(struct chains *chains, const struct chains_end *end)
+{
+	chains->nodes.items[end->node].period += end->period;
+	chains->nodes.items[end->node].count++;
 }

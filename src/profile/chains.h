@@ -41,12 +41,35 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 void chains_destroy(struct chains *chains); /* takes NULL */
 
 /*
- * Counts SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). Gives the node at which
- * its chain ends; *RET_STRAYS: this is not of the sample's own address, since the chain begins
- * elsewhere, or there is none. A damaged chain counts as none.
+ * Counts a sample, in steps of which each fetches into the processor's cache what the next one needs,
+ * as of resolver_begin(): what comes between them is time for that.
+ *
+ *	if (chains_begin(chains, sample, context, group, &end)) {
+ *		location = that of the sample's own address
+ *		chains_prefetch(chains, &end, location);
+ *		chains_locate(chains, &end, location);
+ *	}
+ *	chains_finish(chains, &end);
  */
-uint32_t chains_add(struct chains *chains, const struct session_sample *sample,
-		    const struct context *context, uint32_t group, bool *ret_strays);
+struct chains_end {
+	uint32_t callers, node; /* node: where the chain ends */
+	uint16_t cpumode;
+	uint64_t period;
+};
+
+/*
+ * Looks up the callers of SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). False:
+ * the chain does not end at the sample's own address, since it begins elsewhere, or there is none;
+ * where it ends is known. A damaged chain counts as none.
+ */
+bool chains_begin(struct chains *chains, const struct session_sample *sample,
+		  const struct context *context, uint32_t group, struct chains_end *ret);
+void chains_prefetch(const struct chains *chains, const struct chains_end *end, uint32_t location);
+void chains_locate(struct chains *chains, struct chains_end *end, uint32_t location);
+void chains_finish(struct chains *chains, const struct chains_end *end);
+
+/* There will be no more samples: frees what only counting needs. */
+void chains_seal(struct chains *chains);
 
 size_t chains_count(const struct chains *chains);
 const struct chains_node *chains_nodes(const struct chains *chains);

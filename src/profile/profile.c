@@ -25,6 +25,8 @@ struct pending {
 	struct lookup lookup;
 	uint64_t key, period;
 	uint32_t group;
+	bool chain_goes_here; /* the sample's call chain ends at its address */
+	struct chains_end end; /* of it, if chains are counted */
 };
 
 struct counter {
@@ -178,7 +180,31 @@ static void count_total(struct profile_totals *totals, const struct context *con
 	}
 }
 
-/* Three walks over the batch: each fetches into the cache what the next one reads. */
+/* Of samples whose chain ends elsewhere than at LOCATION, where they were taken. */
+static void count_stray(struct counter *counter, const struct pending *pending, uint32_t location)
+{
+	vector_append(&counter->strays,
+		      (struct profile_stray){ .group = pending->group, .location = location,
+					      .node = pending->end.node,
+					      .period = pending->period });
+}
+
+/* The location of each sample is in its key. */
+static void count_chains(struct counter *counter)
+{
+	for (size_t i = 0; i < counter->pending_count; i++) {
+		struct pending *pending = &counter->pending[i];
+
+		if (pending->chain_goes_here)
+			chains_locate(counter->chains, &pending->end, (uint32_t)pending->key);
+		else
+			count_stray(counter, pending, (uint32_t)pending->key);
+	}
+	for (size_t i = 0; i < counter->pending_count; i++)
+		chains_finish(counter->chains, &counter->pending[i].end);
+}
+
+/* Walks over the batch: each fetches into the cache what the next one reads. */
 static void count_batch(struct counter *counter)
 {
 	struct resolver *resolver = counter->profile->resolver;
@@ -190,7 +216,11 @@ static void count_batch(struct counter *counter)
 		pending->key = (uint64_t)pending->group << 32 | location;
 		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
 						   (counter->capacity - 1)]);
+		if (counter->chains && pending->chain_goes_here)
+			chains_prefetch(counter->chains, &pending->end, location);
 	}
+	if (counter->chains)
+		count_chains(counter);
 	for (size_t i = 0; i < counter->pending_count; i++)
 		count_cell(counter, counter->pending[i].key, counter->pending[i].period);
 	counter->pending_count = 0;
@@ -212,24 +242,6 @@ static uint32_t chain_group(struct counter *counter, uint32_t number)
 	return counter->chain_groups.items[number];
 }
 
-static void count_chain(struct counter *counter, const struct session_sample *sample,
-			const struct context *context)
-{
-	const struct perfdata_sample *fields = &sample->decoded.sample;
-	bool strays;
-	uint32_t node = chains_add(counter->chains, sample, context,
-				   chain_group(counter, context->row), &strays);
-	struct resolved own;
-
-	if (!strays)
-		return;
-	own = resolver_find(counter->profile->resolver, context->machine, context->space,
-			    fields->ip, sample->time);
-	vector_append(&counter->strays,
-		      (struct profile_stray){ .group = context->row, .location = own.location,
-					      .node = node, .period = fields->period });
-}
-
 static void count_sample(struct counter *counter, const struct session_sample *sample)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
@@ -246,7 +258,9 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 		       sample->time, &pending->lookup);
 	count_total(&counter->profile->totals, context);
 	if (counter->chains)
-		count_chain(counter, sample, context);
+		pending->chain_goes_here =
+			chains_begin(counter->chains, sample, context,
+				     chain_group(counter, context->row), &pending->end);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
 }
@@ -351,6 +365,8 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	session_rewind(session);
 	count_all(&counter);
 	resolver_seal(profile->resolver);
+	if (counter.chains)
+		chains_seal(counter.chains);
 	count_unwritten(profile, options);
 	build_rows(&counter);
 	chains_destroy(counter.chains);

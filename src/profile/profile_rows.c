@@ -139,18 +139,30 @@ struct walk {
 	uint32_t groups[1 << CHAINS_LEVEL_BITS]; /* of the root's, by cpumode; 0: not known yet */
 	uint32_t depth;
 	VECTOR(uint32_t) on_path; /* how often the row of each number is there */
+	/* Of each frame: its row, and the root in which it is that; a node of the root, + 1. */
+	uint32_t *rows, *roots;
 };
+
+static uint32_t row_of_frame(struct builder *builder, struct walk *walk, uint32_t number)
+{
+	const struct calltree_frame *frame = &walk->tree->frames.items[number];
+	uint32_t *group = &walk->groups[frame->cpumode];
+
+	if (!*group)
+		*group = group_at(builder, walk->root->row.number, frame->cpumode);
+	return find_row(builder, *group, frame->location, frame->cpumode);
+}
 
 /* A function that called itself, directly or not, counts once for a sample: where it stands first. */
 static void enter_node(struct builder *builder, struct walk *walk, struct calltree_node *node)
 {
-	const struct calltree_frame *frame = &walk->tree->frames.items[node->frame];
-	uint32_t *group = &walk->groups[frame->cpumode];
 	struct profile_row *row;
 
-	if (!*group)
-		*group = group_at(builder, walk->root->row.number, frame->cpumode);
-	node->row = find_row(builder, *group, frame->location, frame->cpumode);
+	if (walk->roots[node->frame] != walk->root->node + 1) {
+		walk->roots[node->frame] = walk->root->node + 1;
+		walk->rows[node->frame] = row_of_frame(builder, walk, node->frame);
+	}
+	node->row = walk->rows[node->frame];
 	while (walk->on_path.count <= node->row)
 		vector_append(&walk->on_path, 0);
 	row = row_of(builder, node->row);
@@ -205,12 +217,29 @@ static void add_stray(struct builder *builder, const struct calltree *tree,
 	row_of(builder, number)->children += stray->period;
 }
 
+static struct calltree *create_tree(struct builder *builder, const struct chains *chains)
+{
+	struct profile_keys keys = *builder->keys;
+	struct identities *functions;
+	struct calltree *tree;
+
+	if (profile_keys_have(&keys, PROFILE_SYMBOL))
+		return calltree_create(builder->identities, chains);
+	profile_keys_add(&keys, PROFILE_SYMBOL);
+	functions = identities_create(builder->profile, &keys);
+	tree = calltree_create(functions, chains);
+	identities_destroy(functions);
+	return tree;
+}
+
 static void build_tree(struct builder *builder, const struct profile_counts *counts)
 {
-	struct calltree *tree = calltree_create(builder->profile, builder->keys, counts->chains);
+	struct calltree *tree = create_tree(builder, counts->chains);
 	struct walk walk = { .tree = tree };
 
 	builder->profile->tree = tree;
+	walk.rows = memory_calloc(tree->frames.count + 1, sizeof(*walk.rows));
+	walk.roots = memory_calloc(tree->frames.count + 1, sizeof(*walk.roots));
 	for (size_t i = 0; i < tree->roots.count; i++) {
 		struct calltree_root *root = &tree->roots.items[i];
 		struct profile_group group = group_of(builder, root->row.number);
@@ -223,6 +252,8 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	for (size_t i = 0; builder->children && i < counts->stray_count; i++)
 		add_stray(builder, tree, &counts->strays[i]);
 	vector_deinit(&walk.on_path);
+	free(walk.rows);
+	free(walk.roots);
 	free(take_pointer(tree->nodes_of));
 }
 

@@ -41,6 +41,20 @@ compare '' chains --sort dso,comm
 compare '' chains -g none
 compare '' chains -g none --no-children
 
+# JSON has the same shares.
+"$perfvisor" report -i chains --json >ours.json 2>/dev/null || status=1
+perf report --stdio --no-inline -i chains -g none >perf.txt 2>/dev/null
+python3 - ours.json <<'CHECK' >ours.rows || status=1
+import json, sys
+event = json.load(open(sys.argv[1]))["events"][0]
+for row in event["rows"]:
+    if row["sym"]:
+        print(*("%.2f%%" % (100 * row[part] / event["period"]) for part in ("children", "period")), row["sym"])
+CHECK
+sed -nE 's/^ +([0-9.]+%) +([0-9.]+%) .*\[[k.]\] ([^ ]+) *$/\1 \2 \3/p' perf.txt | grep -v ' 0x' | grep -v ' 0000' | sort >perf.rows
+sort ours.rows | diff perf.rows - >differences && [ -s perf.rows ] ||
+	{ echo 'JSON differs:'; head -n 20 differences; status=1; }
+
 # Events of which one has no chains of its own; only chains of user code: they do not begin where the
 # sample was taken.
 perf record -q -e cpu-clock -e task-clock -F 3000 -g -o events ./workload || exit 1
