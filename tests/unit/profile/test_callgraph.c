@@ -16,12 +16,14 @@
 #define PROGRAM 0x401000ULL
 #define MAX_WORDS 1400
 
+static uint32_t sample_pid = WEB, sample_tid = WEB + 1;
+
 static void add_chain(struct perfdata_writer *writer, uint64_t id, uint16_t misc,
 		      const uint64_t *words, size_t count, uint64_t ip)
 {
 	struct perfdata_event described = event();
 	struct perfdata_sample sample = { .id = id, .ip = ip, .time_ns = clock_ns += 10,
-					  .pid = WEB, .tid = WEB + 1, .period = 1000,
+					  .pid = sample_pid, .tid = sample_tid, .period = 1000,
 					  .misc = misc, .callchain = words,
 					  .callchain_count = count };
 	struct buffer record;
@@ -50,6 +52,7 @@ static void finish(struct perfdata_writer *writer)
 	symbol_table_encode(table, &symbols);
 	symbol_table_destroy(table);
 	perfdata_inventory_init(&inventory);
+	inventory.guest_processes = sample_pid != WEB;
 	inventory.guest = inventory.guest_sampled = inventory.host_sampled = true;
 	perfdata_inventory_add(&inventory, WEB, "web", "qemu");
 	assert_no_error(perfdata_writer_finish(
@@ -243,6 +246,66 @@ static void long_chains_are_cut(void **state)
 	close_profile(&opened);
 }
 
+static void map_program(struct perfdata_writer *writer, uint32_t pid, const char *file)
+{
+	struct perfdata_mapping mapping = { .pid = pid, .tid = pid, .start = 0x400000,
+					    .length = 0x10000, .prot = 5, .path = file,
+					    .misc = PERF_RECORD_MISC_GUEST_USER };
+
+	assert_no_error(perfdata_writer_guest_mmap2(writer, WEB, &mapping, clock_ns += 10));
+}
+
+/* The same addresses in two processes, and in one of them at two times. */
+static void add_moving_programs(struct perfdata_writer *writer, uint64_t web, uint64_t host)
+{
+	static const struct {
+		uint32_t pid;
+		const char *program; /* mapped before the samples; NULL: as before */
+		size_t samples;
+	} steps[] = { { 100, "/first", 4 }, { 101, "/second", 3 }, { 100, NULL, 1 },
+		      { 100, "/third", 2 }, { 101, NULL, 2 } };
+
+	(void)host;
+	clock_ns = 1000;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		sample_pid = sample_tid = steps[i].pid;
+		if (steps[i].program)
+			map_program(writer, steps[i].pid, steps[i].program);
+		for (size_t k = 0; k < steps[i].samples; k++)
+			add_chain(writer, web, PERF_RECORD_MISC_GUEST_KERNEL,
+				  CHAIN(IN_KERNEL, WORK, REST, IN_USER, PROGRAM), WORK);
+	}
+}
+
+static void callers_are_those_of_their_process_and_time(void **state)
+{
+	static const char *const want[] = { "first", "second", "third" };
+	static const uint64_t children[] = { 5, 5, 2 };
+	struct opened opened = { 0 };
+	size_t found = 0;
+
+	(void)state;
+	record(add_moving_programs);
+	sample_pid = WEB;
+	sample_tid = WEB + 1;
+	profile_keys_add(&opened.options.keys, PROFILE_DSO);
+	opened.options.chains = opened.options.children = true;
+	assert_no_error(session_open(path, &symbol_options, &opened.session));
+	opened.profile = profile_create(opened.session, &opened.options);
+	for (size_t i = 0; i < opened.profile->events[0].rows.count; i++) {
+		const struct profile_row *row = &opened.profile->events[0].rows.items[i];
+
+		for (size_t k = 0; k < 3; k++) {
+			if (strcmp(intern_string(opened.session->strings, row->dso), want[k]))
+				continue;
+			assert_int_equal(row->children, 1000 * children[k]);
+			found++;
+		}
+	}
+	assert_int_equal(found, 3);
+	close_profile(&opened);
+}
+
 static int create_path(void **state)
 {
 	(void)state;
@@ -266,6 +329,7 @@ int main(void)
 		cmocka_unit_test(children_are_counted_once),
 		cmocka_unit_test(chains_go_both_ways),
 		cmocka_unit_test(long_chains_are_cut),
+		cmocka_unit_test(callers_are_those_of_their_process_and_time),
 	};
 
 	return cmocka_run_group_tests(tests, create_path, remove_recording);
