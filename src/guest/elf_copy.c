@@ -49,14 +49,13 @@ bool elf_copy_reopen(struct elf_copy *copy)
 	       gelf_getehdr(copy->elf, &copy->header);
 }
 
-static void close_copy(struct elf_copy *copy)
+void elf_copy_close(struct elf_copy *copy)
 {
 	elf_end(copy->elf);
 	free(copy->image);
 }
 
-/* Copies the file's header and its program headers. */
-static bool open_copy(const struct guest_elf_source *source, struct elf_copy *copy)
+bool elf_copy_open(const struct guest_elf_source *source, struct elf_copy *copy)
 {
 	size_t header_bytes = sizeof(Elf64_Ehdr);
 
@@ -102,9 +101,9 @@ struct guest_build_id guest_elf_build_id(const struct guest_elf_source *source)
 	struct guest_build_id ret = { 0 };
 	struct elf_copy copy;
 
-	if (open_copy(source, &copy))
+	if (elf_copy_open(source, &copy))
 		ret = find_build_id(&copy);
-	close_copy(&copy);
+	elf_copy_close(&copy);
 	return ret;
 }
 
@@ -233,13 +232,13 @@ struct error *guest_elf_symbols(const struct guest_elf_source *source, struct sy
 	struct elf_copy copy;
 	struct error *error;
 
-	if (!open_copy(source, &copy))
+	if (!elf_copy_open(source, &copy))
 		error = error_create(ERROR_NOT_FOUND, copy.missing ? "its headers are not in memory"
 								   : "it is no ELF file");
 	else if (copy_sections(&copy) || elf_copy_dynamic(&copy))
 		error = make_table(&copy, ret);
 	else
 		error = no_symbols(&copy);
-	close_copy(&copy);
+	elf_copy_close(&copy);
 	return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What elf_copy.c (headers and sections) and elf_dynamic.c (files without sections) share. */
+/* What elf_copy.c (headers and sections), elf_dynamic.c (files without sections) and elf_frames.c share. */
 #ifndef GUEST_ELF_COPY_PRIVATE_H
 #define GUEST_ELF_COPY_PRIVATE_H
 
@@ -19,6 +19,10 @@ struct elf_copy {
 	Elf *elf;	/* of the image, as of the last elf_copy_reopen() */
 	GElf_Ehdr header;
 };
+
+/* Copies the file's header and its program headers; false: no such ELF file. To be closed either way. */
+bool elf_copy_open(const struct guest_elf_source *source, struct elf_copy *copy);
+void elf_copy_close(struct elf_copy *copy);
 
 /* Copies [OFFSET, OFFSET + SIZE) into the image; false: not in the file, missing, or too much. */
 bool elf_copy_range(struct elf_copy *copy, uint64_t offset, uint64_t size);

@@ -156,15 +156,14 @@ static size_t place_of(const struct unwind_table *table, uint64_t start)
 	return low;
 }
 
-static bool is_free(const struct unwind_table *table, const struct unwind_source *source)
+static bool is_free(const struct unwind_table *table, struct gva start, struct gva end)
 {
-	size_t place = place_of(table, source->start.value);
+	size_t place = place_of(table, start.value);
 	const struct piece *before = place ? &table->pieces.items[place - 1] : NULL;
 
-	if (before && source->start.value - before->start < before->bytes)
+	if (before && start.value - before->start < before->bytes)
 		return false;
-	return place == table->pieces.count ||
-	       source->end.value <= table->pieces.items[place].start;
+	return place == table->pieces.count || end.value <= table->pieces.items[place].start;
 }
 
 static void insert_piece(struct unwind_table *table, const struct piece *piece)
@@ -178,24 +177,62 @@ static void insert_piece(struct unwind_table *table, const struct piece *piece)
 	table->row_count += piece->count;
 }
 
-bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source)
+/* Room for COUNT rows of the code between START and END; false: the table has none. */
+static bool begin_piece(const struct unwind_table *table, struct gva start, struct gva end,
+			size_t count, struct piece *ret)
 {
-	uint64_t bytes = source->end.value - source->start.value;
-	struct piece piece = { .start = source->start.value, .bytes = bytes };
+	uint64_t bytes = end.value - start.value;
 
-	if (source->end.value <= source->start.value || bytes > MAX_SPAN ||
-	    source->count > MAX_ROWS - table->row_count || table->pieces.count == MAX_PIECES ||
-	    !is_free(table, source))
+	if (end.value <= start.value || bytes > MAX_SPAN || count > MAX_ROWS - table->row_count ||
+	    table->pieces.count == MAX_PIECES || !is_free(table, start, end))
 		return false;
-	piece.ips = memory_calloc(source->count, sizeof(*piece.ips));
-	piece.rows = memory_calloc(source->count, sizeof(*piece.rows));
-	if (!fill_rows(table, source, &piece)) {
-		deinit_piece(&piece);
+	*ret = (struct piece){ .start = start.value,
+			       .bytes = bytes,
+			       .ips = memory_calloc(count, sizeof(*ret->ips)),
+			       .rows = memory_calloc(count, sizeof(*ret->rows)) };
+	return true;
+}
+
+/* Takes PIECE's arrays; gives FILLED. */
+static bool finish_piece(struct unwind_table *table, struct piece *piece, bool filled)
+{
+	if (!filled) {
+		deinit_piece(piece);
 		return false;
 	}
-	fill_blocks(&piece);
-	insert_piece(table, &piece);
+	fill_blocks(piece);
+	insert_piece(table, piece);
 	return true;
+}
+
+bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source)
+{
+	struct piece piece;
+
+	return begin_piece(table, source->start, source->end, source->count, &piece) &&
+	       finish_piece(table, &piece, fill_rows(table, source, &piece));
+}
+
+static bool take_rows(struct unwind_table *table, const struct unwind_rows *rows,
+		      struct piece *piece)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		uint16_t number;
+
+		if (rows->ips[i] >= piece->bytes || (i && rows->ips[i] < rows->ips[i - 1]) ||
+		    !find_number(table, &rows->rows[i], &number))
+			return false;
+		append_row(piece, rows->ips[i], number);
+	}
+	return piece->count;
+}
+
+bool unwind_table_add_rows(struct unwind_table *table, const struct unwind_rows *rows)
+{
+	struct piece piece;
+
+	return begin_piece(table, rows->start, rows->end, rows->count, &piece) &&
+	       finish_piece(table, &piece, take_rows(table, rows, &piece));
 }
 
 void unwind_table_add_trampoline(struct unwind_table *table, struct gva at)

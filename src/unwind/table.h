@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind data of one guest's kernel and its modules, made for looking up rows fast: about 6
- * bytes a row, no pointers to follow.
+ * The unwind data of one guest's kernel and its modules, or of a program's file, made for looking up
+ * rows fast: about 6 bytes a row, no pointers to follow.
  */
 #ifndef UNWIND_TABLE_H
 #define UNWIND_TABLE_H
@@ -20,6 +20,14 @@ struct unwind_source {
 	enum orc_form form;
 };
 
+/* Rows as they are kept: row I holds from start + ips[I] on, up to the next one or END. */
+struct unwind_rows {
+	struct gva start, end; /* of the code; in a file: its offsets */
+	const uint32_t *ips;   /* ascending; of equal ones the last counts */
+	const struct unwind_row *rows;
+	size_t count;
+};
+
 struct unwind_table;
 
 struct unwind_table *unwind_table_create(void);
@@ -30,6 +38,7 @@ void unwind_table_destroy(struct unwind_table *table); /* takes NULL */
  * kernel's are, or too many; nothing of them is added then.
  */
 bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source);
+bool unwind_table_add_rows(struct unwind_table *table, const struct unwind_rows *rows);
 /* A function that stands in for return addresses (kretprobes, the function graph tracer). */
 void unwind_table_add_trampoline(struct unwind_table *table, struct gva at);
 bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t address);

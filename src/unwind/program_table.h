@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The unwind data of a program's or library's file, by offsets in it. */
+#ifndef UNWIND_PROGRAM_TABLE_H
+#define UNWIND_PROGRAM_TABLE_H
+
+#include "base/error.h"
+#include "guest/elf_copy.h"
+#include "unwind/table.h"
+
+/* Errors as guest_elf_frames_read(); what of the data is missing or malformed is left out. */
+struct error *unwind_table_read_file(const struct guest_elf_source *source,
+				     struct unwind_table **ret) MUST_CHECK;
+
+#endif

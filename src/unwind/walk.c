@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A step reads some words of the copy, and goes up in a stack or enters another one, which it can do
+ * once for each: a chain ends, whatever the tables and the stacks hold.
+ */
+#include "unwind/walk.h"
+
+#include <string.h>
+
+/* struct pt_regs (arch/x86/include/asm/ptrace.h), as numbers of words. */
+enum { PT_R13 = 2, PT_BP = 4, PT_R10 = 7, PT_AX = 10, PT_DX = 12, PT_DI = 14, PT_IP = 16 };
+/* struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h), the same. */
+enum {
+	SIGNAL_R10 = 2,
+	SIGNAL_R13 = 5,
+	SIGNAL_DI = 8,
+	SIGNAL_DX = 12,
+	SIGNAL_AX = 13,
+	SIGNAL_SP = 15,
+	SIGNAL_IP = 16,
+	SIGNAL_WORDS = 17
+};
+/* What IRET takes, which is the end of that. FRED uses the upper bits of CS' word. */
+enum { IRET_IP, IRET_CS, IRET_FLAGS, IRET_SP, IRET_SS, IRET_WORDS };
+
+bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at)
+{
+	walk->chain->end = why;
+	walk->chain->end_at = at;
+	return false;
+}
+
+static bool holds(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
+{
+	uint64_t offset = at - stack->start.value;
+
+	return offset < stack->bytes && bytes <= stack->bytes - offset;
+}
+
+/* AT is not in the stack that was read last. */
+static __attribute__((noinline)) const uint8_t *enter(struct unwind_walk *walk, uint64_t at,
+						      uint64_t bytes)
+{
+	bool cut = false;
+
+	for (size_t i = 0; i < walk->stack_count; i++) {
+		const struct unwind_stack *stack = &walk->stacks[i];
+
+		if (holds(stack, at, bytes)) {
+			if (walk->entered & 1u << i) {
+				unwind_walk_end(walk, UNWIND_BAD, at);
+				return NULL;
+			}
+			walk->entered |= 1u << i;
+			walk->stack = stack;
+			return stack->data + (at - stack->start.value);
+		}
+		cut |= at >= stack->start.value && at < stack->end.value &&
+		       bytes <= stack->end.value - at;
+	}
+	unwind_walk_end(walk, cut ? UNWIND_CUT : UNWIND_UNREADABLE, at);
+	return NULL;
+}
+
+/* The bytes at AT; NULL: the walk has ended. */
+static inline const uint8_t *look(struct unwind_walk *walk, uint64_t at, uint64_t bytes)
+{
+	if (walk->stack && holds(walk->stack, at, bytes))
+		return walk->stack->data + (at - walk->stack->start.value);
+	return enter(walk, at, bytes);
+}
+
+static inline uint64_t word(const uint8_t *data, size_t number)
+{
+	uint64_t value;
+
+	memcpy(&value, data + number * UNWIND_WORD, sizeof(value));
+	return value;
+}
+
+static inline bool read_word(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
+{
+	const uint8_t *data = look(walk, at, UNWIND_WORD);
+
+	if (data)
+		*ret = word(data, 0);
+	return data;
+}
+
+/* A register that is only known where a struct pt_regs, or the sample, has just given it. */
+static bool take_other(struct unwind_walk *walk, uint64_t value, uint64_t *ret)
+{
+	*ret = value;
+	return walk->others_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
+}
+
+static inline bool has_bp(struct unwind_walk *walk)
+{
+	return walk->bp_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
+}
+
+/* Where the row's frame ends: its caller's SP, or its registers. */
+static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row *row, uint64_t *ret)
+{
+	switch ((enum unwind_base)row->sp_base) {
+	case UNWIND_BASE_SP:
+		*ret = walk->sp + row->sp_offset;
+		return true;
+	case UNWIND_BASE_BP:
+		*ret = walk->bp + row->sp_offset;
+		return has_bp(walk);
+	case UNWIND_BASE_SP_WORDS:
+		*ret = walk->sp + row->sp_offset * (int64_t)UNWIND_WORD;
+		return true;
+	case UNWIND_BASE_SP_PLT:
+		*ret = walk->sp + row->sp_offset;
+		if ((int)(walk->ip & 15) >= row->bp_offset)
+			*ret += UNWIND_WORD;
+		return true;
+	case UNWIND_BASE_SP_INDIRECT_WORD:
+		if (!read_word(walk, walk->sp + row->sp_offset, ret))
+			return false;
+		*ret += UNWIND_WORD;
+		return true;
+	case UNWIND_BASE_SP_INDIRECT:
+		if (!read_word(walk, walk->sp, ret))
+			return false;
+		*ret += row->sp_offset;
+		return true;
+	case UNWIND_BASE_SP_OFFSET_INDIRECT:
+		return read_word(walk, walk->sp + row->sp_offset, ret);
+	case UNWIND_BASE_BP_INDIRECT:
+		return has_bp(walk) && read_word(walk, walk->bp + row->sp_offset, ret);
+	case UNWIND_BASE_AX:
+		return take_other(walk, walk->ax, ret);
+	case UNWIND_BASE_DX:
+		return take_other(walk, walk->dx, ret);
+	case UNWIND_BASE_DI:
+		return take_other(walk, walk->di, ret);
+	case UNWIND_BASE_R10:
+		return take_other(walk, walk->r10, ret);
+	case UNWIND_BASE_R13:
+		return take_other(walk, walk->r13, ret);
+	case UNWIND_BASE_OTHER:
+		return unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
+	case UNWIND_BASE_UNDEFINED:
+	case UNWIND_BASE_PREV_SP:
+	case UNWIND_BASE_BP_TOP:
+	case UNWIND_BASES:
+		break;
+	}
+	return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
+}
+
+/* Some leaf functions save BP below SP, where nothing may have been copied: it is lost then. */
+static inline bool read_bp(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
+{
+	walk->bp_known = at >= walk->sp || (walk->stack && holds(walk->stack, at, UNWIND_WORD));
+	return !walk->bp_known || read_word(walk, at, ret);
+}
+
+/* BP by the row, where FRAME is what find_frame() gave. */
+static inline bool find_bp(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame,
+			   uint64_t *ret)
+{
+	if (row->bp_base == UNWIND_BASE_PREV_SP)
+		return read_bp(walk, frame + row->bp_offset, ret);
+	if (row->bp_base == UNWIND_BASE_BP)
+		return has_bp(walk) && read_word(walk, walk->bp + row->bp_offset, ret);
+	if (row->bp_base == UNWIND_BASE_BP_TOP && walk->bp == walk->sp)
+		return read_word(walk, walk->sp, ret);
+	if (row->bp_base == UNWIND_BASE_OTHER)
+		walk->bp_known = false;
+	return true;
+}
+
+/* To the caller, whose return address is below FRAME. */
+static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame)
+{
+	uint64_t bp = walk->bp;
+
+	if (!read_word(walk, frame - UNWIND_WORD, &walk->ip) || !find_bp(walk, row, frame, &bp))
+		return false;
+	walk->sp = frame;
+	walk->bp = bp;
+	walk->others_known = false;
+	return true;
+}
+
+static bool take_iret(struct unwind_walk *walk, const uint8_t *iret)
+{
+	if ((word(iret, IRET_CS) & 3) == 3)
+		return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+	walk->ip = word(iret, IRET_IP);
+	walk->sp = word(iret, IRET_SP);
+	return true;
+}
+
+static __attribute__((noinline)) bool pass_registers(struct unwind_walk *walk,
+						     const struct unwind_row *row, uint64_t at)
+{
+	const uint8_t *regs = look(walk, at, UNWIND_PT_REGS_BYTES);
+	uint64_t bp;
+
+	if (!regs || !take_iret(walk, regs + PT_IP * UNWIND_WORD))
+		return false;
+	bp = word(regs, PT_BP);
+	if (!find_bp(walk, row, at, &bp))
+		return false;
+	walk->bp = bp;
+	walk->bp_known = true;
+	walk->ax = word(regs, PT_AX);
+	walk->dx = word(regs, PT_DX);
+	walk->di = word(regs, PT_DI);
+	walk->r10 = word(regs, PT_R10);
+	walk->r13 = word(regs, PT_R13);
+	walk->others_known = true;
+	return true;
+}
+
+/* Entry code in front of the rest of the registers: those that were known still hold. */
+static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
+						const struct unwind_row *row, uint64_t at)
+{
+	const uint8_t *iret = look(walk, at, IRET_WORDS * UNWIND_WORD);
+	uint64_t bp = walk->bp;
+
+	if (!iret || !take_iret(walk, iret) || !find_bp(walk, row, at, &bp))
+		return false;
+	walk->bp = bp;
+	return true;
+}
+
+/* A signal's frame, above which anything can be: its handler may have had a stack of its own. */
+static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
+						  const struct unwind_row *row)
+{
+	uint64_t at = walk->sp + row->sp_offset - SIGNAL_SP * UNWIND_WORD;
+	uint64_t bp;
+	const uint8_t *context;
+
+	if (!read_word(walk, walk->sp + row->bp_offset, &bp))
+		return false;
+	context = look(walk, at, SIGNAL_WORDS * UNWIND_WORD);
+	if (!context)
+		return false;
+	walk->ip = word(context, SIGNAL_IP);
+	walk->sp = word(context, SIGNAL_SP);
+	walk->bp = bp;
+	walk->ax = word(context, SIGNAL_AX);
+	walk->dx = word(context, SIGNAL_DX);
+	walk->di = word(context, SIGNAL_DI);
+	walk->r10 = word(context, SIGNAL_R10);
+	walk->r13 = word(context, SIGNAL_R13);
+	walk->bp_known = walk->others_known = true;
+	return true;
+}
+
+static inline bool pass_by(struct unwind_walk *walk, const struct unwind_row *row)
+{
+	uint64_t frame;
+
+	if (row->type == UNWIND_ROW_SIGNAL)
+		return pass_signal(walk, row);
+	if (!find_frame(walk, row, &frame))
+		return false;
+	if (row->type == UNWIND_ROW_CALL)
+		return pass_call(walk, row, frame);
+	if (row->type == UNWIND_ROW_REGS)
+		return pass_registers(walk, row, frame);
+	return pass_iret(walk, row, frame);
+}
+
+bool unwind_walk_pass(struct unwind_walk *walk, const struct unwind_row *row)
+{
+	const struct unwind_stack *stack = walk->stack;
+	uint64_t sp = walk->sp;
+
+	if (!row || row->type == UNWIND_ROW_UNDEFINED)
+		return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
+	if (row->type == UNWIND_ROW_END)
+		return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+	if (!pass_by(walk, row))
+		return false;
+	walk->signal = row->signal;
+	if (walk->stack == stack && walk->sp <= sp)
+		return unwind_walk_end(walk, UNWIND_BAD, walk->sp);
+	return true;
+}
+
+const struct unwind_row *unwind_walk_by_frame_pointer(struct unwind_walk *walk, bool guessed)
+{
+	static const struct unwind_row frame_pointer = {
+		.type = UNWIND_ROW_CALL,
+		.sp_base = UNWIND_BASE_BP,
+		.sp_offset = 2 * UNWIND_WORD,
+		.bp_base = UNWIND_BASE_PREV_SP,
+		.bp_offset = -2 * (int)UNWIND_WORD,
+	};
+
+	if (!walk->bp_known || walk->bp < walk->sp || walk->bp % UNWIND_WORD)
+		return NULL;
+	walk->guessed |= guessed;
+	return &frame_pointer;
+}
+
+bool unwind_walk_add_frame(struct unwind_walk *walk)
+{
+	struct unwind_chain *chain = walk->chain;
+
+	if (chain->count == chain->capacity)
+		return unwind_walk_end(walk, UNWIND_TOO_DEEP, 0);
+	chain->frames[chain->count++] = (struct unwind_frame){
+		.address = walk->ip,
+		.kind = walk->signal ? UNWIND_FRAME_INTERRUPT : UNWIND_FRAME_CALL,
+		.guessed = walk->guessed,
+	};
+	return true;
+}
+
+struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
+				     const struct unwind_stack *stacks, size_t stack_count,
+				     struct unwind_chain *chain)
+{
+	chain->count = 0;
+	return (struct unwind_walk){
+		.stacks = stacks,
+		.stack_count = stack_count < UNWIND_MAX_STACKS ? stack_count : UNWIND_MAX_STACKS,
+		.ip = registers->ip,
+		.sp = registers->sp,
+		.bp = registers->bp,
+		.ax = registers->ax,
+		.dx = registers->dx,
+		.di = registers->di,
+		.r10 = registers->r10,
+		.r13 = registers->r13,
+		.bp_known = true,
+		.others_known = registers->others_known,
+		.signal = !registers->ip_is_return_address,
+		.chain = chain,
+	};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the walks through kernel code (unwind.c) and user code (user.c) share: one step by a row. */
+#ifndef UNWIND_WALK_H
+#define UNWIND_WALK_H
+
+#include "unwind/unwind.h"
+
+#define UNWIND_WORD sizeof(uint64_t)
+#define UNWIND_PT_REGS_BYTES (21 * UNWIND_WORD)
+
+struct unwind_walk {
+	const struct unwind_stack *stacks;
+	size_t stack_count;
+	const struct unwind_stack *stack; /* what was read last; NULL at first */
+	uint32_t entered;                 /* bits of stacks */
+	uint64_t ip, sp, bp;
+	uint64_t ax, dx, di, r10, r13;
+	bool bp_known, others_known;
+	bool signal;  /* the instruction at ip was interrupted: ip is no return address */
+	bool guessed; /* this frame and all behind it */
+	struct unwind_chain *chain;
+};
+
+/* At REGISTERS; CHAIN is empty then. */
+struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
+				     const struct unwind_stack *stacks, size_t stack_count,
+				     struct unwind_chain *chain);
+/* Adds the frame that WALK is at; false: the chain is full, and has ended. */
+bool unwind_walk_add_frame(struct unwind_walk *walk);
+/* To the caller, by ROW, or NULL where there is none; false: the chain has ended. */
+bool unwind_walk_pass(struct unwind_walk *walk, const struct unwind_row *row);
+/* Ends the chain; gives false. */
+bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at);
+/* The row of code that keeps a frame pointer, which may be GUESSED; NULL: BP cannot be one. */
+const struct unwind_row *unwind_walk_by_frame_pointer(struct unwind_walk *walk, bool guessed);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * .eh_frame or .debug_frame: the section's address (8 bytes), 1 for .debug_frame (1 byte), the section.
+ * Then a chain is walked over the same bytes as if they were a stack.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+#include "unwind/dwarf_cfi.h"
+#include "unwind/user.h"
+
+#define CODE_BYTES (1u << 20)
+#define CODE_AT 0x7f0000000000ULL
+#define STACK_AT 0x7ffff0000000ULL
+#define MAX_FRAMES 64
+
+static void walk(const struct unwind_table *table, const uint8_t *data, size_t size)
+{
+	struct unwind_frame frames[MAX_FRAMES];
+	struct unwind_chain chain = { .frames = frames, .capacity = MAX_FRAMES };
+	struct unwind_mapping mapping = { GVA(CODE_AT), GVA(CODE_AT + CODE_BYTES), 0, table };
+	struct unwind_program program = { &mapping, 1, size & 1 };
+	struct unwind_stack stack = { GVA(STACK_AT), size, data, GVA(STACK_AT + size) };
+
+	for (uint64_t at = 0; at < CODE_BYTES; at += CODE_BYTES / 64 - 1) {
+		struct unwind_registers registers = { .ip = CODE_AT + at,
+						      .sp = STACK_AT,
+						      .bp = STACK_AT + at % 256 };
+
+		unwind_run_user(&program, &registers, &stack, 1, &chain);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
+	struct dwarf_code code = { .address = 0, .bytes = CODE_BYTES, .offset = 0 };
+	struct cfi_section section = { 0 };
+
+	if (size < 9)
+		return 0;
+	memcpy(&section.address, data, 8);
+	section.debug_frame = data[8] == 1;
+	section.data = data + 9;
+	section.bytes = size - 9;
+	if (dwarf_add_section(table, &section, &code, 1))
+		walk(table, data, size);
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls of known functions, built without frame pointers; at the deepest, the registers and the stack
+ * are copied. Every way calls deep_calls_here() once.
+ */
+#ifndef DEEP_CALLS_H
+#define DEEP_CALLS_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEEP_CALLS_MAX 64
+#define DEEP_CALLS_STACK (512 * 1024)
+
+struct deep_calls {
+	uint64_t ip, sp, bp;      /* in deep_calls_here() */
+	const uint8_t *stack_end; /* set by the caller: where the copy is to end */
+	size_t bytes;             /* copied, from SP on */
+	uint8_t stack[DEEP_CALLS_STACK];
+	void *wanted[DEEP_CALLS_MAX]; /* by backtrace(3); the first is in deep_calls_here() */
+	int wanted_count;
+	const void *known[DEEP_CALLS_MAX]; /* return addresses, as the known functions give them */
+	size_t known_count;
+};
+
+extern struct deep_calls deep_calls;
+
+int deep_calls_here(void);
+int deep_calls_plain(int x); /* three functions */
+int deep_calls_sort(void);   /* through libc's qsort(), which calls back */
+int deep_calls_signal(void); /* through the handler of a signal */
+int deep_calls_aligned(
+	int x);              /* a frame with an alignment of its own, of a size not known before */
+int deep_calls_large(int x); /* a frame of 200,000 bytes */
+
+/*
+ * Calls all of these but the signal's, and HANDLER, one of SIGTRAP, before each instruction of them and
+ * of what they call.
+ */
+void deep_calls_step(void (*handler)(int number, siginfo_t *info, void *context));
+
+#endif

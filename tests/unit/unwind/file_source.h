@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A file of this machine as an ELF source. */
+#ifndef FILE_SOURCE_H
+#define FILE_SOURCE_H
+
+#include <string.h>
+
+#include "base/file.h"
+#include "guest/elf_copy.h"
+
+struct file_source {
+	struct mapped_file file;
+	uint64_t hole, hole_end; /* what is not to be had */
+};
+
+static inline bool file_source_read(void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct file_source *source = context;
+
+	if (offset < source->hole_end && offset + size > source->hole)
+		return false;
+	memcpy(data, source->file.data + offset, size);
+	return true;
+}
+
+static inline void file_source_open(const char *path, struct file_source *ret)
+{
+	*ret = (struct file_source){ 0 };
+	assert_no_error(file_map(path, &ret->file));
+}
+
+static inline void file_source_close(struct file_source *source)
+{
+	file_unmap(&source->file);
+}
+
+static inline struct guest_elf_source file_source_elf(struct file_source *source)
+{
+	return (struct guest_elf_source){ file_source_read, source, source->file.size };
+}
+
+#endif
