@@ -416,6 +416,9 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 	small_guest_add_kallsyms(
 		&bytes,
 		(const struct small_guest_symbol[]){
+			{ "__sched_text_start", SMALL_GUEST_FUNCTION(3) },
+			{ "__sched_text_end", SMALL_GUEST_FUNCTION(4) },
+			{ "another_name", SMALL_GUEST_FUNCTION(4) },
 			{ "ret_from_fork", SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) },
 			{ "linux_banner", SMALL_GUEST_READ_ONLY },
 			{ "__start_notes", SMALL_GUEST_READ_ONLY + 64 },
@@ -436,7 +439,7 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 			{ "__stop_orc_unwind",
 			  SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 6 * SMALL_GUEST_ORC_ROWS },
 		},
-		17);
+		20);
 	small_guest_put(guest, SMALL_GUEST_READ_ONLY, bytes.data, bytes.size);
 	buffer_deinit(&bytes);
 }

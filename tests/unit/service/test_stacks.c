@@ -143,11 +143,13 @@ static void test_stacks(void **state)
 	assert_int_equal(stacks[0].end, UNWIND_COMPLETE);
 	assert_int_equal(stacks[1].kind, UNWIND_TASK_DEAD);
 	assert_int_equal(stacks[2].frame_count, 4);
+	assert_int_equal(stacks[2].first_frame, 4);
 	frames = &fixture->stacks.frames.items[stacks[2].first_frame];
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(frames[i].place.address, SMALL_GUEST_FUNCTION(3 - i) + 5);
 		assert_true(frames[i].call);
 		assert_false(frames[i].guessed);
+		assert_int_equal(frames[i].waiting, i == 0);
 	}
 	assert_string_equal(text(fixture, frames[3].place.function), "ret_from_fork");
 	assert_string_equal(text(fixture, frames[3].place.module), "");
@@ -201,6 +203,20 @@ static void test_a_kernel_without_unwind_data(void **state)
 	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
 }
 
+/* Modules come and go: what unwinds them is read anew. */
+static void test_tables_are_read_anew(void **state)
+{
+	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
+	struct fixture *fixture = *state;
+
+	open_guest(fixture);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_RESULT);
+	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 4, UINT32_MAX);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_RESULT);
+	assert_int_equal(ask(fixture, GUEST_ASK_REFRESH, NULL, 0), GUEST_RESULT);
+	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
+}
+
 /* Every part of a good answer, and each with one byte more. */
 static void test_answers_that_are_cut(void **state)
 {
@@ -251,6 +267,46 @@ static void test_answers_that_lie(void **state)
 	}
 }
 
+static void append_place(struct buffer *to, size_t name_bytes)
+{
+	for (int i = 0; i < 3; i++)
+		buffer_append_u64(to, 1);
+	buffer_append_u32(to, name_bytes);
+	memset(buffer_extend(to, name_bytes), 'x', name_bytes);
+	buffer_append_u32(to, 0);
+}
+
+/* An answer of a thread asleep: FRAMES of them, the first with a name of NAME_BYTES. */
+static bool takes(struct fixture *fixture, size_t frames, size_t name_bytes)
+{
+	struct buffer *answer = &fixture->answer;
+
+	buffer_clear(answer);
+	buffer_append_u32(answer, UNWIND_TASK_ASLEEP);
+	buffer_append_u32(answer, 'S');
+	buffer_append_u32(answer, UNWIND_COMPLETE);
+	append_place(answer, 0);
+	buffer_append_u32(answer, frames);
+	for (size_t i = 0; i < frames; i++) {
+		buffer_append_u32(answer, 0);
+		append_place(answer, i ? 1 : name_bytes);
+	}
+	return guest_stacks_decode(answer, 1, fixture->strings, &fixture->stacks);
+}
+
+static void test_answers_that_are_too_large(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(takes(fixture, GUEST_STACK_FRAMES, 1024));
+	assert_false(takes(fixture, GUEST_STACK_FRAMES + 1, 1024));
+	assert_false(takes(fixture, 1, 1025));
+	buffer_clear(&fixture->answer);
+	buffer_append_u32(&fixture->answer, UNWIND_TASK_KINDS);
+	buffer_append_u32(&fixture->answer, 'S');
+	assert_false(guest_stacks_decode(&fixture->answer, 1, fixture->strings, &fixture->stacks));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -262,6 +318,8 @@ int main(void)
 		TEST(test_a_kernel_without_unwind_data),
 		TEST(test_answers_that_are_cut),
 		TEST(test_answers_that_lie),
+		TEST(test_answers_that_are_too_large),
+		TEST(test_tables_are_read_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,27 @@ static void expect_name(struct fixture *fixture, const struct guest_modules *mod
 	assert_int_equal(name.bytes, bytes);
 }
 
+/* Symbols of the modules in no order; some are the assembler's own. */
+static void add_module_symbols(struct small_guest *guest)
+{
+	static const struct {
+		const char *name;
+		uint64_t offset;
+	} symbols[] = { { ".L12", 0x14 }, { "later", 0x40 }, { "alias", 0x40 }, { "middle", 0x20 } };
+	uint64_t text = 32;
+
+	small_guest_put32(guest, SMALL_GUEST_AT(PLACE_MODULE_SYMBOLS) + 8, 6);
+	small_guest_put(guest, SMALL_GUEST_AT(PLACE_TYPETAB), "?ttttt", 6);
+	for (uint64_t i = 0; i < 4; i++, text += 8) {
+		Elf64_Sym symbol = { .st_name = (Elf64_Word)text,
+				     .st_value = 0xffffffffc0000000 + symbols[i].offset };
+
+		small_guest_put(guest, SMALL_GUEST_AT(PLACE_SYMTAB) + (2 + i) * sizeof(symbol),
+				&symbol, sizeof(symbol));
+		small_guest_put_text(guest, SMALL_GUEST_AT(PLACE_STRTAB) + text, symbols[i].name);
+	}
+}
+
 static void test_names(void **state)
 {
 	struct fixture *fixture = *state;
@@ -299,6 +320,7 @@ static void test_names(void **state)
 	struct guest_name name;
 	size_t skipped;
 
+	add_module_symbols(&fixture->guest);
 	assert_no_error(guest_kernel_open(&fixture->space, &fixture->kernel));
 	assert_no_error(guest_modules_read(fixture->kernel, &modules, &skipped));
 	expect_name(fixture, &modules, SMALL_GUEST_KERNEL, "f0", "", 0, 1);
@@ -307,7 +329,12 @@ static void test_names(void **state)
 	expect_name(fixture, &modules, SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) + 5,
 		    "ret_from_fork", "", 5,
 		    SMALL_GUEST_READ_ONLY - SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK));
-	expect_name(fixture, &modules, 0xffffffffc0000018, "shared_function", "beta", 8, 0xff0);
+	/* Of two at one address the first. */
+	expect_name(fixture, &modules, SMALL_GUEST_FUNCTION(4) + 2, "__sched_text_end", "", 2,
+		    SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) - SMALL_GUEST_FUNCTION(4));
+	expect_name(fixture, &modules, 0xffffffffc0000018, "shared_function", "beta", 8, 0x10);
+	expect_name(fixture, &modules, 0xffffffffc0000022, "middle", "beta", 2, 0x20);
+	expect_name(fixture, &modules, 0xffffffffc0000045, "later", "beta", 5, 0xfc0);
 	assert_false(guest_name_find(fixture->kernel, &modules, GVA(0xffffffffc0000008), &name));
 	assert_false(guest_name_find(fixture->kernel, &modules, GVA(0x401000), &name));
 	assert_false(guest_name_find(fixture->kernel, NULL, GVA(0xffffffffc0000018), &name));
