@@ -22,7 +22,8 @@
 
 struct callgraph_options {
 	bool caller;   /* false: callee */
-	bool children; /* of samples that have the row's function anywhere in their chain */
+	/* Of samples that have the row's function anywhere in their chain: where children are counted. */
+	bool children;
 };
 
 /* A place in the call tree that a branch goes through. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cells become rows: locations that read the same become one (identity.c). Functions that are in
- * call chains only have rows, too. profile_sort.c sorts them.
+ * call chains only have rows, too, where children are counted. profile_sort.c sorts them.
  */
 #include "profile/profile_rows.h"
 
@@ -158,6 +158,10 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 {
 	struct profile_row *row;
 
+	walk->depth++;
+	node->row = CALLTREE_NONE;
+	if (!builder->children && !node->self_count)
+		return;
 	if (walk->roots[node->frame] != walk->root->node + 1) {
 		walk->roots[node->frame] = walk->root->node + 1;
 		walk->rows[node->frame] = row_of_frame(builder, walk, node->frame);
@@ -168,14 +172,14 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 	row = row_of(builder, node->row);
 	if (!walk->on_path.items[node->row]++ && builder->children)
 		row->children += node->period;
-	walk->depth++;
 	if (walk->depth < row->depth)
 		row->depth = walk->depth;
 }
 
 static void leave_node(struct walk *walk, const struct calltree_node *node)
 {
-	walk->on_path.items[node->row]--;
+	if (node->row != CALLTREE_NONE)
+		walk->on_path.items[node->row]--;
 	walk->depth--;
 }
 
