@@ -261,6 +261,17 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	free(take_pointer(tree->nodes_of));
 }
 
+/* Rows of functions at which chains of strays begin: no sample was taken there. */
+static void drop_unsampled(struct profile_event *event)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < event->rows.count; i++)
+		if (event->rows.items[i].count)
+			event->rows.items[kept++] = event->rows.items[i];
+	event->rows.count = kept;
+}
+
 void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
 			const struct profile_counts *counts)
 {
@@ -277,6 +288,8 @@ void profile_rows_build(struct profile *profile, const struct profile_keys *keys
 	if (counts->chains)
 		build_tree(&builder, counts);
 	profile->row_count = builder.places.count;
+	for (size_t i = 0; !counts->children && i < profile->event_count; i++)
+		drop_unsampled(&profile->events[i]);
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, keys, &profile->events[i]);
 	map_deinit(&builder.numbers);
