@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unwinding kernel stacks: those of all sleeping tasks of the saved guests, over and over.
+"""Unwinding stacks, over and over: kernel stacks of all sleeping tasks of the saved guests, then a program's.
 
 The guests are those that guest_contact.py saves; unwind_stacks.c does the work, in one thread. All
 chains must be complete: what ends early is fast. Their few functions stay in the first cache; ns/row is
 what a row takes that is anywhere in the kernel's text.
+
+The program is unwind_program.c itself, by DWARF, from copies that it took of its own stack while it worked.
+Chains below the dynamic linker are not complete: it keeps its stack in RBX.
 """
 import os
 import statistics
@@ -12,23 +15,31 @@ import subprocess
 import guest_contact
 
 
-def unwind(program, folder, runs):
+def unwind(runs, *command):
     results = [[float(word) for word in
-                subprocess.run([program, folder], check=True, capture_output=True,
+                subprocess.run(command, check=True, capture_output=True,
                                text=True).stdout.split()] for _ in range(runs)]
     return [statistics.median(column) for column in zip(*results)]
 
 
-def measure(root, say, runs):
-    program = os.path.join(root, "build/release/bench/unwind_stacks")
-    subprocess.run(["ninja", "-C", os.path.join(root, "build/release"), "bench/unwind_stacks"],
+def build(root, name):
+    subprocess.run(["ninja", "-C", os.path.join(root, "build/release"), "bench/" + name],
                    check=True, stdout=subprocess.DEVNULL)
-    say(f"\nunwinding kernel stacks by ORC, CPU time of one thread, medians of {runs} runs, "
+    return os.path.join(root, "build/release/bench", name)
+
+
+def measure(root, say, runs):
+    program = build(root, "unwind_stacks")
+    say(f"\nunwinding stacks by ORC, CPU time of one thread, medians of {runs} runs, "
         f"load {os.getloadavg()[0]:.1f}")
     say(f"  {'its kernel':<22} {'rows':>8} {'read ms':>8} {'chains':>7} {'complete':>8} "
         f"{'frames':>7} {'ns/frame':>8} {'chains/s':>9} {'ns/row':>7}")
     for series in guest_contact.SERIES:
         folder = os.path.join(root, "build/cache/guest-images", series)
-        rows, read_ms, chains, complete, frames, ns, row_ns = unwind(program, folder, runs)
+        rows, read_ms, chains, complete, frames, ns, row_ns = unwind(runs, program, folder)
         say(f"  {series:<22} {rows:8.0f} {read_ms:8.0f} {chains:7.0f} {complete:8.0f} "
             f"{frames:7.0f} {ns:8.1f} {1e9 / (ns * frames / chains):9.0f} {row_ns:7.1f}")
+
+    rows, read_ms, chains, complete, frames, ns = unwind(runs, build(root, "unwind_program"))
+    say(f"  {'a program, by DWARF':<22} {rows:8.0f} {read_ms:8.0f} {chains:7.0f} {complete:8.0f} "
+        f"{frames:7.0f} {ns:8.1f} {1e9 / (ns * frames / chains):9.0f}")

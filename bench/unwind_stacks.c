@@ -10,9 +10,9 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/memory.h"
+#include "cpu_time.h"
 #include "guest/task.h"
 #include "saved_guest.h"
 #include "unwind/kernel_table.h"
@@ -104,15 +104,6 @@ static struct totals unwind_all(const struct unwind_table *table, const struct s
 		totals.complete += chain.end == UNWIND_COMPLETE;
 	}
 	return totals;
-}
-
-/* CPU time: other work on the machine shall not count. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 /* What sleeping tasks have in common stays in the first cache; this does not. */

@@ -131,6 +131,8 @@ static void write_event(struct json *json, const struct profile *profile,
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
 
+		if (!row->count && !children)
+			continue;
 		json_open_object(json, NULL);
 		json_unsigned(json, "samples", row->count);
 		json_unsigned(json, "period", row->period);

@@ -59,6 +59,12 @@ static bool is_same_cell(const struct profile_row *left, const struct profile_ro
 	}
 }
 
+/* Functions that are in chains only have none where children are not asked for. */
+static bool has_line(const struct writer *writer, const struct profile_row *row)
+{
+	return row->count || writer->options->children;
+}
+
 static void measure(struct writer *writer, const struct profile_event *event)
 {
 	const struct profile_keys *keys = &writer->options->keys;
@@ -71,7 +77,9 @@ static void measure(struct writer *writer, const struct profile_event *event)
 			const struct profile_row *row = &event->rows.items[i];
 			size_t width;
 
-			if (i && is_same_cell(row - 1, row, keys->items[k]))
+			if (!has_line(writer, row) ||
+			    (i && has_line(writer, row - 1) &&
+			     is_same_cell(row - 1, row, keys->items[k])))
 				continue;
 			make_cell(writer, row, keys->items[k]);
 			width = text_width(&writer->cell);
@@ -180,7 +188,8 @@ static bool is_shown(const struct writer *writer, const struct profile_event *ev
 {
 	uint64_t period = writer->options->children ? row->children : row->period;
 
-	return percent_of(period, event->period) >= writer->options->min_percent;
+	return has_line(writer, row) &&
+	       percent_of(period, event->period) >= writer->options->min_percent;
 }
 
 static void write_event(struct writer *writer, const struct profile_event *event)

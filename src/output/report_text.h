@@ -11,7 +11,7 @@
 struct report_text_options {
 	struct profile_keys keys;
 	bool colour;
-	bool children; /* of a profile with children: the column, and what shares are of */
+	bool children; /* of a profile with chains: the column, and what shares are of */
 	bool chains;   /* likewise: draw them below each row … */
 	bool caller;   /* … from the outermost function on; false: from the innermost */
 	double min_percent;	  /* rows with a smaller share are left out */

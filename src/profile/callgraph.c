@@ -35,11 +35,6 @@ struct callgraph {
 	bool entered;
 };
 
-static bool has_row(const struct calltree_node *node)
-{
-	return node->parent != CALLTREE_NONE && node->row != CALLTREE_NONE;
-}
-
 struct callgraph *callgraph_create(const struct profile *profile,
 				   const struct callgraph_options *options)
 {
@@ -58,12 +53,12 @@ struct callgraph *callgraph_create(const struct profile *profile,
 		graph->firsts[i] = CALLTREE_NONE;
 	graph->slots = memory_calloc(tree->frames.count + 1, sizeof(*graph->slots));
 	for (size_t i = 0; i < tree->nodes.count; i++)
-		if (has_row(&tree->nodes.items[i]))
+		if (tree->nodes.items[i].parent != CALLTREE_NONE)
 			graph->starts[tree->nodes.items[i].row + 2]++;
 	for (size_t i = 2; i < profile->row_count + 2; i++)
 		graph->starts[i] += graph->starts[i - 1];
 	for (size_t i = 0; i < tree->nodes.count; i++)
-		if (has_row(&tree->nodes.items[i]))
+		if (tree->nodes.items[i].parent != CALLTREE_NONE)
 			graph->nodes[graph->starts[tree->nodes.items[i].row + 1]++] = i;
 	return graph;
 }

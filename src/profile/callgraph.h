@@ -22,8 +22,7 @@
 
 struct callgraph_options {
 	bool caller;   /* false: callee */
-	/* Of samples that have the row's function anywhere in their chain: where children are counted. */
-	bool children;
+	bool children; /* of samples that have the row's function anywhere in their chain */
 };
 
 /* A place in the call tree that a branch goes through. */

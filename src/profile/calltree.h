@@ -27,11 +27,7 @@ struct calltree_node {
 	uint32_t parent; /* its number is lower than the node's; CALLTREE_NONE: a root */
 	uint32_t frame;	 /* of a root: its number in roots */
 	uint32_t child, sibling; /* the first below, the next beside; CALLTREE_NONE: there is none */
-	/*
-	 * The number of the row that it counts for; not of a root. CALLTREE_NONE where children
-	 * are not counted and no sample ends here.
-	 */
-	uint32_t row;
+	uint32_t row;		 /* the number of the row that it counts for; not of a root */
 	uint64_t period, count;	 /* of samples that end here or below */
 	uint64_t self_period, self_count; /* that end here */
 };

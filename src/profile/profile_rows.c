@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cells become rows: locations that read the same become one (identity.c). Functions that are in
- * call chains only have rows, too, where children are counted. profile_sort.c sorts them.
+ * call chains only have rows, too. profile_sort.c sorts them.
  */
 #include "profile/profile_rows.h"
 
@@ -158,10 +158,6 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 {
 	struct profile_row *row;
 
-	walk->depth++;
-	node->row = CALLTREE_NONE;
-	if (!builder->children && !node->self_count)
-		return;
 	if (walk->roots[node->frame] != walk->root->node + 1) {
 		walk->roots[node->frame] = walk->root->node + 1;
 		walk->rows[node->frame] = row_of_frame(builder, walk, node->frame);
@@ -172,14 +168,14 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 	row = row_of(builder, node->row);
 	if (!walk->on_path.items[node->row]++ && builder->children)
 		row->children += node->period;
+	walk->depth++;
 	if (walk->depth < row->depth)
 		row->depth = walk->depth;
 }
 
 static void leave_node(struct walk *walk, const struct calltree_node *node)
 {
-	if (node->row != CALLTREE_NONE)
-		walk->on_path.items[node->row]--;
+	walk->on_path.items[node->row]--;
 	walk->depth--;
 }
 
@@ -261,17 +257,6 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	free(take_pointer(tree->nodes_of));
 }
 
-/* Rows of functions at which chains of strays begin: no sample was taken there. */
-static void drop_unsampled(struct profile_event *event)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < event->rows.count; i++)
-		if (event->rows.items[i].count)
-			event->rows.items[kept++] = event->rows.items[i];
-	event->rows.count = kept;
-}
-
 void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
 			const struct profile_counts *counts)
 {
@@ -288,8 +273,6 @@ void profile_rows_build(struct profile *profile, const struct profile_keys *keys
 	if (counts->chains)
 		build_tree(&builder, counts);
 	profile->row_count = builder.places.count;
-	for (size_t i = 0; !counts->children && i < profile->event_count; i++)
-		drop_unsampled(&profile->events[i]);
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, keys, &profile->events[i]);
 	map_deinit(&builder.numbers);

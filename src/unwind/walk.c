@@ -258,7 +258,7 @@ static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 
 static inline bool pass_by(struct unwind_walk *walk, const struct unwind_row *row)
 {
-	uint64_t frame;
+	uint64_t frame = 0;
 
 	if (row->type == UNWIND_ROW_SIGNAL)
 		return pass_signal(walk, row);

@@ -62,7 +62,6 @@ compare --rows events -g none
 perf record -q -e cpu-clock -F 5000 -g --user-callchains -o user-chains ./workload || exit 1
 compare --rows user-chains -g none
 compare --rows user-chains -g none --no-children
-compare --rows user-chains --no-children
 
 # The whole system: many processes, of programs without symbols and without frame pointers.
 perf record -q -a -e cpu-clock -F 3000 -g -o system -- sh -c '
