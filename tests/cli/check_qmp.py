@@ -161,10 +161,11 @@ def try_libvirt():
 # Any process may have anything on its command line.
 def try_liars(path):
     path = path.replace(",", ",,")
-    liar = start(["sh", "-c", "sleep 600; exit", "qemu", "-qmp", f"unix:{path},server=on"])
-    nobody = start(["sh", "-c", "sleep 600; exit", "qemu", "-qmp", "unix:/no/such,server=on"])
-    silent = start(["sh", "-c", "sleep 600; exit", "qemu", "-monitor", f"unix:{path},server=on",
-                    "-qmp", f"unix:{path}", "-mon", "chardev=x,mode=control"])
+    sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
+    liar = start([*sleeper, "-qmp", f"unix:{path},server=on"])
+    nobody = start([*sleeper, "-qmp", "unix:/no/such,server=on"])
+    silent = start([*sleeper, "-monitor", f"unix:{path},server=on", "-qmp", f"unix:{path}", "-mon",
+                    "chardev=x,mode=control"])
     time.sleep(0.2)
     for process, pattern in ((liar, "not that process's own"), (nobody, "No such file"),
                              (silent, "names no QMP socket and is not libvirt's")):
