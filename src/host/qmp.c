@@ -102,16 +102,21 @@ static struct json_object *parse(struct qmp *qmp, const char *line, size_t lengt
 	return NULL;
 }
 
+/* Of the first message; NULL: it is not all there. */
+static const char *find_end(const struct qmp *qmp)
+{
+	size_t left = qmp->received.size - qmp->searched;
+
+	return left ? memchr(qmp->received.data + qmp->searched, '\n', left) : NULL;
+}
+
 /* The next message, which is an object; the caller puts it. */
 static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
 {
 	const char *newline;
 	size_t length;
 
-	while (!(newline = qmp->received.size == qmp->searched
-				   ? NULL
-				   : memchr(qmp->received.data + qmp->searched, '\n',
-					    qmp->received.size - qmp->searched))) {
+	while (!(newline = find_end(qmp))) {
 		struct error *error;
 
 		qmp->searched = qmp->received.size;
