@@ -33,9 +33,25 @@
 #define LEVEL_BITS 9
 #define IS_KERNEL(gva) ((gva) >> 63)
 #define GUEST_PID_MAX (1u << 22) /* PID_MAX_LIMIT */
+#define PAGE_BYTES (1u << PAGE_BITS)
+#define MAX_STACK_PAGES 17 /* of one stack */
+
+enum { AX = 0, SP = 4 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
+
+/* struct pt_regs, arch/x86/include/asm/ptrace.h */
+#define PT_REGS_CS 17
+#define PT_REGS_SP 19
+#define PT_REGS_SS 20
+#define PT_REGS_WORDS 21
+#define FRED_WORDS 2 /* above it, from 6.9 on where FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
+#define USER_CS 0x33 /* arch/x86/include/asm/segment.h */
+#define USER32_CS 0x23
+#define USER_SS 0x2b
 
 const volatile struct sampler_layout layout;
 const volatile bool sees_guests; /* the layout is known */
+const volatile bool takes_stacks;
+const volatile __u32 user_stack_bytes; /* that are copied at most */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -63,6 +79,21 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+/* By CPU: what a sample with its stacks is put together in. */
+struct scratch {
+	struct sampler_record record;
+	struct sampler_stacks stacks;
+	/* How much of it is used stays below SAMPLER_STACK_BYTES; a page more is never passed. */
+	__u8 data[SAMPLER_STACK_BYTES + PAGE_BYTES];
+	__u64 used;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
 static __always_inline __u64 kernel_word(__u64 address)
 {
 	__u64 value = 0;
@@ -87,8 +118,12 @@ static __always_inline __u8 kernel_byte(__u64 address)
 	return value;
 }
 
-/* Where the VMM has GPA mapped; 0: in no slot. Largest slots come first. */
-static __noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
+/*
+ * Functions that are not static are verified once, by themselves, and not anew at each call.
+ *
+ * Where the VMM has GPA mapped; 0: in no slot. Largest slots come first.
+ */
+__noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
 {
 	if (!vm)
 		return 0;
@@ -106,14 +141,14 @@ static __always_inline bool read_hva(__u64 hva, void *data, __u32 size)
 	return hva && !bpf_probe_read_user(data, size, (void *)(unsigned long)hva);
 }
 
-/* Where the VMM has a kernel address of the guest mapped; 0: the guest does not map it. */
-static __noinline __u64 translate(struct sampler_vm *vm, __u64 gva)
+/* Where the VMM has an address of the guest mapped, by these page tables; 0: they do not map it. */
+__noinline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
 {
-	__u64 table, entry = 0, bytes = 0;
+	__u64 entry = 0, bytes = 0;
 
-	if (!vm || !IS_KERNEL(gva))
+	if (!vm)
 		return 0;
-	table = vm->page_tables;
+	table &= ADDRESS_MASK;
 	for (__u32 i = 0; i < 5; i++) {
 		__u32 level = 5 - i, shift = PAGE_BITS + LEVEL_BITS * (level - 1);
 
@@ -130,6 +165,11 @@ static __noinline __u64 translate(struct sampler_vm *vm, __u64 gva)
 	return hva_of(vm, (table & ~(bytes - 1)) | (gva & (bytes - 1)));
 }
 
+static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
+{
+	return IS_KERNEL(gva) ? translate(vm, vm->page_tables, gva) : 0;
+}
+
 /* The address at which the vCPU keeps its pointer to the current task; the last one is kept. */
 static __always_inline __u64 find_current(struct sampler_thread *thread, struct sampler_vm *vm,
 					  __u64 gs_base)
@@ -137,7 +177,7 @@ static __always_inline __u64 find_current(struct sampler_thread *thread, struct 
 	__u64 gva = gs_base + vm->current_offset;
 
 	if (thread->current_gva != gva || thread->version != vm->version) {
-		thread->current_hva = translate(vm, gva);
+		thread->current_hva = translate_kernel(vm, gva);
 		thread->current_gva = gva;
 		thread->version = vm->version;
 	}
@@ -147,7 +187,7 @@ static __always_inline __u64 find_current(struct sampler_thread *thread, struct 
 static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_record *record)
 {
 	/* A task_struct is contiguous in physical memory: kmem_cache_create(), kernel/fork.c. */
-	__u64 task = translate(vm, record->task);
+	__u64 task = translate_kernel(vm, record->task);
 
 	return task && read_hva(task + vm->task_pid, &record->pid, sizeof(record->pid)) &&
 	       read_hva(task + vm->task_tgid, &record->tgid, sizeof(record->tgid)) &&
@@ -156,20 +196,32 @@ static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_reco
 	       record->pid <= GUEST_PID_MAX && record->tgid <= GUEST_PID_MAX;
 }
 
-/* Who runs on the vCPU: the per-CPU area is at GS in the kernel, at its other base in user mode. */
-static __always_inline void find_task(struct sampler_thread *thread, __u64 vmcb01,
-				      struct sampler_record *record)
+/* The per-CPU area is at GS in the kernel, at its other base in user mode. */
+static __always_inline __u64 gs_base_of(__u64 vmcb01, const struct sampler_record *record)
 {
-	__u32 number = thread->vm;
-	struct sampler_vm *vm = bpf_map_lookup_elem(&vms, &number);
 	__u64 gs_base = kernel_word(vmcb01 + layout.vmcb_gs_base);
 
-	if (!vm || !vm->version || vm->version != vm->version_again)
-		return;
 	/* In user mode, and where entry code has not come to SWAPGS yet. */
 	if (record->flags & SAMPLER_USER || !IS_KERNEL(gs_base))
 		gs_base = kernel_word(vmcb01 + layout.vmcb_kernel_gs_base);
-	if (!read_hva(find_current(thread, vm, gs_base), &record->task, sizeof(record->task)))
+	return gs_base;
+}
+
+/* NULL: nothing is known of it, or it is being replaced. */
+static __always_inline struct sampler_vm *find_vm(const struct sampler_thread *thread)
+{
+	__u32 number = thread->vm;
+	struct sampler_vm *vm = bpf_map_lookup_elem(&vms, &number);
+
+	return vm && vm->version && vm->version == vm->version_again ? vm : NULL;
+}
+
+/* Who runs on the vCPU. */
+static __always_inline void find_task(struct sampler_thread *thread, struct sampler_vm *vm,
+				      __u64 gs_base, struct sampler_record *record)
+{
+	if (!vm->page_tables ||
+	    !read_hva(find_current(thread, vm, gs_base), &record->task, sizeof(record->task)))
 		return;
 	if (read_task(vm, record))
 		record->flags |= SAMPLER_TASK;
@@ -189,8 +241,144 @@ static __always_inline void fill(struct sampler_thread *thread, __u64 vmcb,
 		record->flags |= SAMPLER_AT_EXIT;
 	if (hflags & HF_GUEST_MASK)
 		record->flags |= SAMPLER_NESTED;
-	else
-		find_task(thread, kernel_word(thread->vcpu + layout.svm_vmcb01), record);
+}
+
+/*
+ * Copies guest memory behind what SCRATCH holds already, SIZE bytes within one page. False: there
+ * is no room, or no such memory.
+ */
+__noinline int copy_page(struct scratch *scratch, struct sampler_vm *vm, __u64 table, __u64 gva,
+			 __u64 size)
+{
+	__u64 hva = translate(vm, table, gva), used;
+
+	if (!scratch || !hva || size > PAGE_BYTES)
+		return 0;
+	used = scratch->used;
+	if (used >= SAMPLER_STACK_BYTES || used + size > SAMPLER_STACK_BYTES)
+		return 0;
+	if (bpf_probe_read_user(&scratch->data[used], size, (void *)(unsigned long)hva))
+		return 0;
+	scratch->used = used + size;
+	return 1;
+}
+
+/* Copies the stack from GVA to END, or as far as it is mapped; NUMBER is below SAMPLER_STACKS. */
+static __always_inline void copy_stack(struct scratch *scratch, __u32 number,
+				       struct sampler_vm *vm, __u64 table, __u64 gva, __u64 end)
+{
+	struct sampler_stack *stack = &scratch->stacks.stacks[number];
+
+	stack->gva = gva;
+	stack->end = end;
+	for (__u32 i = 0; i < MAX_STACK_PAGES && gva < end; i++) {
+		__u64 size = PAGE_BYTES - (gva & (PAGE_BYTES - 1));
+
+		if (size > end - gva)
+			size = end - gva;
+		if (!copy_page(scratch, vm, table, gva, size))
+			break;
+		gva += size;
+	}
+	stack->bytes = gva - stack->gva;
+}
+
+/* Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0. */
+static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
+					      __u64 *ret_end)
+{
+	__u64 end = 0, previous = 0;
+
+	if (!vm->irq_stack_offset ||
+	    !read_hva(translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+		return 0;
+	/* It is the end, or a word below: arch/x86/kernel/irq_64.c, before and since 5.12. */
+	end = (end + sizeof(end)) & ~(__u64)(PAGE_BYTES - 1);
+	if (end - sp > vm->stack_bytes || /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+	    !read_hva(translate_kernel(vm, end - sizeof(end)), &previous, sizeof(previous)))
+		return 0;
+	*ret_end = end;
+	return previous;
+}
+
+/* Kernel stacks: that in use, and, from an IRQ stack, the task's below it. */
+static __always_inline void copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
+					       __u64 gs_base, __u64 sp, __u64 task_stack)
+{
+	__u64 end = 0, task_end = task_stack + vm->stack_bytes, previous;
+
+	if (task_stack && sp - task_stack < vm->stack_bytes) {
+		copy_stack(scratch, 0, vm, vm->page_tables, sp, task_end);
+		return;
+	}
+	previous = find_interrupted(vm, gs_base, sp, &end);
+	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp + vm->stack_bytes);
+	if (previous && task_stack && previous - task_stack < vm->stack_bytes)
+		copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+}
+
+/* CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not. */
+static __always_inline __u64 user_sp_below(__u64 end_hva)
+{
+	__u64 words[PT_REGS_WORDS - PT_REGS_CS] = {}, cs;
+
+	if (!read_hva(end_hva - sizeof(words), words, sizeof(words)))
+		return 0;
+	cs = words[0] & 0xffff; /* FRED keeps more above */
+	if ((cs != USER_CS && cs != USER32_CS) ||
+	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS)
+		return 0;
+	return IS_KERNEL(words[PT_REGS_SP - PT_REGS_CS]) ? 0 : words[PT_REGS_SP - PT_REGS_CS];
+}
+
+/* The user's stack pointer: a struct pt_regs at the end of the kernel stack has it; 0: none. */
+static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack)
+{
+	__u64 last = translate_kernel(vm, task_stack + vm->stack_bytes - sizeof(__u64));
+	__u64 sp;
+
+	if (!last)
+		return 0;
+	sp = user_sp_below(last + sizeof(__u64));
+	return sp ? sp : user_sp_below(last + sizeof(__u64) - FRED_WORDS * sizeof(__u64));
+}
+
+/* Of a guest that is no Linux only the stack in use is known. */
+static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
+					   const struct sampler_record *record, __u64 sp)
+{
+	copy_stack(scratch, SAMPLER_STACKS - 1, vm, record->page_tables, sp,
+		   sp + user_stack_bytes);
+}
+
+static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_vm *vm,
+					__u64 gs_base, const struct sampler_record *record)
+{
+	__u64 sp = scratch->stacks.registers[SP], task_stack = 0;
+
+	if (record->flags & SAMPLER_USER || !vm->page_tables) {
+		copy_own_stack(scratch, vm, record, sp);
+		return;
+	}
+	if (record->flags & SAMPLER_TASK)
+		read_hva(translate_kernel(vm, record->task + vm->task_stack), &task_stack,
+			 sizeof(task_stack));
+	copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack);
+	if (!task_stack || !record->mm)
+		return;
+	sp = find_user_sp(vm, task_stack);
+	if (sp)
+		copy_own_stack(scratch, vm, record, sp);
+}
+
+static __always_inline void read_registers(const struct sampler_thread *thread, __u64 vmcb,
+					   struct sampler_stacks *ret)
+{
+	bpf_probe_read_kernel(ret->registers, sizeof(ret->registers),
+			      (void *)(unsigned long)(thread->vcpu + layout.vcpu_arch +
+						      layout.arch_regs));
+	ret->registers[AX] = kernel_word(vmcb + layout.vmcb_rax);
+	ret->registers[SP] = kernel_word(vmcb + layout.vmcb_rsp);
 }
 
 /* Wakes the reader when a quarter of the ring is filled, not at each sample. */
@@ -200,6 +388,29 @@ static __always_inline __u64 wakeup(void *ring)
 
 	return available >= bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4 ? BPF_RB_FORCE_WAKEUP
 									   : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void write_stacks(void *ring, struct sampler_thread *thread,
+					 struct sampler_vm *vm, __u64 vmcb, __u64 gs_base,
+					 struct sampler_record *record)
+{
+	__u32 cpu = record->cpu;
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
+	__u64 used;
+
+	if (!scratch)
+		return;
+	scratch->used = 0;
+	__builtin_memset(&scratch->stacks, 0, sizeof(scratch->stacks));
+	read_registers(thread, vmcb, &scratch->stacks);
+	copy_stacks(scratch, vm, gs_base, record);
+	record->flags |= SAMPLER_STACKS_TAKEN;
+	scratch->record = *record;
+	used = scratch->used;
+	if (used <= SAMPLER_STACK_BYTES)
+		bpf_ringbuf_output(ring, scratch,
+				   sizeof(scratch->record) + sizeof(scratch->stacks) + used,
+				   wakeup(ring));
 }
 
 static __always_inline void take(struct bpf_perf_event_data *context,
@@ -213,9 +424,21 @@ static __always_inline void take(struct bpf_perf_event_data *context,
 		.cpu = cpu,
 	};
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct sampler_vm *vm = find_vm(thread);
+	__u64 gs_base = 0;
 
 	fill(thread, vmcb, &record);
-	if (ring)
+	if (record.flags & SAMPLER_NESTED)
+		vm = NULL; /* what is known is not of the guest that ran */
+	if (vm) {
+		gs_base = gs_base_of(kernel_word(thread->vcpu + layout.svm_vmcb01), &record);
+		find_task(thread, vm, gs_base, &record);
+	}
+	if (!ring)
+		return;
+	if (takes_stacks && vm)
+		write_stacks(ring, thread, vm, vmcb, gs_base, &record);
+	else
 		bpf_ringbuf_output(ring, &record, sizeof(record), wakeup(ring));
 }
 

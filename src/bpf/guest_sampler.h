@@ -9,6 +9,9 @@
 #define SAMPLER_MAX_VMS 1024 /* whose guests' processes are told; a power of two */
 #define SAMPLER_MAX_SLOTS 32 /* of a VM, the largest; a power of two */
 #define SAMPLER_COMM_BYTES 16
+#define SAMPLER_REGISTERS 16 /* as KVM numbers them: AX CX DX BX SP BP SI DI R8 … R15 */
+#define SAMPLER_STACKS 3
+#define SAMPLER_STACK_BYTES 65536 /* of a sample, all its stacks together; a power of two */
 
 /*
  * Where a running vCPU keeps what a sample of its guest is made of, in bytes; see vm_files.h for
@@ -21,6 +24,8 @@ struct sampler_layout {
 	__u32 svm_vmcb, svm_vmcb01;	  /* of struct vcpu_svm: struct vmcb *, the second struct's ptr */
 	__u32 vmcb_exit_code;		  /* of struct vmcb */
 	__u32 vmcb_rip, vmcb_cr3, vmcb_cpl, vmcb_gs_base, vmcb_kernel_gs_base;
+	__u32 vmcb_rsp, vmcb_rax;
+	__u32 arch_regs; /* u64[], of which AX and SP are the VMCB's affair */
 };
 
 /* A sampled thread, by process << 32 | thread. */
@@ -40,12 +45,19 @@ struct sampler_slot {
 
 /* How to find the current task of a guest's vCPU. Replaced as a whole; `version` changes then. */
 struct sampler_vm {
-	__u64 version;	   /* 0: nothing is known of it */
-	__u64 page_tables; /* gpa of the kernel's own page tables: they map all of its addresses */
+	__u64 version; /* 0: nothing is known of it */
+	/*
+	 * gpa of the kernel's own page tables: they map all of its addresses. 0: it is no Linux, the
+	 * vCPU's are taken, and nothing is known of tasks.
+	 */
+	__u64 page_tables;
 	__u32 levels;	   /* 4 or 5 */
 	__u32 slot_count;
 	__s64 current_offset; /* from the GS base to the pointer to the current task */
 	__u32 task_pid, task_tgid, task_comm, task_mm; /* of the guest's struct task_struct */
+	__u32 task_stack;
+	__u32 stack_bytes; /* of a task's kernel stack */
+	__s64 irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
 	struct sampler_slot slots[SAMPLER_MAX_SLOTS];
 	__u64 version_again; /* as version, or it is being replaced just now */
 };
@@ -55,6 +67,7 @@ enum {
 	SAMPLER_AT_EXIT = 2, /* the exit was no interrupt: the time belongs to what made it */
 	SAMPLER_NESTED = 4,  /* of a guest in the guest */
 	SAMPLER_TASK = 8,    /* task, mm, pid, tgid and comm are set */
+	SAMPLER_STACKS_TAKEN = 16, /* a struct sampler_stacks follows the record */
 };
 
 /* A sample of a guest. */
@@ -70,6 +83,20 @@ struct sampler_record {
 	__u32 cpu;
 	__u32 flags;
 	__u32 reserved;
+};
+
+/* The part of a stack that was copied. */
+struct sampler_stack {
+	__u64 gva;   /* of its first byte */
+	__u64 end;   /* of the stack, exclusive, as far as that is known; else of what was copied */
+	__u32 bytes; /* copied */
+	__u32 reserved;
+};
+
+/* What call chains are made of; the bytes of its stacks, one after another, follow it. */
+struct sampler_stacks {
+	__u64 registers[SAMPLER_REGISTERS];
+	struct sampler_stack stacks[SAMPLER_STACKS]; /* innermost first; the user's is the last */
 };
 
 #endif

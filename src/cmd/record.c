@@ -45,6 +45,10 @@ static const struct option_spec record_option_table[] = {
 	       .completion = COMPLETE_FILE),
 	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
 	       "write a folder, in which stock perf finds the names of guest kernels, too"),
+	OPTION(OPTION_FLAG, 'g', "call-graph", callchains, NULL, "record call chains, too"),
+	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
+	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
+	       .max = 32768),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
@@ -316,6 +320,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.may_begin_empty = command->pid != 0,
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
+		.stack_bytes = options->callchains ? options->stack_bytes : 0,
 		.path = options->output,
 		.directory = options->directory,
 	};
@@ -339,7 +344,7 @@ static struct error *record(const struct record_options *options, struct record_
 static struct error *run_record(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
-	struct record_options options = { 0 };
+	struct record_options options = { .stack_bytes = 8192 };
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;

@@ -19,8 +19,9 @@
 
 struct record_options {
 	struct string_list vms, pids, events;
-	bool all, guest, host, no_memory, kernel_only, directory, verbose, quiet;
+	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
 	uint64_t frequency, count; /* 0: not given */
+	uint64_t stack_bytes;
 	const char *output;
 	double duration_s; /* 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;

@@ -90,6 +90,12 @@ static struct error *prepare_event(struct host_event *event, const struct record
 	event->attr.clockid = CLOCK_MONOTONIC;
 	event->attr.sample_type = SAMPLE_TYPE | (event->tracepoint ? PERF_SAMPLE_RAW : 0);
 	event->attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	if (options->callchains) {
+		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		/* Those of guests are not the kernel's affair. */
+		event->attr.exclude_callchain_kernel = !options->host;
+		event->attr.exclude_callchain_user = !options->host;
+	}
 	warn_of_mediated_pmu(event);
 	return host_event_probe(event);
 }

@@ -16,9 +16,10 @@
 #define BANNER_BYTES 256
 #define MAX_MODULES 4096
 #define MODULE_NAME_BYTES 64
+#define MAX_STACK_BYTES (64 << 10)
 
 struct current_layout {
-	struct guest_btf_field pid, tgid, comm, mm, hot_current;
+	struct guest_btf_field pid, tgid, comm, mm, stack, hot_current, hot_irq_stack;
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct current_layout, field), false }
@@ -29,7 +30,9 @@ static const struct guest_layout_row current_rows[] = {
 	ROW("task_struct", "tgid", tgid),
 	ROW("task_struct", "comm", comm),
 	ROW("task_struct", "mm", mm),
+	MAYBE("task_struct", "stack", stack),
 	MAYBE("pcpu_hot", "current_task", hot_current),
+	MAYBE("pcpu_hot", "hardirq_stack_ptr", hot_irq_stack),
 	{ 0 },
 };
 
@@ -62,19 +65,39 @@ void guest_kernel_use_own_page_tables(const struct guest_kernel *kernel)
 		*space = own;
 }
 
-static bool find_offset(const struct guest_kernel *kernel, const struct current_layout *layout,
-			int64_t *ret)
+/* Of the per-CPU variable NAME, which was the field HOT of pcpu_hot for some time. */
+static bool find_offset(const struct guest_kernel *kernel, const char *name,
+			const struct guest_btf_field *hot, int64_t *ret)
 {
 	struct gva variable;
 
-	if (guest_kernel_find_symbol(kernel, "current_task", &variable)) {
+	if (guest_kernel_find_symbol(kernel, name, &variable)) {
 		*ret = variable.value;
 		return true;
 	}
-	if (!layout->hot_current.size || !guest_kernel_find_symbol(kernel, "pcpu_hot", &variable))
+	if (!hot->size || !guest_kernel_find_symbol(kernel, "pcpu_hot", &variable))
 		return false;
-	*ret = variable.value + layout->hot_current.offset;
+	*ret = variable.value + hot->offset;
 	return true;
+}
+
+/*
+ * A kernel stack is as large as that of the first task, which has its place in the image
+ * (include/asm-generic/vmlinux.lds.h, INIT_TASK_DATA; the end's name since 6.10 and before).
+ */
+static void find_stacks(const struct guest_kernel *kernel, const struct current_layout *layout,
+			struct guest_current *ret)
+{
+	struct gva start, end;
+
+	if (!layout->stack.size || !guest_kernel_find_symbol(kernel, "init_stack", &start) ||
+	    (!guest_kernel_find_symbol(kernel, "__end_init_stack", &end) &&
+	     !guest_kernel_find_symbol(kernel, "__end_init_task", &end)) ||
+	    end.value - start.value - 1 >= MAX_STACK_BYTES)
+		return;
+	ret->stack = layout->stack.offset;
+	ret->stack_bytes = end.value - start.value;
+	find_offset(kernel, "hardirq_stack_ptr", &layout->hot_irq_stack, &ret->irq_stack_offset);
 }
 
 struct error *guest_current_find(const struct guest_kernel *kernel, struct guest_current *ret)
@@ -86,7 +109,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	if (error)
 		return error;
 	if (!find_page_tables(kernel, &current.page_tables) ||
-	    !find_offset(kernel, &layout, &current.offset))
+	    !find_offset(kernel, "current_task", &layout.hot_current, &current.offset))
 		return error_create(ERROR_UNSUPPORTED,
 				    "the guest's kernel names neither its page tables nor the "
 				    "current task (CONFIG_KALLSYMS_ALL)");
@@ -95,6 +118,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	current.tgid = layout.tgid.offset;
 	current.comm = layout.comm.offset;
 	current.mm = layout.mm.offset;
+	find_stacks(kernel, &layout, &current);
 	*ret = current;
 	return NULL;
 }

@@ -39,6 +39,8 @@ enum guest_message {
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_VCPUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
+	GUEST_ASK_UNWIND,	/* -> an encoded table of unwind data (unwind/table.h) of kernel and
+				   modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */

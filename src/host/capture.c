@@ -66,10 +66,11 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 	return bytes;
 }
 
-/* Of a sampler, for each CPU: its records are larger than perf's. */
+/* Of a sampler, for each CPU: its records are larger than perf's, with stacks still more so. */
 static size_t sampler_ring_bytes(const struct capture_config *config)
 {
-	size_t cpus = sysconf(_SC_NPROCESSORS_CONF), bytes = 2 * ring_bytes_wanted(config);
+	size_t cpus = sysconf(_SC_NPROCESSORS_CONF);
+	size_t bytes = ring_bytes_wanted(config) * (config->user_stack_bytes ? 16 : 2);
 
 	while (bytes > RING_MIN_BYTES && bytes * cpus > RINGS_MAX_BYTES)
 		bytes /= 2;

@@ -33,6 +33,21 @@ struct capture_thread {
 	uint64_t vcpu_object; /* struct host_vcpu's; 0: not known */
 };
 
+/* The part of a stack that was copied at a sample. */
+struct capture_stack {
+	struct gva start, end; /* END: of the stack, exclusive; copied were BYTES from START on */
+	uint32_t bytes;
+	const uint8_t *data; /* valid during the call that hands it over, of any alignment */
+};
+
+/* What a guest's call chain is made of. */
+#define CAPTURE_KERNEL_STACKS 2
+struct capture_stacks {
+	const uint64_t *registers; /* SAMPLER_REGISTERS of src/bpf/guest_sampler.h */
+	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
+	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
+};
+
 /* What an engine that looks into vCPUs tells of a guest sample. */
 struct capture_guest {
 	bool at_exit; /* the time is that of a VM exit which the instruction at the IP made */
@@ -41,6 +56,7 @@ struct capture_guest {
 	struct gva task, mm; /* of the thread that ran: its task_struct and mm_struct */
 	uint32_t pid, tgid;  /* as the guest numbers threads and processes */
 	char comm[16];	     /* as it is there: perhaps not terminated, anything in it */
+	const struct capture_stacks *stacks; /* NULL: none were copied */
 };
 
 /* Threads are numbered from 0 in the order they were added; a number is never used again. */
@@ -71,6 +87,7 @@ struct capture_config {
 	size_t event_count;
 	size_t expected_threads;
 	struct capture_sink sink;
+	uint32_t user_stack_bytes; /* copied for call chains, beside kernel stacks; 0: no stacks */
 	const struct capture_engine *engine; /* NULL: by cost */
 	bool no_bpf;                         /* do without BPF, though it may be there */
 };

@@ -19,7 +19,8 @@ void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 		if (capture->config.events[i].tracepoint)
 			continue;
 		/* Without rights or BPF perf alone has to do. */
-		error_destroy(guest_sampler_create(ring_bytes, sampler));
+		error_destroy(guest_sampler_create(ring_bytes, capture->config.user_stack_bytes,
+						   sampler));
 		if (*sampler && guest_sampler_epoll_fd(*sampler) >= 0)
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD,
 				  guest_sampler_epoll_fd(*sampler), &interest);
@@ -78,7 +79,24 @@ struct draining {
 	size_t event;
 };
 
-static void take_record(void *context, const struct sampler_record *record)
+static void fill_stacks(const struct sampler_stacks *stacks, struct capture_stacks *ret)
+{
+	struct capture_stack *const places[SAMPLER_STACKS] = { &ret->kernel[0], &ret->kernel[1],
+							       &ret->user };
+	const uint8_t *data = (const uint8_t *)(stacks + 1);
+
+	ret->registers = (const uint64_t *)stacks->registers;
+	for (size_t i = 0; i < SAMPLER_STACKS; i++) {
+		const struct sampler_stack *stack = &stacks->stacks[i];
+
+		*places[i] = (struct capture_stack){ GVA(stack->gva), GVA(stack->end), stack->bytes,
+						     data };
+		data += stack->bytes;
+	}
+}
+
+static void take_record(void *context, const struct sampler_record *record,
+			const struct sampler_stacks *stacks)
 {
 	const struct draining *draining = context;
 	struct capture *capture = draining->capture;
@@ -91,6 +109,7 @@ static void take_record(void *context, const struct sampler_record *record)
 						     : PERF_RECORD_MISC_GUEST_KERNEL,
 	};
 	struct capture_guest guest;
+	struct capture_stacks copies;
 
 	if (record->number >= capture->threads.count) {
 		capture->stats.undecodable++;
@@ -99,6 +118,10 @@ static void take_record(void *context, const struct sampler_record *record)
 	sample.pid = capture->threads.items[record->number].pid;
 	sample.tid = capture->threads.items[record->number].tid;
 	fill_guest(record, &guest);
+	if (stacks) {
+		fill_stacks(stacks, &copies);
+		guest.stacks = &copies;
+	}
 	capture_deliver(capture, draining->event, record->number, &sample, &guest);
 }
 

@@ -81,7 +81,7 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis)
 void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 {
 	struct guest_sampler *sampler = NULL;
-	_cleanup_error_ struct error *error = guest_sampler_create(1, &sampler);
+	_cleanup_error_ struct error *error = guest_sampler_create(1, 0, &sampler);
 
 	if (error)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes", bpf_mend(error),

@@ -3,6 +3,8 @@
  * The thread works through its lists in this order: VMs that nobody has looked at, questions, files
  * whose symbols are to be read, and once a second all VMs again, for at most 1/20 of the time.
  */
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/progress.h"
 #include "host/guest_reader_state.h"
@@ -135,13 +137,14 @@ static void *run(void *context)
 	return NULL;
 }
 
-struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_only)
+struct guest_reader *guest_reader_create(struct capture *capture,
+					 const struct guest_reader_options *options)
 {
 	struct guest_reader *reader = memory_calloc(1, sizeof(*reader));
 	pthread_condattr_t attributes;
 
 	reader->capture = capture;
-	reader->kernel_only = kernel_only;
+	reader->options = *options;
 	map_init(&reader->known_files);
 	map_init(&reader->seen);
 	pthread_condattr_init(&attributes);
@@ -184,6 +187,9 @@ void guest_reader_destroy(struct guest_reader *reader)
 	stop(reader, 0);
 	while (guest_reader_take(reader, &process))
 		guest_reader_process_deinit(&process);
+	for (size_t i = 0; i < reader->unwind_news.count; i++)
+		unwind_table_destroy(reader->unwind_news.items[i].table);
+	vector_deinit(&reader->unwind_news);
 	for (size_t i = 0; i < reader->guests.count; i++)
 		guest_view_close(reader->guests.items[i].view);
 	for (size_t i = 0; i < reader->kernels.count; i++)
@@ -245,7 +251,7 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 {
 	struct question question = { vm, tgid, mm, time_ns };
 
-	if (reader->kernel_only)
+	if (reader->options.kernel_only)
 		return;
 	pthread_mutex_lock(&reader->lock);
 	if (reader->questions.count < MAX_QUESTIONS) {
@@ -272,6 +278,24 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 		*ret = reader->answers.items[reader->answers_taken++];
 	if (reader->answers_taken == reader->answers.count)
 		reader->answers.count = reader->answers_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	return there;
+}
+
+bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+				    struct unwind_table **ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = reader->unwind_news.count;
+	if (there) {
+		*ret_vm = reader->unwind_news.items[0].vm;
+		*ret = reader->unwind_news.items[0].table;
+		reader->unwind_news.count--;
+		memmove(reader->unwind_news.items, reader->unwind_news.items + 1,
+			reader->unwind_news.count * sizeof(*reader->unwind_news.items));
+	}
 	pthread_mutex_unlock(&reader->lock);
 	return there;
 }

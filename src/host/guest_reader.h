@@ -18,11 +18,17 @@
 
 struct guest_reader;
 
+struct guest_reader_options {
+	bool kernel_only; /* nothing of guests' user space is read */
+	bool unwind_data; /* wanted, for call chains */
+};
+
 /*
- * KERNEL_ONLY: nothing of guests' user space is read. CAPTURE is told how to find the current task
- * of each guest; it is borrowed, and must outlive the reader.
+ * CAPTURE is told how to find the current task of each guest; it is borrowed, and must outlive the
+ * reader.
  */
-struct guest_reader *guest_reader_create(struct capture *capture, bool kernel_only);
+struct guest_reader *guest_reader_create(struct capture *capture,
+					 const struct guest_reader_options *options);
 void guest_reader_destroy(struct guest_reader *reader); /* takes NULL */
 
 /* Puts VM number VM, process PID, on the list. LATE: it came while the recording ran. */
@@ -49,6 +55,10 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 /* False: no answer is there. RET is to be freed. Questions without an answer are dropped. */
 bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret);
 void guest_reader_process_deinit(struct guest_reader_process *process);
+
+/* A table of unwind data that is new: from now on VM's, and the caller's. False: there is none. */
+bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+				    struct unwind_table **ret);
 
 /* A symbol table that held from FROM_NS to UNTIL_NS; 0: from the beginning, to the end. */
 struct guest_reader_kernel {

@@ -81,12 +81,40 @@ static void close_view(struct guest_reader *reader, struct guest *guest)
 	reader->views--;
 }
 
+static void tell_unwind_table(struct guest_reader *reader, const struct guest *guest,
+			      struct unwind_table *table)
+{
+	struct unwind_news news = { guest->vm, table };
+
+	pthread_mutex_lock(&reader->lock);
+	vector_append(&reader->unwind_news, news);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* For call chains: of the kernel and the modules that there are now. */
+static void read_unwind_table(struct guest_reader *reader, const struct guest *guest)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct unwind_table *table;
+
+	if (!reader->options.unwind_data)
+		return;
+	error = guest_view_unwind_table(guest->view, &table);
+	if (!error)
+		tell_unwind_table(reader, guest, table);
+	else
+		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
+			 error_message(error));
+}
+
 /* Samples are no longer to be given processes by what was known of this guest. */
 static void forget(struct guest_reader *reader, struct guest *guest)
 {
 	static const struct sampler_vm nothing = { 0 };
 
 	capture_set_guest(reader->capture, guest->vm, &nothing);
+	if (reader->options.unwind_data)
+		tell_unwind_table(reader, guest, NULL);
 	close_view(reader, guest);
 }
 
@@ -148,7 +176,7 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 	_cleanup_error_ struct error *error = NULL;
 	struct sampler_vm description;
 
-	if (reader->kernel_only)
+	if (reader->options.kernel_only && !reader->options.unwind_data)
 		return;
 	error = guest_view_describe(guest->view, ++guest->version, &description);
 	if (!error)
@@ -227,6 +255,7 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
 	guest->said = true;
 	tell_capture(reader, guest);
+	read_unwind_table(reader, guest);
 	if (reader->views > MAX_VIEWS)
 		close_view(reader, guest);
 }
@@ -248,6 +277,7 @@ static void open_again(struct guest_reader *reader, struct guest *guest)
 	error = open_view(reader, guest, vm);
 	if (!error && guest->state.kernel == before.kernel) {
 		tell_capture(reader, guest);
+		read_unwind_table(reader, guest);
 		return;
 	}
 	error_destroy(error);
@@ -289,6 +319,7 @@ static void check(struct guest_reader *reader, struct guest *guest)
 		end_table(reader, guest, guest->good_ns);
 		guest->ended = SIZE_MAX;
 		error_destroy(add_table(reader, guest, guest->good_ns));
+		read_unwind_table(reader, guest);
 		guest->good_ns = now;
 	} else {
 		guest->good_ns = now;

@@ -26,6 +26,12 @@ struct guest {
 	size_t table_bytes; /* of all its tables */
 };
 
+/* NULL: what was known no longer holds. */
+struct unwind_news {
+	uint32_t vm;
+	struct unwind_table *table;
+};
+
 struct question {
 	uint32_t vm, tgid;
 	struct gva mm;
@@ -42,7 +48,7 @@ struct file_job {
 
 struct guest_reader {
 	struct capture *capture;
-	bool kernel_only;
+	struct guest_reader_options options;
 
 	/* The thread's own until it is joined. */
 	struct vm_memory_finder *finder; /* NULL: no guest was looked at yet */
@@ -69,6 +75,7 @@ struct guest_reader {
 	size_t questions_taken;
 	VECTOR(struct guest_reader_process) answers;
 	size_t answers_taken;
+	VECTOR(struct unwind_news) unwind_news;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 

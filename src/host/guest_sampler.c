@@ -24,7 +24,7 @@ struct guest_sampler {
 	bool sees_guests;
 	int program_fd, threads_fd, vms_fd;
 	struct ring_buffer *rings; /* of all CPUs; NULL: none */
-	void (*take)(void *context, const struct sampler_record *record);
+	guest_sampler_take *take;
 	void *take_context;
 };
 
@@ -33,13 +33,28 @@ static uint64_t key_of(const struct capture_thread *thread)
 	return (uint64_t)thread->pid << 32 | thread->tid;
 }
 
+static size_t stack_bytes(const struct sampler_stacks *stacks)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < SAMPLER_STACKS; i++)
+		bytes += stacks->stacks[i].bytes;
+	return bytes;
+}
+
 /* Records come from our own program; a size that is not its own is none of its records. */
 static int take_record(void *context, void *data, size_t size)
 {
 	struct guest_sampler *sampler = context;
+	const struct sampler_record *record = data;
+	const struct sampler_stacks *stacks = (const void *)(record + 1);
 
-	if (size >= sizeof(struct sampler_record))
-		sampler->take(sampler->take_context, data);
+	if (size < sizeof(*record))
+		return 0;
+	if (!(record->flags & SAMPLER_STACKS_TAKEN) || size < sizeof(*record) + sizeof(*stacks) ||
+	    size < sizeof(*record) + sizeof(*stacks) + stack_bytes(stacks))
+		stacks = NULL;
+	sampler->take(sampler->take_context, record, stacks);
 	return 0;
 }
 
@@ -77,7 +92,17 @@ static struct error *add_rings(struct guest_sampler *sampler, size_t bytes)
 	return error;
 }
 
-static struct error *load(struct guest_sampler *sampler)
+static int size_maps(struct guest_sampler_skeleton *skeleton)
+{
+	int result = bpf_map__set_max_entries(skeleton->maps.rings, libbpf_num_possible_cpus());
+
+	if (!result && skeleton->rodata->takes_stacks)
+		result = bpf_map__set_max_entries(skeleton->maps.scratches,
+						  libbpf_num_possible_cpus());
+	return result;
+}
+
+static struct error *load(struct guest_sampler *sampler, uint32_t user_stack_bytes)
 {
 	_cleanup_error_ struct error *no_guests = NULL;
 	struct sampler_layout layout = { 0 };
@@ -96,7 +121,9 @@ static struct error *load(struct guest_sampler *sampler)
 	} else {
 		skeleton->rodata->layout = layout;
 		skeleton->rodata->sees_guests = sampler->sees_guests;
-		result = bpf_map__set_max_entries(skeleton->maps.rings, libbpf_num_possible_cpus());
+		skeleton->rodata->takes_stacks = user_stack_bytes > 0;
+		skeleton->rodata->user_stack_bytes = user_stack_bytes;
+		result = size_maps(skeleton);
 	}
 	if (!result)
 		result = guest_sampler_skeleton__load(skeleton);
@@ -104,7 +131,8 @@ static struct error *load(struct guest_sampler *sampler)
 	return result ? bpf_log_error(&log, -result, "could not load the BPF sampler") : NULL;
 }
 
-struct error *guest_sampler_create(size_t ring_bytes, struct guest_sampler **ret)
+struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+				   struct guest_sampler **ret)
 {
 	struct guest_sampler *sampler;
 	struct error *error;
@@ -113,7 +141,7 @@ struct error *guest_sampler_create(size_t ring_bytes, struct guest_sampler **ret
 	if (!host_capability_initial_pids())
 		return error_create(ERROR_UNSUPPORTED, "this is a container with its own pids");
 	sampler = memory_calloc(1, sizeof(*sampler));
-	error = load(sampler);
+	error = load(sampler, user_stack_bytes);
 	if (!error && sampler->sees_guests)
 		error = add_rings(sampler, ring_bytes);
 	if (error) {
@@ -186,9 +214,7 @@ int guest_sampler_epoll_fd(const struct guest_sampler *sampler)
 	return sampler->rings ? ring_buffer__epoll_fd(sampler->rings) : -1;
 }
 
-void guest_sampler_drain(struct guest_sampler *sampler,
-			 void (*take)(void *context, const struct sampler_record *record),
-			 void *context)
+void guest_sampler_drain(struct guest_sampler *sampler, guest_sampler_take *take, void *context)
 {
 	if (!sampler->rings)
 		return;
@@ -199,9 +225,10 @@ void guest_sampler_drain(struct guest_sampler *sampler,
 
 #else
 
-struct error *guest_sampler_create(size_t ring_bytes, struct guest_sampler **ret)
+struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+				   struct guest_sampler **ret)
 {
-	(void)ring_bytes, (void)ret;
+	(void)ring_bytes, (void)user_stack_bytes, (void)ret;
 	return error_create(ERROR_UNSUPPORTED, "BPF is not built in");
 }
 
@@ -253,9 +280,7 @@ int guest_sampler_epoll_fd(const struct guest_sampler *sampler)
 	return -1;
 }
 
-void guest_sampler_drain(struct guest_sampler *sampler,
-			 void (*take)(void *context, const struct sampler_record *record),
-			 void *context)
+void guest_sampler_drain(struct guest_sampler *sampler, guest_sampler_take *take, void *context)
 {
 	(void)sampler, (void)take, (void)context;
 }

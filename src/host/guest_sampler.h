@@ -18,11 +18,13 @@
 struct guest_sampler;
 
 /*
- * RING_BYTES for each CPU, rounded up to a power of two. An error where BPF is not built in, not
+ * RING_BYTES for each CPU, rounded up to a power of two. USER_STACK_BYTES: what is copied of a user
+ * stack at most, beside kernel stacks; 0: no stacks are copied. An error where BPF is not built in, not
  * permitted, or not of use (a container's pids). Where guests' registers are out of reach (other
  * than AMD, old kernels), it filters threads, and guest_sampler_sees_guests() is false.
  */
-struct error *guest_sampler_create(size_t ring_bytes, struct guest_sampler **ret) MUST_CHECK;
+struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+				   struct guest_sampler **ret) MUST_CHECK;
 void guest_sampler_destroy(struct guest_sampler *sampler); /* takes NULL */
 bool guest_sampler_sees_guests(const struct guest_sampler *sampler);
 
@@ -42,9 +44,10 @@ void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 
 /* Becomes readable when a ring is a quarter full; -1: it has no rings. */
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler);
+/* Both are valid during the call; STACKS, which its bytes follow, is NULL where there are none. */
+typedef void guest_sampler_take(void *context, const struct sampler_record *record,
+				const struct sampler_stacks *stacks);
 /* Passes all records of the rings to TAKE, those of one thread in their order. */
-void guest_sampler_drain(struct guest_sampler *sampler,
-			 void (*take)(void *context, const struct sampler_record *record),
-			 void *context);
+void guest_sampler_drain(struct guest_sampler *sampler, guest_sampler_take *take, void *context);
 
 #endif

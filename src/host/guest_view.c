@@ -414,6 +414,14 @@ static void describe_slots(const struct host_vm_memory *memory, struct sampler_v
 	vector_deinit(&slots);
 }
 
+struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_table **ret)
+{
+	struct error *error =
+		guest_client_ask(view->client, GUEST_ASK_UNWIND, NULL, 0, &view->answer);
+
+	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
+}
+
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 				  struct sampler_vm *ret)
 {
@@ -432,6 +440,9 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.task_tgid = cursor_u32(&cursor);
 	vm.task_comm = cursor_u32(&cursor);
 	vm.task_mm = cursor_u32(&cursor);
+	vm.task_stack = cursor_u32(&cursor);
+	vm.stack_bytes = cursor_u32(&cursor);
+	vm.irq_stack_offset = cursor_u64(&cursor);
 	if (cursor.failed || cursor_left(&cursor))
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
 	describe_slots(&view->memory, &vm);

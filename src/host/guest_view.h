@@ -17,6 +17,7 @@
 #include "guest/wire.h"
 #include "host/vm.h"
 #include "host/vm_memory.h"
+#include "unwind/table.h"
 
 struct guest_view;
 
@@ -52,6 +53,9 @@ struct error *guest_view_kallsyms(struct guest_view *view, struct buffer *ret) M
 struct error *guest_view_modules(struct guest_view *view, struct buffer *ret) MUST_CHECK;
 /* An encoded symbol table (symbol/table.h), to be decoded with care. */
 struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MUST_CHECK;
+/* The unwind data of kernel and modules. ERROR_UNSUPPORTED: the kernel has none. */
+struct error *guest_view_unwind_table(struct guest_view *view,
+				      struct unwind_table **ret) MUST_CHECK;
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;

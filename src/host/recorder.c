@@ -63,9 +63,9 @@ static enum recorder_kind kind_of(const struct capture_guest *guest)
 	return guest->at_exit ? RECORDER_AT_EXIT : RECORDER_PLAIN;
 }
 
-/* The id of the thread's samples of that event and kind; 0: the file has no room for it. */
+/* The id of the thread's samples of that event, kind and end; 0: the file has no room for it. */
 static uint64_t id_of(struct recorder *recorder, struct recorder_thread *thread, size_t event,
-		      enum recorder_kind kind)
+		      enum recorder_kind kind, enum perfdata_chain_end chain_end)
 {
 	static const uint32_t flags[RECORDER_KINDS] = { [RECORDER_AT_EXIT] = PERFDATA_AT_EXIT,
 							[RECORDER_NESTED] = PERFDATA_NESTED };
@@ -73,15 +73,16 @@ static uint64_t id_of(struct recorder *recorder, struct recorder_thread *thread,
 				    .vcpu = thread->vcpu,
 				    .tid = thread->tid,
 				    .cpu = UINT32_MAX };
-	uint64_t *id = &thread->ids[event * RECORDER_KINDS + kind];
+	uint64_t *id = &thread->ids[event * RECORDER_IDS + kind * PERFDATA_CHAIN_ENDS + chain_end];
+	uint32_t special = flags[kind] | chain_end << PERFDATA_CHAIN_END_SHIFT;
 	struct error *error;
 
 	if (*id)
 		return *id;
 	recorder_write_records(recorder);
 	error = perfdata_writer_add_id(recorder->writer, event, &spec, id);
-	if (!error && flags[kind])
-		perfdata_inventory_add_special(&recorder->inventory, *id, flags[kind]);
+	if (!error && special)
+		perfdata_inventory_add_special(&recorder->inventory, *id, special);
 	error_destroy(error);
 	return *id;
 }
@@ -106,6 +107,7 @@ static void on_sample(void *context, size_t event, size_t thread,
 	struct recorder *recorder = context;
 	struct recorder_thread *its = &recorder->threads.items[thread];
 	enum recorder_kind kind = kind_of(guest);
+	enum perfdata_chain_end chain_end = PERFDATA_CHAIN_COMPLETE;
 	struct perfdata_sample own = *sample;
 	unsigned mode;
 	bool written;
@@ -119,7 +121,9 @@ static void on_sample(void *context, size_t event, size_t thread,
 		recorder->newest_ns = sample->time_ns;
 	if (written && HOST_MODES_GUEST >> mode & 1)
 		set_process(recorder, its->vm, guest, &own);
-	own.id = its->ids ? id_of(recorder, its, event, kind) : 0;
+	if (written && recorder->chain && guest)
+		chain_end = recorder_chain(recorder, its->vm, guest, &own);
+	own.id = its->ids ? id_of(recorder, its, event, kind, chain_end) : 0;
 	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
 							   &own, &recorder->records))) {
 		vm_of(recorder, thread)->counts.lost++; /* the file had no room for it */
@@ -157,7 +161,7 @@ static void on_lost(void *context, size_t event, size_t thread, uint64_t count, 
 		vm_of(recorder, thread)->counts.lost += count;
 		if (!recorder->threads.items[thread].ids)
 			return;
-		id = recorder->threads.items[thread].ids[event * RECORDER_KINDS];
+		id = recorder->threads.items[thread].ids[event * RECORDER_IDS];
 	}
 	recorder_write_records(recorder); /* what came before stays before */
 	if (!error)
@@ -212,9 +216,9 @@ struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread
 	struct recorder_thread *its = &recorder->threads.items[thread];
 	struct error *error = NULL;
 
-	its->ids = memory_calloc(recorder->config.event_count * RECORDER_KINDS, sizeof(*its->ids));
+	its->ids = memory_calloc(recorder->config.event_count * RECORDER_IDS, sizeof(*its->ids));
 	for (size_t i = 0; i < recorder->config.event_count; i++)
-		if (!id_of(recorder, its, i, RECORDER_PLAIN))
+		if (!id_of(recorder, its, i, RECORDER_PLAIN, PERFDATA_CHAIN_COMPLETE))
 			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
 	if (!error)
 		error = write_guest_kernel(recorder, its->vm);
@@ -260,7 +264,10 @@ static struct error *introduce_all(struct recorder *recorder)
 
 static void start_reader(struct recorder *recorder)
 {
-	recorder->reader = guest_reader_create(recorder->capture, recorder->config.kernel_only);
+	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
+						.unwind_data = recorder->config.stack_bytes };
+
+	recorder->reader = guest_reader_create(recorder->capture, &options);
 	for (size_t i = 0; i < recorder->vms.count; i++)
 		guest_reader_add(recorder->reader, i, recorder->inventory.vms.items[i].pid, false);
 }
@@ -270,6 +277,7 @@ static struct error *open_everything(struct recorder *recorder)
 	const struct recorder_config *config = &recorder->config;
 	struct capture_config capture = { .events = config->events,
 					  .event_count = config->event_count,
+					  .user_stack_bytes = config->stack_bytes,
 					  .sink = { recorder, on_sample, on_lost } };
 	_cleanup_host_vms_ struct host_vms found = { 0 };
 	struct error *error = recorder_find_vms(recorder, &found);
@@ -294,6 +302,8 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 
 	recorder->config = *config;
 	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
+	if (config->stack_bytes)
+		recorder->chain = recorder_chain_create();
 	recorder->maps = host_maps_create();
 	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);
 	recorder->finder = host_vm_finder_create();
@@ -306,6 +316,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	recorder->inventory.host = config->host;
 	recorder->inventory.no_memory = config->no_memory;
 	recorder->inventory.kernel_only = config->kernel_only;
+	recorder->inventory.guest_chains = recorder->chain;
 	free(recorder->inventory.event_choice);
 	recorder->inventory.event_choice = memory_strdup(config->event_choice);
 	for (size_t i = 0; i < config->event_count; i++) {
@@ -335,6 +346,9 @@ void recorder_destroy(struct recorder *recorder)
 	perfdata_inventory_deinit(&recorder->inventory);
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		free(recorder->threads.items[i].ids);
+	for (size_t i = 0; i < recorder->vms.count; i++)
+		unwind_table_destroy(recorder->vms.items[i].unwind);
+	free(recorder->chain);
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);
 	map_deinit(&recorder->thread_of_tid);
@@ -347,12 +361,13 @@ void recorder_destroy(struct recorder *recorder)
 
 bool recorder_look_at_guests(struct recorder *recorder)
 {
-	return !recorder->inventory.guest_processes ||
+	return !recorder->reader || (!recorder->inventory.guest_processes && !recorder->chain) ||
 	       guest_reader_wait(recorder->reader, LOOK_SECONDS);
 }
 
 struct error *recorder_enable(struct recorder *recorder)
 {
+	recorder_take_unwind_tables(recorder);
 	return capture_enable(recorder->capture);
 }
 
@@ -361,6 +376,7 @@ static struct error *end_round(struct recorder *recorder)
 {
 	struct error *error;
 
+	recorder_take_unwind_tables(recorder);
 	recorder_exchange_with_reader(recorder);
 	recorder_write_records(recorder);
 	recorder->round_ns[0] = recorder->round_ns[1];

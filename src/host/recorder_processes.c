@@ -8,7 +8,8 @@
  * task_struct and its mm_struct.
  *
  * Times: records that are older than the round before the last would be out of order for perf. The
- * first mappings of a process have time 0, which perf takes at once: what a process had mapped when
+ * name that a thread had when it was first seen has that time, as another CPU's ring, which is looked
+ * into later, may have older samples of it. The first mappings of a process have time 0, which perf takes at once: what a process had mapped when
  * it was first seen it most often had before.
  */
 #include <string.h>
@@ -155,7 +156,7 @@ void recorder_note_task(struct recorder *recorder, size_t vm, const struct captu
 		task->at = guest->task;
 		task->tgid = guest->tgid;
 		memcpy(task->comm, guest->comm, sizeof(task->comm));
-		write_comm(recorder, vm, guest, sample->time_ns);
+		write_comm(recorder, vm, guest, added ? recorder->round_ns[0] : sample->time_ns);
 	}
 	note_process(recorder, vm, guest, sample);
 }

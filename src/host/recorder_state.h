@@ -14,12 +14,14 @@
 
 /* Samples of each kind have an id of their own, made when there is one. */
 enum recorder_kind { RECORDER_PLAIN, RECORDER_AT_EXIT, RECORDER_NESTED, RECORDER_KINDS };
+/* Of a kind, and with a chain that ends so. */
+#define RECORDER_IDS (RECORDER_KINDS * PERFDATA_CHAIN_ENDS)
 
 struct recorder_thread {
 	size_t vm; /* in inventory.vms */
 	uint32_t pid, tid, vcpu;
 	bool alive;
-	uint64_t *ids; /* of the file, per event and kind; 0: none yet; NULL: no file yet */
+	uint64_t *ids; /* of the file, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
 };
 
 struct recorder_vm {
@@ -32,6 +34,7 @@ struct recorder_vm {
 	uint64_t mapping_ns;	/* since when: the first of them; 0: none yet */
 	bool mappings_cut;
 	struct guest_mode_vm guest_mode;
+	struct unwind_table *unwind; /* NULL: not known, or not wanted */
 };
 
 /* A thread of a guest, as its last sample had it. */
@@ -75,6 +78,7 @@ struct recorder {
 	struct map task_of, process_of; /* VM << 32 | tid, tgid -> number */
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
+	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
 };
 
 /* Hands the encoded records to the writer; its error waits for the next step. */
@@ -86,6 +90,17 @@ void recorder_note_task(struct recorder *recorder, size_t vm, const struct captu
 /* Once a round: tells the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
 void recorder_forget_processes(struct recorder *recorder);
+
+/*
+ * Unwinds the stacks of a guest sample of VM number VM; SAMPLE gets the chain, which is valid until
+ * the next one. The end is why it goes no further.
+ */
+enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
+				       const struct capture_guest *guest,
+				       struct perfdata_sample *sample);
+struct recorder_chain *recorder_chain_create(void);
+/* Those that the reader has read since the last time. */
+void recorder_take_unwind_tables(struct recorder *recorder);
 
 /* Ids in the file for a thread's events, and the records that introduce it. */
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;

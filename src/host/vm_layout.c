@@ -228,7 +228,7 @@ static struct error *find_vmcb(const struct btf *btf, struct vm_memory_layout *r
 static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layout *ret)
 {
 	__u32 info, ptr, save, control, exit_code, gs, segment_base;
-	__u32 rip, cr3, cpl, kernel_gs_base;
+	__u32 rip, rsp, rax, cr3, cpl, kernel_gs_base;
 	const struct wanted fields[] = {
 		{ "vcpu_svm", "vmcb", &ret->svm_vmcb },
 		{ "vcpu_svm", "vmcb01", &info },
@@ -237,6 +237,8 @@ static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layo
 		{ "vmcb", "control", &control },
 		{ "vmcb_control_area", "exit_code", &exit_code },
 		{ "vmcb_save_area", "rip", &rip },
+		{ "vmcb_save_area", "rsp", &rsp },
+		{ "vmcb_save_area", "rax", &rax },
 		{ "vmcb_save_area", "cr3", &cr3 },
 		{ "vmcb_save_area", "cpl", &cpl },
 		{ "vmcb_save_area", "gs", &gs },
@@ -250,6 +252,8 @@ static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layo
 	ret->svm_vmcb01 = info + ptr;
 	ret->vmcb_exit_code = control + exit_code;
 	ret->vmcb_rip = save + rip;
+	ret->vmcb_rsp = save + rsp;
+	ret->vmcb_rax = save + rax;
 	ret->vmcb_cr3 = save + cr3;
 	ret->vmcb_cpl = save + cpl;
 	ret->vmcb_gs_base = save + gs + segment_base;
@@ -264,6 +268,7 @@ struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 		{ "kvm_vcpu", "arch", &layout.vcpu_arch },
 		{ "kvm_vcpu_arch", "handling_intr_from_guest", &layout.arch_handling_intr },
 		{ "kvm_vcpu_arch", "hflags", &layout.arch_hflags },
+		{ "kvm_vcpu_arch", "regs", &layout.arch_regs },
 	};
 	struct kernel_btf loaded;
 	struct error *error;

@@ -27,6 +27,20 @@ static void write_vms(struct json *json, const struct perfdata_inventory *invent
 	json_close(json);
 }
 
+/* Each by its name, where guests have chains. */
+static void write_chain_ends(struct json *json, const struct profile_totals *totals)
+{
+	static const char *const names[PERFDATA_CHAIN_ENDS] = {
+		"complete", "cut",      "no_data", "unreadable", "no_registers",
+		"replaced", "senseless"
+	};
+
+	json_open_object(json, "guest_chains");
+	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
+		json_unsigned(json, names[i], totals->chain_ends[i]);
+	json_close(json);
+}
+
 static void write_totals(struct json *json, const struct profile_totals *totals)
 {
 	json_open_object(json, "totals");
@@ -42,6 +56,7 @@ static void write_totals(struct json *json, const struct profile_totals *totals)
 	json_unsigned(json, "unattributed", totals->unattributed);
 	json_unsigned(json, "nested", totals->nested);
 	json_unsigned(json, "at_exit", totals->at_exit);
+	write_chain_ends(json, totals);
 	json_close(json);
 }
 

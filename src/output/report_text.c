@@ -255,6 +255,17 @@ static void append_inventory(struct buffer *out, const struct perfdata_inventory
 		append_line(out, "Note", "nothing of guest processes was read (--kernel-only)");
 }
 
+static void append_chain_ends(struct buffer *out, const struct profile_totals *totals)
+{
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, 1024);
+	if (!view_append_chain_ends(&text, totals))
+		return;
+	buffer_append_string(out, "\n# Guest call chains: ");
+	buffer_append(out, text.data, text.size);
+}
+
 static void write_header(struct writer *writer)
 {
 	struct buffer *out = &writer->stream.buffer;
@@ -272,6 +283,7 @@ static void write_header(struct writer *writer)
 		append_line(out, "Note", *note);
 	buffer_append_string(out, "#\n# Totals: ");
 	view_append_totals(out, &writer->profile->totals);
+	append_chain_ends(out, &writer->profile->totals);
 	buffer_append_string(out, "\n#\n");
 }
 

@@ -206,3 +206,39 @@ void view_append_totals(struct buffer *out, const struct profile_totals *totals)
 	buffer_printf(out, "%" PRIu64 " lost, %" PRIu64 " unattributed", totals->lost,
 		      totals->unattributed);
 }
+
+const char *view_chain_end_words(enum perfdata_chain_end end)
+{
+	static const char *const words[PERFDATA_CHAIN_ENDS] = {
+		[PERFDATA_CHAIN_COMPLETE] = "complete",
+		[PERFDATA_CHAIN_CUT] = "longer than what was copied",
+		[PERFDATA_CHAIN_NO_DATA] = "without unwind data",
+		[PERFDATA_CHAIN_UNREADABLE] = "unreadable",
+		[PERFDATA_CHAIN_NO_REGISTERS] = "by a register out of reach",
+		[PERFDATA_CHAIN_REPLACED] = "at a tracer's return address",
+		[PERFDATA_CHAIN_BAD] = "without sense",
+	};
+
+	return words[end];
+}
+
+bool view_append_chain_ends(struct buffer *out, const struct profile_totals *totals)
+{
+	uint64_t complete = totals->chain_ends[PERFDATA_CHAIN_COMPLETE], all = 0;
+	const char *separator = "; others end ";
+
+	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
+		all += totals->chain_ends[i];
+	if (!all)
+		return false;
+	buffer_printf(out, "%" PRIu64 " of %" PRIu64 " complete (%.1f %%)", complete, all,
+		      100.0 * complete / all);
+	for (size_t i = PERFDATA_CHAIN_COMPLETE + 1; i < PERFDATA_CHAIN_ENDS; i++) {
+		if (!totals->chain_ends[i])
+			continue;
+		buffer_printf(out, "%s%s: %" PRIu64, separator, view_chain_end_words(i),
+			      totals->chain_ends[i]);
+		separator = ", ";
+	}
+	return true;
+}

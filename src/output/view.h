@@ -25,5 +25,8 @@ const char *view_mode_words(uint16_t cpumode); /* "guest kernel" */
 
 /* "1234 samples: 34 host, 1000 guest kernel, …": the parts add up to the sum. */
 void view_append_totals(struct buffer *out, const struct profile_totals *totals);
+/* "1200 of 1234 complete (97.2 %); 30 no unwind data, …"; false: there are no chains of guests. */
+bool view_append_chain_ends(struct buffer *out, const struct profile_totals *totals);
+const char *view_chain_end_words(enum perfdata_chain_end end);
 
 #endif

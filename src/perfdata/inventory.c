@@ -33,6 +33,7 @@ enum inventory_flag {
 	FLAG_GUEST_PROCESSES = 16,
 	FLAG_NO_MEMORY = 32,
 	FLAG_KERNEL_ONLY = 64,
+	FLAG_GUEST_CHAINS = 128,
 };
 
 void perfdata_inventory_init(struct perfdata_inventory *inventory)
@@ -118,6 +119,13 @@ uint32_t perfdata_inventory_special(const struct perfdata_inventory *inventory, 
 		       : 0;
 }
 
+enum perfdata_chain_end perfdata_special_chain_end(uint32_t flags)
+{
+	uint32_t end = flags >> PERFDATA_CHAIN_END_SHIFT & ((1 << PERFDATA_CHAIN_END_BITS) - 1);
+
+	return end < PERFDATA_CHAIN_ENDS ? end : PERFDATA_CHAIN_BAD;
+}
+
 static size_t limit(size_t count, size_t maximum)
 {
 	return count < maximum ? count : maximum;
@@ -181,7 +189,8 @@ void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struc
 				       (inventory->guest_sampled ? FLAG_GUEST_SAMPLED : 0) |
 				       (inventory->guest_processes ? FLAG_GUEST_PROCESSES : 0) |
 				       (inventory->no_memory ? FLAG_NO_MEMORY : 0) |
-				       (inventory->kernel_only ? FLAG_KERNEL_ONLY : 0));
+				       (inventory->kernel_only ? FLAG_KERNEL_ONLY : 0) |
+				       (inventory->guest_chains ? FLAG_GUEST_CHAINS : 0));
 	encode_counts(out, &inventory->other);
 	section_put_string(out, inventory->event_choice);
 	section_end_part(out, part);
@@ -281,6 +290,7 @@ static struct error *decode_head(struct cursor *cursor, struct perfdata_inventor
 	inventory->guest_processes = flags & FLAG_GUEST_PROCESSES;
 	inventory->no_memory = flags & FLAG_NO_MEMORY;
 	inventory->kernel_only = flags & FLAG_KERNEL_ONLY;
+	inventory->guest_chains = flags & FLAG_GUEST_CHAINS;
 	decode_counts(&part, &inventory->other);
 	free(inventory->event_choice);
 	inventory->event_choice = section_string(&part);

@@ -44,16 +44,33 @@ struct perfdata_vm {
 	struct perfdata_vm_counts counts;
 };
 
+/* Why a guest's call chain goes no further. */
+enum perfdata_chain_end {
+	PERFDATA_CHAIN_COMPLETE,     /* nothing called the last frame; or the sample has no chain */
+	PERFDATA_CHAIN_CUT,	     /* the stack goes on behind what was copied */
+	PERFDATA_CHAIN_NO_DATA,	     /* no unwind data for the last frame's code */
+	PERFDATA_CHAIN_UNREADABLE,   /* a part of the stack could not be read */
+	PERFDATA_CHAIN_NO_REGISTERS, /* a register that it goes by was out of reach */
+	PERFDATA_CHAIN_REPLACED,     /* a tracer in the guest holds the return address */
+	PERFDATA_CHAIN_BAD,	     /* the stack makes no sense, or has too many frames */
+	PERFDATA_CHAIN_ENDS,
+};
+
 /* What is special of all samples that carry an id. */
 enum perfdata_special {
 	PERFDATA_NESTED = 1,  /* a guest of the guest ran: its address is not the guest's */
 	PERFDATA_AT_EXIT = 2, /* see at_exit above */
+	PERFDATA_CHAIN_END_SHIFT = 4, /* from this bit on, PERFDATA_CHAIN_END_BITS: */
+	PERFDATA_CHAIN_END_BITS = 4,  /* enum perfdata_chain_end */
 };
 
 struct perfdata_special_id {
 	uint64_t id;
 	uint32_t flags; /* enum perfdata_special */
 };
+
+/* Of FLAGS; what is not known is PERFDATA_CHAIN_BAD. */
+enum perfdata_chain_end perfdata_special_chain_end(uint32_t flags);
 
 /* How a recording was made, for reports to state. */
 struct perfdata_inventory {
@@ -67,6 +84,7 @@ struct perfdata_inventory {
 	bool guest_processes;
 	bool no_memory;	     /* --no-memory: guest memory was not read */
 	bool kernel_only;    /* --kernel-only: nothing of guest processes was */
+	bool guest_chains;   /* guest samples have call chains, with an end each */
 	char *event_choice;  /* why this event: one line; "" where the user named it */
 	VECTOR(struct perfdata_vm) vms;
 	struct perfdata_vm_counts other; /* of samples that belong to no VM (-a --host …) */

@@ -39,6 +39,7 @@ struct counter {
 	size_t capacity, count; /* capacity is a power of two */
 	struct pending pending[BATCH]; /* samples whose address is not looked up yet */
 	size_t pending_count;
+	bool guest_chains; /* guest samples have chains with an end each */
 	struct chains *chains; /* NULL: not asked for */
 	VECTOR(uint32_t) chain_groups; /* of a group, the one without a cpumode; 0: not known yet */
 	VECTOR(struct profile_stray) strays;
@@ -159,8 +160,14 @@ static void count_cell(struct counter *counter, uint64_t key, uint64_t period)
 		grow(counter);
 }
 
-static void count_total(struct profile_totals *totals, const struct context *context)
+static void count_total(struct profile_totals *totals, const struct context *context,
+			bool guest_chains)
 {
+	bool guest = context->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+		     context->cpumode == PERF_RECORD_MISC_GUEST_USER;
+
+	if (guest && guest_chains)
+		totals->chain_ends[perfdata_special_chain_end(context->special)]++;
 	totals->nested += (context->special & PERFDATA_NESTED) != 0;
 	totals->at_exit += (context->special & PERFDATA_AT_EXIT) != 0;
 	switch (context->cpumode) {
@@ -256,7 +263,7 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 	pending->period = fields->period;
 	resolver_begin(counter->profile->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
-	count_total(&counter->profile->totals, context);
+	count_total(&counter->profile->totals, context, counter->guest_chains);
 	if (counter->chains)
 		pending->chain_goes_here =
 			chains_begin(counter->chains, sample, context,
@@ -349,7 +356,9 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	struct profile *profile = memory_calloc(1, sizeof(*profile));
 	struct counter counter = { .session = session, .options = options, .profile = profile,
 				   .capacity = 4096 };
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
+	counter.guest_chains = inventory && inventory->guest_chains;
 	profile->session = session;
 	profile->resolver = resolver_create(session);
 	profile->event_count = perfdata_reader_event_count(session->reader);

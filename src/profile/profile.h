@@ -69,6 +69,8 @@ struct profile_totals {
 	uint64_t nested, at_exit; /* of guest_kernel and guest_user: see perfdata/inventory.h */
 	uint64_t host_counted, guest_counted; /* taken and counted, but not written to the file */
 	uint64_t lost;
+	/* Of guest_kernel and guest_user in a recording with guests' call chains: how they end. */
+	uint64_t chain_ends[PERFDATA_CHAIN_ENDS];
 	bool host_sampled, guest_sampled; /* false: the event cannot see them: "not sampled" */
 };
 

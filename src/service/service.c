@@ -17,6 +17,7 @@
 #include "guest/uts.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
+#include "unwind/kernel_table.h"
 
 #define MAX_SLOTS 32768
 
@@ -304,6 +305,27 @@ static struct error *answer_current(struct service *service)
 	buffer_append_u32(&service->answer, current.tgid);
 	buffer_append_u32(&service->answer, current.comm);
 	buffer_append_u32(&service->answer, current.mm);
+	buffer_append_u32(&service->answer, current.stack);
+	buffer_append_u32(&service->answer, current.stack_bytes);
+	buffer_append_u64(&service->answer, current.irq_stack_offset);
+	return NULL;
+}
+
+static struct error *answer_unwind(struct service *service)
+{
+	struct guest_modules modules;
+	struct unwind_table *table;
+	size_t skipped;
+	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
+
+	if (error)
+		return error;
+	error = unwind_table_read(service->kernel, &modules, &table);
+	guest_modules_deinit(&modules);
+	if (error)
+		return error;
+	unwind_table_encode(table, &service->answer);
+	unwind_table_destroy(table);
 	return NULL;
 }
 
@@ -362,6 +384,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		return answer_current(service);
 	case GUEST_ASK_STATE:
 		return answer_state(service, &request);
+	case GUEST_ASK_UNWIND:
+		return answer_unwind(service);
 	case GUEST_ASK_REFRESH:
 		refresh(service);
 		return NULL;

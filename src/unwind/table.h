@@ -7,6 +7,8 @@
 #define UNWIND_TABLE_H
 
 #include "arch/arch.h"
+#include "base/buffer.h"
+#include "base/error.h"
 #include "unwind/orc.h"
 
 #define UNWIND_MAX_TRAMPOLINES 4
@@ -50,6 +52,12 @@ bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
 /* The row of the instruction at IP; NULL: there are no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */
+
+/* The table as bytes, in this machine's byte order: a caged process makes it, another one uses it. */
+void unwind_table_encode(const struct unwind_table *table, struct buffer *out);
+/* ERROR_BAD_DATA: no table is encoded so. Whatever it holds, it can be used without harm. */
+struct error *unwind_table_decode(const void *data, size_t size,
+				  struct unwind_table **ret) MUST_CHECK;
 
 DEFINE_CLEANUP(cleanup_unwind_table, struct unwind_table *, unwind_table_destroy)
 #define _cleanup_unwind_table_ _cleanup_(cleanup_unwind_table)

@@ -53,6 +53,9 @@ struct unwind_chain {
 	size_t capacity, count;
 	enum unwind_end end;
 	uint64_t end_at; /* 0: nothing to be said */
+	/* Where user code entered the kernel, if the chain got there; of others_known nothing. */
+	bool has_user;
+	struct unwind_registers user;
 };
 
 /*

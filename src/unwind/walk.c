@@ -187,10 +187,22 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 	return true;
 }
 
-static bool take_iret(struct unwind_walk *walk, const uint8_t *iret)
+/* REGS: the registers that IRET is the end of; NULL: the user's are still where they were. */
+static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
+{
+	struct unwind_registers *user = &walk->chain->user;
+
+	*user = (struct unwind_registers){ .ip = word(iret, IRET_IP),
+					   .sp = word(iret, IRET_SP),
+					   .bp = regs ? word(regs, PT_BP) : walk->bp };
+	walk->chain->has_user = true;
+	return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+}
+
+static bool take_iret(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
 {
 	if ((word(iret, IRET_CS) & 3) == 3)
-		return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+		return end_at_user(walk, iret, regs);
 	walk->ip = word(iret, IRET_IP);
 	walk->sp = word(iret, IRET_SP);
 	return true;
@@ -202,7 +214,7 @@ static __attribute__((noinline)) bool pass_registers(struct unwind_walk *walk,
 	const uint8_t *regs = look(walk, at, UNWIND_PT_REGS_BYTES);
 	uint64_t bp;
 
-	if (!regs || !take_iret(walk, regs + PT_IP * UNWIND_WORD))
+	if (!regs || !take_iret(walk, regs + PT_IP * UNWIND_WORD, regs))
 		return false;
 	bp = word(regs, PT_BP);
 	if (!find_bp(walk, row, at, &bp))
@@ -225,7 +237,7 @@ static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 	const uint8_t *iret = look(walk, at, IRET_WORDS * UNWIND_WORD);
 	uint64_t bp = walk->bp;
 
-	if (!iret || !take_iret(walk, iret) || !find_bp(walk, row, at, &bp))
+	if (!iret || !take_iret(walk, iret, NULL) || !find_bp(walk, row, at, &bp))
 		return false;
 	walk->bp = bp;
 	return true;
@@ -323,6 +335,7 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 				     struct unwind_chain *chain)
 {
 	chain->count = 0;
+	chain->has_user = false;
 	return (struct unwind_walk){
 		.stacks = stacks,
 		.stack_count = stack_count < UNWIND_MAX_STACKS ? stack_count : UNWIND_MAX_STACKS,

@@ -43,6 +43,7 @@ static void example(struct perfdata_inventory *ret)
 	ret->host_sampled = true;
 	ret->guest_processes = true;
 	ret->kernel_only = true;
+	ret->guest_chains = true;
 	set_text(&ret->event_choice, "no PMU: c");
 	ret->other = (struct perfdata_vm_counts){ 1, 2, 3, 4, 5, 6, 7, 8 };
 	vm = perfdata_inventory_add(ret, 4711, "web", "qemu");
@@ -58,7 +59,9 @@ static void example(struct perfdata_inventory *ret)
 	perfdata_inventory_add(ret, 4711, "web again", "qemu");
 	perfdata_inventory_add_special(ret, 9, PERFDATA_AT_EXIT);
 	perfdata_inventory_add_special(ret, 1ULL << 40, PERFDATA_NESTED);
-	perfdata_inventory_add_special(ret, 3, PERFDATA_NESTED | PERFDATA_AT_EXIT);
+	perfdata_inventory_add_special(ret, 3, PERFDATA_NESTED | PERFDATA_AT_EXIT |
+						       PERFDATA_CHAIN_NO_DATA
+							       << PERFDATA_CHAIN_END_SHIFT);
 }
 
 static void encode_example(struct buffer *ret)
@@ -84,6 +87,7 @@ static void check_example(const struct perfdata_inventory *inventory)
 	assert_int_equal(inventory->guest_processes, want.guest_processes);
 	assert_int_equal(inventory->no_memory, want.no_memory);
 	assert_int_equal(inventory->kernel_only, want.kernel_only);
+	assert_int_equal(inventory->guest_chains, want.guest_chains);
 	assert_string_equal(inventory->event_choice, want.event_choice);
 	assert_memory_equal(&inventory->other, &want.other, sizeof(want.other));
 	assert_int_equal(inventory->vms.count, want.vms.count);
@@ -151,7 +155,7 @@ static void test_layout_is_as_documented(void **state)
 	assert_memory_equal(bytes.data, "pvvmlist", 8);
 	assert_int_equal(get_u32(&bytes, VERSION_AT), 1);
 	assert_int_equal(get_u32(&bytes, HEAD_SIZE_AT), 4 + COUNTS_BYTES + 4 + 9);
-	assert_int_equal(get_u32(&bytes, 16), 1 | 4 | 16 | 64);
+	assert_int_equal(get_u32(&bytes, 16), 1 | 4 | 16 | 64 | 128);
 	assert_int_equal(get_u32(&bytes, 20), 1);
 	assert_int_equal(get_u32(&bytes, 20 + 48), 7);
 	assert_int_equal(get_u32(&bytes, 20 + 56), 8);
@@ -169,7 +173,7 @@ static void test_layout_is_as_documented(void **state)
 	assert_int_equal(get_u32(&bytes, FIRST_VM_AT), VCPU_COUNT_AT + 4 + 16 - FIRST_VM_AT - 4);
 	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes)), 3);
 	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4), 3);
-	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 8), 1 | 2);
+	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 8), 1 | 2 | 2 << 4);
 	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 12), 9);
 	assert_int_equal(get_u32(&bytes, SPECIAL_COUNT_AT(&bytes) + 4 + 12 + 8), 2);
 }
@@ -314,7 +318,9 @@ static void test_special_ids(void **state)
 	encode_example(&bytes);
 	count_at = SPECIAL_COUNT_AT(&bytes);
 	assert_no_error(decode_exactly(bytes.data, bytes.size, false, &inventory));
-	assert_int_equal(perfdata_inventory_special(&inventory, 3), 1 | 2);
+	assert_int_equal(perfdata_inventory_special(&inventory, 3), 1 | 2 | 2 << 4);
+	assert_int_equal(perfdata_special_chain_end(1 | 2 | 2 << 4), PERFDATA_CHAIN_NO_DATA);
+	assert_int_equal(perfdata_special_chain_end(15 << 4), PERFDATA_CHAIN_BAD);
 	assert_int_equal(perfdata_inventory_special(&inventory, 9), PERFDATA_AT_EXIT);
 	assert_int_equal(perfdata_inventory_special(&inventory, 1ULL << 40), PERFDATA_NESTED);
 	assert_int_equal(perfdata_inventory_special(&inventory, 4), 0);

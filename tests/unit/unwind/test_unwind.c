@@ -98,6 +98,7 @@ static void put_iret(uint64_t *words, uint64_t ip, uint64_t cs, uint64_t sp)
 static void put_user_registers(void)
 {
 	put_iret(scene.task + STACK_WORDS - 5, 0x401000, USER_CS, 0x7ffff000);
+	scene.task[STACK_WORDS - PT_REGS_WORDS + 4] = 0x7ffff800; /* BP */
 }
 
 #define USER_REGISTERS (STACK_WORDS - PT_REGS_WORDS)
@@ -115,6 +116,15 @@ static void expect_end(size_t frames, enum unwind_end end, uint64_t end_at)
 	assert_int_equal(scene.chain.end, end);
 	assert_int_equal(scene.chain.end_at, end_at);
 	assert_int_equal(scene.chain.count, frames);
+}
+
+/* What the chain says of the user code that it came to. */
+static void expect_user(uint64_t ip, uint64_t sp, uint64_t bp)
+{
+	assert_true(scene.chain.has_user);
+	assert_int_equal(scene.chain.user.ip, ip);
+	assert_int_equal(scene.chain.user.sp, sp);
+	assert_int_equal(scene.chain.user.bp, bp);
 }
 
 /* A (three words) <- B (by BP) <- C (two words) <- entry code with the user's registers. */
@@ -145,6 +155,7 @@ static void test_a_system_call(void **state)
 		expect(2, FUNCTION(C) + 0x30, UNWIND_FRAME_CALL);
 		expect(3, FUNCTION(ENTRY) + 0x40, UNWIND_FRAME_CALL);
 		expect_end(4, UNWIND_COMPLETE, 0);
+		expect_user(0x401000, 0x7ffff000, 0x7ffff800);
 	}
 }
 
@@ -235,9 +246,11 @@ static void test_partial_registers(void **state)
 	expect(1, FUNCTION(B) + 4, UNWIND_FRAME_INTERRUPT);
 	expect(2, FUNCTION(THREAD) + 9, UNWIND_FRAME_CALL); /* BP stayed as it was */
 	expect_end(3, UNWIND_COMPLETE, 0);
-	put_iret(scene.task + 12, 0x401000, USER_CS, 0);
+	assert_false(scene.chain.has_user);
+	put_iret(scene.task + 12, 0x401000, USER_CS, 0x7fff0000);
 	run(FUNCTION(PARTIAL_ENTRY) + 3, SP_OF(10));
 	expect_end(1, UNWIND_COMPLETE, 0);
+	expect_user(0x401000, 0x7fff0000, SP_OF(104));
 }
 
 static void test_registers_that_are_known_or_not(void **state)

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the lab's host: call chains of guest1, and what check_chains.py holds them against, into $OUT.
+set -u
+guest=/run/lab/guest1
+perfvisor record -g --duration 6 -F 997 -o /tmp/chains || exit
+perfvisor script -i /tmp/chains -F comm,pid,ip >"$OUT/script" || exit
+perfvisor report -i /tmp/chains >"$OUT/report" || exit
+cp /tmp/chains $guest/kallsyms $guest/modules "$OUT/"
+address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }
+page() { printf '%x' $((0x$1 & ~0xfff)); }
+# Code, each in a file that is named by where it begins: the kernel's, and modules'.
+start=$(page "$(address _stext)")
+guest_bytes guest1 "$start" "$(address _etext)" >"$OUT/code.$start" || exit
+while read -r _ size _ _ _ start _; do
+	start=${start#0x}
+	guest_bytes guest1 "$start" "$(printf '%x' $((0x$start + size)))" >"$OUT/code.$start" || exit
+done <$guest/modules

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds every kernel frame of every chain against the guest's own code: an address that is returned to
+stands behind a call instruction, and what that calls is the function of the frame inside it, or one
+that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
+one was interrupted. A chain ends where user code entered the kernel, or where a kernel thread begins.
+"""
+import bisect
+import collections
+import glob
+import os
+import re
+import sys
+
+folder = sys.argv[1]
+MAX_JUMPS = 4
+failed = False
+
+# Where the processor enters the kernel (arch/x86/entry): inside of these anything may have run.
+INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry|error_return|"
+                        r"common_interrupt_return|restore_|native_i?ret|native_irq_return|paranoid_|"
+                        r"irq_entries_start|swapgs_restore|__irqentry_text|spurious_entries")
+# And where chains end: entry code of user mode, the first code of threads and of CPUs.
+ENDS = re.compile(r"entry_SYSCALL|entry_SYSENTER|entry_INT80|asm_|ret_from_fork|secondary_startup|"
+                  r"syscall_return_via|swapgs_restore|error_|common_interrupt_return|native_i|int80_emulation|"
+                  r"__irqentry_text|xen_|x86_64_start|paranoid_|restore_")
+# No call, but the two words of a far return (arch/x86/kernel/head_64.S).
+STARTS = re.compile(r"(start_secondary|x86_64_start_kernel) secondary_startup_64")
+# Calls through these go anywhere.
+THUNKS = re.compile(r"__x86_(indirect|return)|__SCT__|__SCK__|__fentry__|call_on_|ftrace_")
+
+
+def check(good, text):
+    global failed
+    print("ok  " if good else "FAIL", text)
+    failed |= not good
+
+
+def read_functions():
+    names = {}
+    for line in open(f"{folder}/kallsyms"):
+        words = line.split()
+        if words[1] in "tTwW":
+            names.setdefault(int(words[0], 16), []).append(words[2])
+    return sorted(names), names
+
+
+starts, names = read_functions()
+code = []
+for path in glob.glob(f"{folder}/code.*"):
+    code.append((int(os.path.basename(path)[5:], 16), open(path, "rb").read()))
+
+
+def function(address):
+    index = bisect.bisect_right(starts, address) - 1
+    return starts[index] if index >= 0 else 0
+
+
+def end_of(start):
+    index = bisect.bisect_right(starts, start)
+    return starts[index] if index < len(starts) else start
+
+
+def name(address):
+    return "/".join(names.get(function(address), ["?"]))
+
+
+def bytes_of(start, end):
+    for base, data in code:
+        if base <= start and end <= base + len(data):
+            return data[start - base:end - base]
+    return b""
+
+
+def target(address, data):
+    return (address + int.from_bytes(data, "little", signed=True)) & (2**64 - 1)
+
+
+def jumps(start, known={}):
+    """Functions that the one at START may jump to: every place in it that could be such a jump."""
+    if start not in known:
+        data, found = bytes_of(start, end_of(start)), set()
+        for i in range(len(data)):
+            if data[i] == 0xe9:
+                found.add(function(target(start + i + 5, data[i + 1:i + 5])))
+            elif data[i] == 0x0f and i + 1 < len(data) and data[i + 1] >> 4 == 8:
+                found.add(function(target(start + i + 6, data[i + 2:i + 6])))
+            elif data[i] == 0xeb or data[i] >> 4 == 7:
+                found.add(function(target(start + i + 2, data[i + 1:i + 2])))
+            elif data[i] == 0xff and i + 1 < len(data) and data[i + 1] >> 3 == 0x1c:
+                found.add(None) # through a register: anywhere
+        if end_of(start) != start: # it may run on into what is only another name's place
+            found.add(end_of(start))
+        known[start] = found
+    return known[start]
+
+
+def leads_to(start, callee):
+    seen, level = {start}, {start}
+    for _ in range(MAX_JUMPS):
+        if callee in seen or None in seen or any(THUNKS.match(name(at)) for at in seen):
+            return True
+        level = {at for start in level if start for at in jumps(start)} - seen
+        seen |= level
+    return callee in seen or None in seen or any(at and THUNKS.match(name(at)) for at in seen)
+
+
+def is_indirect_call(before):
+    for size in (2, 3, 4, 6, 7, 8): # ff /2, with prefixes or without
+        rest = before[8 - size:].lstrip(b"\x2e\x3e\x40\x41\x42\x43\x48\x49\x65")
+        if len(rest) > 1 and rest[0] == 0xff and rest[1] >> 3 & 7 == 2:
+            return True
+    return False
+
+
+def is_right(callee, caller, known={}):
+    """Whether the code at CALLER can have called the function that CALLEE is in."""
+    if (callee, caller) not in known:
+        before = bytes_of(caller - 8, caller)
+        known[callee, caller] = bool(before) and (
+            before[3] == 0xe8 and leads_to(function(target(caller, before[4:])), function(callee)) or
+            is_indirect_call(before)) or bool(INTERRUPTS.match(name(callee)) or
+                                              STARTS.match(f"{name(callee)} {name(caller)}"))
+    return known[callee, caller]
+
+
+counts, wrong, ends, depth = collections.Counter(), collections.Counter(), collections.Counter(), 0
+kinds, pairs = collections.Counter(), set()
+blocks = open(f"{folder}/script").read().split("\n\n")
+# Until the guest's kernel was read there are no chains; the recording waits ten seconds for that.
+early = next((index for index, block in enumerate(blocks) if not re.match(r"\s*:-1 ", block)), 0)
+print(f"     {early} samples before the guest's kernel was read")
+for block in blocks[early:]:
+    chain = [int(line.split()[0], 16) for line in block.strip("\n").split("\n")[1:] if line.strip()]
+    kernel = [address for address in chain if address >> 63]
+    if not kernel:
+        counts["user"] += bool(chain)
+        continue
+    counts["kernel"] += 1
+    depth = max(depth, len(kernel))
+    last = name(kernel[-1])
+    counts["complete"] += bool(ENDS.match(last))
+    if not ENDS.match(last):
+        ends[last] += 1
+    for callee, caller in zip(kernel, kernel[1:]):
+        counts["frames"] += 1
+        pairs.add((callee, caller))
+        if not is_right(callee, caller):
+            wrong[name(callee), name(caller), hex(caller)] += 1
+    called = " ".join(name(address) for address in kernel)
+    kinds["interrupted"] += any(INTERRUPTS.match(name(address)) for address in kernel[:-1])
+    kinds["random"] += bool(re.search("chacha_block_generic .*get_random_bytes_user|urandom_read.* "
+                                      ".*vfs_read ksys_read .*do_syscall_64 entry_SYSCALL", called))
+    kinds["fault"] += "asm_exc_page_fault" in called
+def share_of_false():
+    """Of pairs that no chain has, how many would be taken for right: how much the check can see."""
+    callees = sorted({callee for callee, _ in pairs if not INTERRUPTS.match(name(callee))})
+    callers = sorted({caller for _, caller in pairs})
+    false = [(callee, caller) for i, callee in enumerate(callees) for caller in callers[i % 7::7]
+             if (callee, caller) not in pairs]
+    return sum(is_right(*pair) for pair in false) / len(false)
+
+
+check(counts["kernel"] >= 1000 and counts["frames"] >= 4000,
+      f"{counts['kernel']} chains with {counts['frames']} callers, {depth} deep at most")
+check(not wrong, f"each can have called its callee: {wrong.most_common(8)}")
+seen = share_of_false()
+check(seen <= 0.2, f"of wrong pairs {seen:.3f} would pass")
+check(counts["complete"] >= 0.99 * counts["kernel"],
+      f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
+for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
+    check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
+sys.exit(failed)
