@@ -5,6 +5,7 @@
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 tools=$(realpath tests/cli)
+golden=$(realpath tests/golden/perfdata)
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
@@ -40,6 +41,16 @@ compare '' chains --sort sym,dso --no-children
 compare '' chains --sort dso,comm
 compare '' chains -g none
 compare '' chains -g none --no-children
+
+# Other forms of the file: compressed, of the other byte order.
+perf record -q -z -e cpu-clock -F 5000 -g -o compressed ./workload || exit 1
+compare '' compressed
+for name in chains big-endian-chains; do
+	perf report --stdio --no-inline -i "$golden/$name.data" >perf.txt 2>/dev/null
+	"$perfvisor" report -i "$golden/$name.data" >ours.txt 2>/dev/null
+	python3 "$tools/chains.py" perf.txt ours.txt >differences ||
+		{ echo "$name.data:"; cut -c1-2000 differences; status=1; }
+done
 
 # JSON has the same shares.
 "$perfvisor" report -i chains --json >ours.json 2>/dev/null || status=1
