@@ -14,7 +14,8 @@
 #define FUNCTIONS_LOOKED_AT 1000
 #define MIN_FUNCTIONS 50
 #define PROLOGUE_BYTES 13
-#define MAX_ENTRIES ((uint64_t)4 << 20) /* of the kernel, or of a module */
+/* Of the kernel and all its modules together; a kernel has 400,000. */
+#define MAX_ENTRIES ((uint64_t)4 << 20)
 
 /* What a function's return address is replaced by. */
 static const char *const trampolines[] = {
@@ -43,36 +44,50 @@ static bool find_tables(const struct guest_kernel *kernel, struct tables *ret)
 	       entries_end.value - ret->entries.value == ret->count * ORC_ENTRY_BYTES;
 }
 
-/* FORM NULL: to be found out, and given in *RET_FORM. */
-static bool add_tables(struct unwind_table *table, const struct guest_kernel *kernel,
-		       const struct tables *tables, struct gva start, struct gva end,
-		       const enum orc_form *form, enum orc_form *ret_form)
-{
-	struct guest_space *space = guest_kernel_space(kernel);
-	_cleanup_free_ uint8_t *ips = guest_space_copy(
-		space, tables->ips, tables->count * ORC_IP_BYTES, MAX_ENTRIES * ORC_IP_BYTES);
-	_cleanup_free_ uint8_t *entries =
-		guest_space_copy(space, tables->entries, tables->count * ORC_ENTRY_BYTES,
-				 MAX_ENTRIES * ORC_ENTRY_BYTES);
-	struct unwind_source source = { .start = start,
-					.end = end,
-					.ips_at = tables->ips,
-					.ips = ips,
-					.entries = entries,
-					.count = tables->count };
+/* Reading them all. */
+struct load {
+	const struct guest_kernel *kernel;
+	struct unwind_table *table;
+	enum orc_form form;    /* of the kernel, and so of its modules */
+	uint64_t entries_left; /* thousands of modules may show the same large table */
+};
 
-	if (!ips || !entries)
+static bool copy_tables(struct load *load, const struct tables *tables, uint8_t **ret_ips,
+			uint8_t **ret_entries)
+{
+	struct guest_space *space = guest_kernel_space(load->kernel);
+
+	if (tables->count > load->entries_left)
 		return false;
-	if (form)
-		source.form = *form;
-	else if (!orc_find_form(guest_kernel_btf(kernel), entries, tables->count, &source.form))
-		return false;
-	*ret_form = source.form;
-	return unwind_table_add(table, &source);
+	load->entries_left -= tables->count;
+	*ret_ips = guest_space_copy(space, tables->ips, tables->count * ORC_IP_BYTES,
+				    MAX_ENTRIES * ORC_IP_BYTES);
+	*ret_entries = guest_space_copy(space, tables->entries, tables->count * ORC_ENTRY_BYTES,
+					MAX_ENTRIES * ORC_ENTRY_BYTES);
+	return *ret_ips && *ret_entries;
 }
 
-static void add_module(struct unwind_table *table, const struct guest_kernel *kernel,
-		       const struct guest_module *module, enum orc_form form)
+/* Those of the code in [START, END). FIND_FORM: it is the kernel. */
+static bool add_tables(struct load *load, const struct tables *tables, struct gva start,
+		       struct gva end, bool find_form)
+{
+	_cleanup_free_ uint8_t *ips = NULL, *entries = NULL;
+	struct unwind_source source = {
+		.start = start, .end = end, .ips_at = tables->ips, .count = tables->count
+	};
+
+	if (!copy_tables(load, tables, &ips, &entries))
+		return false;
+	if (find_form &&
+	    !orc_find_form(guest_kernel_btf(load->kernel), entries, tables->count, &load->form))
+		return false;
+	source.ips = ips;
+	source.entries = entries;
+	source.form = load->form;
+	return unwind_table_add(load->table, &source);
+}
+
+static void add_module(struct load *load, const struct guest_module *module)
 {
 	struct tables tables = { module->orc_ips, module->orc_entries, module->orc_count };
 
@@ -80,8 +95,8 @@ static void add_module(struct unwind_table *table, const struct guest_kernel *ke
 		const struct guest_module_range *range = &module->ranges[i];
 
 		if (range->start.value == module->text.value)
-			add_tables(table, kernel, &tables, range->start,
-				   GVA(range->start.value + range->bytes), &form, &form);
+			add_tables(load, &tables, range->start,
+				   GVA(range->start.value + range->bytes), false);
 	}
 }
 
@@ -146,30 +161,43 @@ static bool keeps_frame_pointers(const struct guest_kernel *kernel)
 	return functions >= MIN_FUNCTIONS && frames >= functions / 2;
 }
 
+static struct error *use_frame_pointers(const struct guest_kernel *kernel,
+					struct unwind_table *table)
+{
+	if (!keeps_frame_pointers(kernel))
+		return error_create(ERROR_UNSUPPORTED,
+				    "the guest's kernel has no unwind data (CONFIG_UNWINDER_ORC), "
+				    "and keeps no frame pointers");
+	unwind_table_expect_frame_pointers(table);
+	return NULL;
+}
+
+static struct error *read_tables(const struct guest_kernel *kernel, const struct tables *tables,
+				 const struct guest_modules *modules, struct unwind_table *table)
+{
+	const struct guest_kernel_image *image = guest_kernel_get_image(kernel);
+	struct load load = { .kernel = kernel, .table = table, .entries_left = MAX_ENTRIES };
+
+	if (!add_tables(&load, tables, image->start, image->end, true))
+		return error_create(ERROR_UNSUPPORTED,
+				    "the unwind data of the guest's kernel are of no known form");
+	for (size_t i = 0; modules && i < modules->items.count; i++)
+		add_module(&load, &modules->items.items[i]);
+	return NULL;
+}
+
 struct error *unwind_table_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules, struct unwind_table **ret)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
-	const struct guest_kernel_image *image = guest_kernel_get_image(kernel);
 	struct tables tables;
-	enum orc_form form;
+	struct error *error;
 
 	add_trampolines(table, kernel);
-	if (!find_tables(kernel, &tables)) {
-		if (!keeps_frame_pointers(kernel))
-			return error_create(
-				ERROR_UNSUPPORTED,
-				"the guest's kernel has no unwind data (CONFIG_UNWINDER_ORC), "
-				"and keeps no frame pointers");
-		unwind_table_expect_frame_pointers(table);
-		*ret = take_pointer(table);
-		return NULL;
-	}
-	if (!add_tables(table, kernel, &tables, image->start, image->end, NULL, &form))
-		return error_create(ERROR_UNSUPPORTED,
-				    "the unwind data of the guest's kernel are of no known form");
-	for (size_t i = 0; modules && i < modules->items.count; i++)
-		add_module(table, kernel, &modules->items.items[i], form);
+	error = find_tables(kernel, &tables) ? read_tables(kernel, &tables, modules, table)
+					     : use_frame_pointers(kernel, table);
+	if (error)
+		return error;
 	*ret = take_pointer(table);
 	return NULL;
 }
