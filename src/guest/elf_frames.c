@@ -23,6 +23,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "guest/elf_copy_private.h"
 
 #define MAX_BYTES ((uint64_t)16 << 20)
@@ -100,19 +101,11 @@ static bool read_header(struct elf_copy *copy, const GElf_Phdr *segment, struct 
 	       find_range(copy, segment->p_vaddr + 4 + (int64_t)(int32_t)cursor_u32(&cursor), ret);
 }
 
-static int compare_offsets(const void *left, const void *right)
-{
-	uint32_t a, b;
-
-	memcpy(&a, left, sizeof(a));
-	memcpy(&b, right, sizeof(b));
-	return a < b ? -1 : a > b;
-}
-
 /* Fills frames->records from the table, if it is there. */
 static void take_table(struct elf_copy *copy, const GElf_Phdr *segment, const struct range *range,
 		       struct guest_elf_frames *frames)
 {
+	_cleanup_free_ struct sort_key *keys = NULL;
 	struct cursor cursor;
 	uint32_t count;
 
@@ -124,16 +117,19 @@ static void take_table(struct elf_copy *copy, const GElf_Phdr *segment, const st
 	count = cursor_u32(&cursor);
 	if (cursor.failed || !count || count > cursor_left(&cursor) / ENTRY_BYTES)
 		return;
-	frames->records = memory_calloc(count, sizeof(*frames->records));
+	keys = memory_calloc(count, sizeof(*keys));
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t record;
 
 		cursor_skip(&cursor, sizeof(uint32_t));
 		record = segment->p_vaddr + (int64_t)(int32_t)cursor_u32(&cursor) - range->address;
 		if (record < range->bytes && record <= UINT32_MAX)
-			frames->records[frames->record_count++] = record;
+			keys[frames->record_count++].key = record;
 	}
-	qsort(frames->records, frames->record_count, sizeof(*frames->records), compare_offsets);
+	sort_keys(keys, frames->record_count);
+	frames->records = memory_calloc(count, sizeof(*frames->records));
+	for (size_t i = 0; i < frames->record_count; i++)
+		frames->records[i] = keys[i].key;
 }
 
 static bool find_by_header(struct elf_copy *copy, struct guest_elf_frames *frames,

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vector.h"
 
 #define PREFETCH_PAGES 64
@@ -28,11 +29,18 @@ struct guest_memory {
 	VECTOR(uint8_t *) copies; /* each of one or more pages; owned */
 };
 
-static int compare_slots(const void *left, const void *right)
+/* A copy of SLOTS, in the order of their addresses. */
+static struct guest_slot *copy_slots(const struct guest_slot *slots, size_t count)
 {
-	const struct guest_slot *a = left, *b = right;
+	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));
+	struct guest_slot *sorted = memory_calloc(count, sizeof(*sorted));
 
-	return (a->start.value > b->start.value) - (a->start.value < b->start.value);
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){ slots[i].start.value, i };
+	sort_keys(keys, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = slots[keys[i].index];
+	return sorted;
 }
 
 struct guest_memory *guest_memory_create(const struct guest_memory_source *source,
@@ -42,10 +50,9 @@ struct guest_memory *guest_memory_create(const struct guest_memory_source *sourc
 	struct guest_memory *memory = memory_calloc(1, sizeof(*memory));
 
 	memory->source = *source;
-	memory->slots = memory_dup(slots, slot_count * sizeof(*slots));
+	memory->slots = copy_slots(slots, slot_count);
 	memory->slot_count = slot_count;
 	memory->max_bytes = max_bytes;
-	qsort(memory->slots, slot_count, sizeof(*slots), compare_slots);
 	map_init(&memory->pages);
 	return memory;
 }

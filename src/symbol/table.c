@@ -16,38 +16,24 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "symbol/table_private.h"
 
 #define OUTER_MAX_STEPS 64
 #define STEP 16 /* symbols of 32 bytes: what is behind one start is in eight cache lines */
 
-struct module_key {
-	uint64_t start;
-	uint32_t index;
-};
-
-static int compare_module_keys(const void *left, const void *right)
-{
-	const struct module_key *a = left;
-	const struct module_key *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->index < b->index ? -1 : 1;
-}
-
 /* The modules stay as they came, because symbols count on their index: an order beside them. */
 static void order_modules(struct symbol_table *table)
 {
-	_cleanup_free_ struct module_key *keys = memory_calloc(table->module_count + 1,
-							       sizeof(*keys));
+	_cleanup_free_ struct sort_key *keys =
+		memory_calloc(table->module_count + 1, sizeof(*keys));
 	uint32_t *order = memory_calloc(table->module_count + 1, sizeof(*order));
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->module_count; i++)
 		if (table->modules[i].start < table->modules[i].end)
-			keys[count++] = (struct module_key){ table->modules[i].start, i };
-	qsort(keys, count, sizeof(*keys), compare_module_keys);
+			keys[count++] = (struct sort_key){ table->modules[i].start, i };
+	sort_keys(keys, count);
 	for (size_t i = 0; i < count; i++)
 		order[i] = keys[i].index;
 	table->module_order = order;

@@ -21,13 +21,12 @@
 
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vector.h"
 #include "symbol/table.h"
 #include "symbol/table_private.h"
 
 #define PAGE_BYTES 4096
-#define DIGIT_BITS 11 /* of a sort key: the counters of one pass fit the first cache */
-#define DIGITS ((size_t)1 << DIGIT_BITS)
 
 struct symbol_builder {
 	VECTOR(struct symbol) symbols; /* their module is 1 + the index below, as in the table */
@@ -132,32 +131,6 @@ void symbol_builder_add_module(struct symbol_builder *builder, const char *modul
 	builder->modules.items[number - 1].end = end;
 }
 
-struct sort_key {
-	uint64_t start;
-	uint32_t index;
-};
-
-/* One stable pass: FROM to TO by the DIGIT_BITS from bit SHIFT on. False: all are alike there. */
-static bool sort_by_digit(const struct sort_key *from, struct sort_key *to, size_t count,
-			  unsigned shift)
-{
-	size_t places[DIGITS] = { 0 }, at = 0;
-
-	for (size_t i = 0; i < count; i++)
-		places[from[i].start >> shift & (DIGITS - 1)]++;
-	if (places[from[0].start >> shift & (DIGITS - 1)] == count)
-		return false;
-	for (size_t digit = 0; digit < DIGITS; digit++) {
-		size_t here = places[digit];
-
-		places[digit] = at;
-		at += here;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
-	return true;
-}
-
 static bool is_sorted(const struct symbol *symbols, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -166,30 +139,18 @@ static bool is_sorted(const struct symbol *symbols, size_t count)
 	return true;
 }
 
-/*
- * Equal starts stay in their order: sorts keys digit by digit from the lowest on, then moves
- * each symbol once. Dynamic symbols come in the order of a hash; that of kallsyms is nearly
- * right, and its upper digits are all alike.
- */
+/* Equal starts stay in their order. Each symbol is moved once. */
 static void sort_symbols(struct symbol *symbols, size_t count)
 {
-	_cleanup_free_ struct sort_key *keys = NULL, *scratch = NULL;
+	_cleanup_free_ struct sort_key *keys = NULL;
 	_cleanup_free_ struct symbol *unsorted = NULL;
 
 	if (is_sorted(symbols, count))
 		return;
 	keys = memory_alloc(count * sizeof(*keys));
-	scratch = memory_alloc(count * sizeof(*scratch));
 	for (size_t i = 0; i < count; i++)
 		keys[i] = (struct sort_key){ symbols[i].start, i };
-	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-		if (sort_by_digit(keys, scratch, count, shift)) {
-			struct sort_key *sorted = scratch;
-
-			scratch = keys;
-			keys = sorted;
-		}
-	}
+	sort_keys(keys, count);
 	unsorted = memory_dup(symbols, count * sizeof(*symbols));
 	for (size_t i = 0; i < count; i++)
 		symbols[i] = unsorted[keys[i].index];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vector.h"
 
 struct cie {
@@ -91,14 +92,21 @@ static void add_functions(struct build *build)
 	}
 }
 
-static int compare_functions(const void *left, const void *right)
+/* Of functions that begin at one place the last counts. */
+static void sort_functions(struct build *build)
 {
-	const struct cfi_fde *a = &((const struct function *)left)->fde;
-	const struct cfi_fde *b = &((const struct function *)right)->fde;
+	size_t count = build->functions.count;
+	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));
+	struct function *sorted = memory_calloc(count, sizeof(*sorted));
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){ build->functions.items[i].fde.start, i };
+	sort_keys(keys, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = build->functions.items[keys[i].index];
+	free(build->functions.items);
+	build->functions.items = sorted;
+	build->functions.capacity = count;
 }
 
 static void append_row(struct build *build, uint64_t address, const struct unwind_row *row)
@@ -180,9 +188,7 @@ bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *sec
 		return false;
 	map_init(&build.cie_numbers);
 	add_functions(&build);
-	if (build.functions.count)
-		qsort(build.functions.items, build.functions.count, sizeof(*build.functions.items),
-		      compare_functions);
+	sort_functions(&build);
 	for (size_t i = 0; i < code_count; i++)
 		any |= add_code(&build, table, &code[i]);
 	map_deinit(&build.cie_numbers);

@@ -26,5 +26,11 @@ while read -r file; do
 	if grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|alloca)\(' "$file"; then
 		complain "$file: uses an unsafe function (lines above)"
 	fi
+	case $file in
+	src/arch/* | src/base/* | src/guest/* | src/service/* | src/symbol/* | src/unwind/*)
+		! grep -n '\bqsort(' "$file" ||
+			complain "$file: the guest parser's cage does not bear qsort(); see base/sort.h"
+		;;
+	esac
 done < <(list)
 exit $status
