@@ -153,25 +153,60 @@ struct guest_build_id guest_program_build_id(struct guest_program_reader *reader
 	return reader->build_ids.items[*number];
 }
 
+/* RET is to be closed either way. */
+static struct error *begin_reading(struct guest_program_reader *reader,
+				   const struct guest_program *program, struct opened *ret)
+{
+	struct gva contents;
+
+	*ret = (struct opened){ 0 };
+	if (find_contents(reader, program, &contents) &&
+	    open_program(reader, program, contents, ret))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND, "it cannot be read in memory");
+}
+
+/* ERROR, or another where the file is not the one any more that was read. */
+static struct error *end_reading(const struct guest_program *program, struct opened *opened,
+				 struct error *error)
+{
+	/* A vDSO is part of the kernel's image, which does not move. */
+	if (!error && program->kind == GUEST_PROGRAM_FILE &&
+	    !guest_cached_file_unchanged(&opened->file))
+		error = error_create(ERROR_NOT_FOUND, "it left memory while it was read");
+	guest_cached_file_close(&opened->file);
+	return error;
+}
+
 struct error *guest_program_symbols(struct guest_program_reader *reader,
 				    const struct guest_program *program, struct symbol_table **ret)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
-	struct error *error = NULL;
-	struct gva contents;
-	struct opened opened = { 0 };
+	struct opened opened;
+	struct error *error = begin_reading(reader, program, &opened);
 
-	if (!find_contents(reader, program, &contents) ||
-	    !open_program(reader, program, contents, &opened))
-		error = error_create(ERROR_NOT_FOUND, "it cannot be read in memory");
 	if (!error)
 		error = guest_elf_symbols(&opened.source, &table);
-	/* A vDSO is part of the kernel's image, which does not move. */
-	if (!error && program->kind == GUEST_PROGRAM_FILE &&
-	    !guest_cached_file_unchanged(&opened.file))
-		error = error_create(ERROR_NOT_FOUND, "it left memory while it was read");
-	guest_cached_file_close(&opened.file);
+	error = end_reading(program, &opened, error);
 	if (!error)
 		*ret = take_pointer(table);
+	return error;
+}
+
+struct error *guest_program_frames(struct guest_program_reader *reader,
+				   const struct guest_program *program,
+				   struct guest_elf_frames *ret)
+{
+	struct guest_elf_frames frames = { 0 };
+	struct opened opened;
+	struct error *error = begin_reading(reader, program, &opened);
+
+	if (!error)
+		error = guest_elf_frames_read(&opened.source, &frames);
+	error = end_reading(program, &opened, error);
+	if (error)
+		guest_elf_frames_deinit(&frames);
+	else
+		*ret = frames;
 	return error;
 }

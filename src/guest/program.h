@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The programs, libraries and vDSOs that guest processes have mapped: their build-ids and symbols,
- * read from the page cache of the guest, or for a vDSO from its kernel's image.
+ * The programs, libraries and vDSOs that guest processes have mapped: their build-ids, symbols and
+ * call frame information, read from the page cache of the guest, or for a vDSO from its kernel's image.
  */
 #ifndef GUEST_PROGRAM_H
 #define GUEST_PROGRAM_H
 
-#include "guest/elf_copy.h"
+#include "guest/elf_frames.h"
 #include "guest/kernel.h"
 
 enum guest_program_kind { GUEST_PROGRAM_FILE, GUEST_PROGRAM_VDSO };
@@ -35,6 +35,11 @@ struct guest_build_id guest_program_build_id(struct guest_program_reader *reader
 struct error *guest_program_symbols(struct guest_program_reader *reader,
 				    const struct guest_program *program,
 				    struct symbol_table **ret) MUST_CHECK;
+
+/* As guest_elf_frames_read(), and where the file left memory as above. */
+struct error *guest_program_frames(struct guest_program_reader *reader,
+				   const struct guest_program *program,
+				   struct guest_elf_frames *ret) MUST_CHECK;
 
 DEFINE_CLEANUP(cleanup_guest_program_reader, struct guest_program_reader *,
 	       guest_program_reader_destroy)

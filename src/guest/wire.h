@@ -30,6 +30,8 @@ enum guest_message {
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
 	GUEST_ASK_FILE_SYMBOLS, /* u64 mm, u64 start of a mapping -> an encoded symbol table of the
 				   file or vDSO mapped there; memory is read anew */
+	GUEST_ASK_FILE_UNWIND,	/* the same -> an encoded table of unwind data (unwind/table.h) by file
+				   offsets, from its DWARF; memory is read anew */
 	GUEST_ASK_STACKS,	/* u64 task_struct, at most GUEST_STACK_TASKS times; what the tasks do
 				   is read anew -> of each: u32 enum unwind_task_kind (unwind/), u32
 				   state's letter; of one that is asleep also u32 enum unwind_end, where

@@ -388,6 +388,16 @@ struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, st
 	return guest_client_ask(view->client, GUEST_ASK_FILE_SYMBOLS, request, sizeof(request), ret);
 }
 
+struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
+					   struct unwind_table **ret)
+{
+	uint64_t request[] = { mm.value, start.value };
+	struct error *error = guest_client_ask(view->client, GUEST_ASK_FILE_UNWIND, request,
+					       sizeof(request), &view->answer);
+
+	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
+}
+
 static int compare_sizes(const void *left, const void *right)
 {
 	const struct sampler_slot *a = left, *b = right;

@@ -75,6 +75,12 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
  */
 struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
 				      struct buffer *ret) MUST_CHECK;
+/*
+ * The unwind data of the same, by file offset. All memory is refreshed by it. ERROR_NOT_FOUND as above,
+ * ERROR_UNSUPPORTED: a file of another kind than x86-64's, a 32-bit program's for instance.
+ */
+struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
+					   struct unwind_table **ret) MUST_CHECK;
 
 /*
  * What a sampler needs to find the current task of a vCPU; VERSION is the caller's, not 0.

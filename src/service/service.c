@@ -378,6 +378,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		return service_answer_mappings(service, &request);
 	case GUEST_ASK_FILE_SYMBOLS:
 		return service_answer_file_symbols(service, &request);
+	case GUEST_ASK_FILE_UNWIND:
+		return service_answer_file_unwind(service, &request);
 	case GUEST_ASK_STACKS:
 		return service_answer_stacks(service, &request);
 	case GUEST_ASK_CURRENT:

@@ -37,6 +37,8 @@ struct error *service_answer_task(struct service *service, struct cursor *reques
 struct error *service_answer_mappings(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_file_symbols(struct service *service,
 					  struct cursor *request) MUST_CHECK;
+struct error *service_answer_file_unwind(struct service *service,
+					 struct cursor *request) MUST_CHECK;
 struct error *service_answer_stacks(struct service *service, struct cursor *request) MUST_CHECK;
 
 void service_append_text(struct buffer *to, const char *text); /* u32 length, text */

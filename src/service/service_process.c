@@ -4,6 +4,7 @@
 
 #include "service/service_private.h"
 #include "symbol/table.h"
+#include "unwind/program_table.h"
 
 #define MAX_STRINGS 16384
 
@@ -133,26 +134,49 @@ struct error *service_answer_mappings(struct service *service, struct cursor *re
 	return NULL;
 }
 
-struct error *service_answer_file_symbols(struct service *service, struct cursor *request)
+/* What is mapped where REQUEST says, in memory as it is now. */
+static struct error *find_program(struct service *service, struct cursor *request,
+				  struct guest_program *ret)
 {
-	_cleanup_symbol_table_ struct symbol_table *table = NULL;
 	struct gva mm = GVA(cursor_u64(request));
 	struct gva start = GVA(cursor_u64(request));
-	struct guest_program program;
-	struct error *error;
+	struct error *error = open_programs(service);
 
-	error = open_programs(service);
 	if (!error)
 		error = open_mappings(service);
 	if (error)
 		return error;
 	guest_space_forget(&service->space);
-	if (!guest_mapping_find_program(service->mappings, mm, start, &program))
+	if (!guest_mapping_find_program(service->mappings, mm, start, ret))
 		return error_create(ERROR_NOT_FOUND, "no file is mapped at %#llx",
 				    (unsigned long long)start.value);
-	error = guest_program_symbols(service->programs, &program, &table);
+	return NULL;
+}
+
+struct error *service_answer_file_symbols(struct service *service, struct cursor *request)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	struct guest_program program;
+	struct error *error = find_program(service, request, &program);
+
+	if (!error)
+		error = guest_program_symbols(service->programs, &program, &table);
 	if (error)
 		return error;
 	symbol_table_encode(table, &service->answer);
+	return NULL;
+}
+
+struct error *service_answer_file_unwind(struct service *service, struct cursor *request)
+{
+	_cleanup_unwind_table_ struct unwind_table *table = NULL;
+	struct guest_program program;
+	struct error *error = find_program(service, request, &program);
+
+	if (!error)
+		error = unwind_table_read_program(service->programs, &program, &table);
+	if (error)
+		return error;
+	unwind_table_encode(table, &service->answer);
 	return NULL;
 }

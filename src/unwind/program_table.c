@@ -2,37 +2,49 @@
 #include "unwind/program_table.h"
 
 #include "base/memory.h"
-#include "guest/elf_frames.h"
 #include "unwind/dwarf_cfi.h"
 
 _Static_assert(CFI_PAGE == GUEST_ELF_FRAMES_PAGE, "the same pages");
 
-struct error *unwind_table_read_file(const struct guest_elf_source *source,
-				     struct unwind_table **ret)
+static struct error *make_table(const struct guest_elf_frames *frames, struct unwind_table **ret)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
-	_cleanup_guest_elf_frames_ struct guest_elf_frames frames = { 0 };
-	struct error *error = guest_elf_frames_read(source, &frames);
 	struct dwarf_code code[GUEST_ELF_MAX_CODE];
-	struct cfi_section section;
-
-	if (error)
-		return error;
-	section = (struct cfi_section){
-		.data = frames.data,
-		.bytes = frames.bytes,
-		.address = frames.address,
-		.debug_frame = frames.debug_frame,
-		.page_offset = frames.page_offset,
-		.pages = frames.pages,
-		.records = frames.records,
-		.record_count = frames.record_count,
+	struct cfi_section section = {
+		.data = frames->data,
+		.bytes = frames->bytes,
+		.address = frames->address,
+		.debug_frame = frames->debug_frame,
+		.page_offset = frames->page_offset,
+		.pages = frames->pages,
+		.records = frames->records,
+		.record_count = frames->record_count,
 	};
-	for (size_t i = 0; i < frames.code_count; i++)
-		code[i] = (struct dwarf_code){ frames.code[i].address, frames.code[i].bytes,
-					       frames.code[i].offset };
-	if (!dwarf_add_section(table, &section, code, frames.code_count))
+
+	for (size_t i = 0; i < frames->code_count; i++)
+		code[i] = (struct dwarf_code){ frames->code[i].address, frames->code[i].bytes,
+					       frames->code[i].offset };
+	if (!dwarf_add_section(table, &section, code, frames->code_count))
 		return error_create(ERROR_NOT_FOUND, "its call frame information is malformed");
 	*ret = take_pointer(table);
 	return NULL;
+}
+
+struct error *unwind_table_read_file(const struct guest_elf_source *source,
+				     struct unwind_table **ret)
+{
+	_cleanup_guest_elf_frames_ struct guest_elf_frames frames = { 0 };
+	struct error *error = guest_elf_frames_read(source, &frames);
+
+	return error ? error : make_table(&frames, ret);
+}
+
+struct error *unwind_table_read_program(struct guest_program_reader *reader,
+					const struct guest_program *program,
+					struct unwind_table **ret)
+{
+	_cleanup_guest_elf_frames_ struct guest_elf_frames frames = { 0 };
+	struct error *error = guest_program_frames(reader, program, &frames);
+
+	return error ? error : make_table(&frames, ret);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the build-ids and symbols that were read of a guest's programs against readelf and nm of the
-very files that the guest ran: those of the lab, this machine's C library (lab/lib/image.sh copies
-it), and vDSOs that the guest itself gave away."""
+"""Holds the build-ids and symbols that were read of a guest's programs against readelf and nm, and their
+unwind data against what is read of the very files that the guest ran: those of the lab, this machine's C
+library (lab/lib/image.sh copies it), and vDSOs that the guest itself gave away."""
 import base64
 import json
 import os
@@ -54,7 +54,9 @@ def parse_programs():
         if fields[0] == "===":
             programs.append({"path": fields[3], "build_id": fields[4] if len(fields) > 4 else None,
                              "pid": int(fields[1]), "start": int(fields[2], 16), "symbols": [],
-                             "reason": None})
+                             "reason": None, "unwind": None})
+        elif fields[0] == "~":
+            programs[-1]["unwind"] = line.strip()
         elif fields[0] == "-":
             programs[-1]["reason"] = line[2:].strip()
         else:
@@ -107,6 +109,10 @@ def compare(program, name, vdsos):
         return
     if program["build_id"] != build_id(file):
         failures.append(f"{program['path']}: build-id {program['build_id']}, it has {build_id(file)}")
+    unwind = run("build/release/tests/lab/file_unwind", file).strip()
+    if program["unwind"] != unwind:
+        failures.append(f"{program['path']}: unwind data {program['unwind']}, the file has {unwind}")
+    unwound.setdefault(program["path"], set()).add(unwind)
     if program["path"].endswith("/busybox"): # stripped, and static
         if program["reason"] != "it has no symbols":
             failures.append(f"busybox: {program['reason']}, it is stripped")
@@ -128,7 +134,7 @@ def compare_json(programs):
             failures.append(f"ps --json: {program['path']} has {ours.get(program['start'])}")
 
 
-compared = {}
+compared, unwound = {}, {}
 programs, vdsos = parse_programs(), save_vdsos()
 names = {os.path.basename(program["path"]): program["pid"] for program in programs
          if re.match("/lab/bin/|/mnt/x/", program["path"])}
@@ -144,6 +150,9 @@ if len(compared.get("[vdso]", ())) < 2: # a 32-bit program has another one
     failures.append("the 32-bit vDSO was not compared")
 if not int(re.search(r"ShmemHugePages: +(\d+)", open(f"{folder}/console.log", errors="replace").read())[1]):
     failures.append("the guest has no file in large pages")
+if not any("/libc.so" in path and "-" not in str(lines) for path, lines in unwound.items()):
+    failures.append(f"libc has no unwind data: {unwound}")
+print("unwind data:", ", ".join(f"{path} {sorted(lines)}" for path, lines in unwound.items()))
 print("symbols of code:", ", ".join(f"{path} {sorted(counts)}" for path, counts in compared.items()))
 for failure in failures:
     print("FAILED:", failure)

@@ -5,6 +5,7 @@
  *
  *	=== PID START PATH BUILD-ID
  *	OFFSET END TYPE NAME		of each symbol, or the reason why there are none behind "-"
+ *	~ HASH ROWS			of its table of unwind data, or the reason behind "~ -"
  *
  * Each task is also asked for by its address, which must give what the walk of all tasks gave.
  */
@@ -18,6 +19,7 @@
 #include "host/cage.h"
 #include "host/guest_view.h"
 #include "symbol/table.h"
+#include "table_hash.h"
 
 static void print_symbols(struct guest_view *view, const struct guest_task *task,
 			  const struct guest_mapping *mapping)
@@ -40,6 +42,19 @@ static void print_symbols(struct guest_view *view, const struct guest_task *task
 		printf("%" PRIx64 " %" PRIx64 " %c %s\n", symbol->start, symbol->end, symbol->type,
 		       symbol_name(table, symbol));
 	}
+}
+
+static void print_unwind_table(struct guest_view *view, const struct guest_task *task,
+			       const struct guest_mapping *mapping)
+{
+	_cleanup_unwind_table_ struct unwind_table *table = NULL;
+	_cleanup_error_ struct error *error =
+		guest_view_file_unwind_table(view, task->mm, mapping->start, &table);
+
+	if (error)
+		printf("~ - %s\n", error_message(error));
+	else
+		print_table_hash(table);
 }
 
 static void print_mapping(const struct guest_task *task, const struct guest_mapping *mapping,
@@ -67,6 +82,7 @@ static struct error *print_programs(struct guest_view *view, const struct guest_
 			continue;
 		print_mapping(task, mapping, path);
 		print_symbols(view, task, mapping);
+		print_unwind_table(view, task, mapping);
 	}
 	guest_mappings_deinit(&mappings);
 	return NULL;
@@ -80,8 +96,9 @@ static struct error *check_task(struct guest_view *view, const struct guest_task
 
 	if (error)
 		return error;
-	if (again.at.value != task->at.value || again.pid != task->pid || again.tgid != task->tgid ||
-	    again.kernel_thread != task->kernel_thread || again.mm.value != task->mm.value ||
+	if (again.at.value != task->at.value || again.pid != task->pid ||
+	    again.tgid != task->tgid || again.kernel_thread != task->kernel_thread ||
+	    again.mm.value != task->mm.value ||
 	    again.page_tables.value != task->page_tables.value ||
 	    again.namespace_pid != task->namespace_pid || strcmp(again.comm, task->comm) != 0)
 		return error_create(ERROR_BAD_DATA, "task %" PRIu32 " is not itself", task->pid);

@@ -131,6 +131,17 @@ NOINLINE int deep_calls_aligned(int x)
 	return ret;
 }
 
+NOINLINE int deep_calls_sized(int x)
+{
+	volatile char *data = __builtin_alloca((size_t)x * 16);
+	int ret;
+
+	data[x] = 1;
+	ret = deep_calls_plain(data[x]);
+	STAY();
+	return ret + data[x];
+}
+
 NOINLINE int deep_calls_large(int x)
 {
 	volatile char data[200000];
@@ -157,6 +168,7 @@ NOINLINE void deep_calls_step(void (*handler)(int number, siginfo_t *info, void 
 	CHANGE_FLAGS("orq $0x100");
 	deep_calls_plain(1);
 	deep_calls_aligned(5);
+	deep_calls_sized(4);
 	deep_calls_large(3);
 	deep_calls_sort();
 	CHANGE_FLAGS("andq $~0x100");

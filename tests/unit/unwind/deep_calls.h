@@ -32,6 +32,7 @@ int deep_calls_sort(void);   /* through libc's qsort(), which calls back */
 int deep_calls_signal(void); /* through the handler of a signal */
 int deep_calls_aligned(
 	int x);              /* a frame with an alignment of its own, of a size not known before */
+int deep_calls_sized(int x); /* a frame of a size not known before, with a frame pointer */
 int deep_calls_large(int x); /* a frame of 200,000 bytes */
 
 /*

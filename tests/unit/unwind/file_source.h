@@ -3,7 +3,9 @@
 #ifndef FILE_SOURCE_H
 #define FILE_SOURCE_H
 
+#include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/file.h"
 #include "guest/elf_copy.h"
@@ -37,6 +39,17 @@ static inline void file_source_close(struct file_source *source)
 static inline struct guest_elf_source file_source_elf(struct file_source *source)
 {
 	return (struct guest_elf_source){ file_source_read, source, source->file.size };
+}
+
+/* This process's vDSO, which ends with its section headers. */
+static inline const uint8_t *vdso_of_self(size_t *ret_bytes)
+{
+	const uint8_t *data = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)data;
+
+	assert_non_null(data);
+	*ret_bytes = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	return data;
 }
 
 #endif

@@ -427,10 +427,28 @@ static void rows_are_those_of_readelf(void **state)
 	}
 }
 
+/* Of the kernel that this machine runs. */
+static void the_vdso(void **state)
+{
+	char path[] = "/tmp/perfvisor-vdso-XXXXXX";
+	int fd = mkstemp(path);
+	const uint8_t *vdso;
+	size_t bytes;
+
+	(void)state;
+	assert_true(fd >= 0);
+	vdso = vdso_of_self(&bytes);
+	assert_int_equal(write(fd, vdso, bytes), bytes);
+	close(fd);
+	compare(path);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_readelf),
+		cmocka_unit_test(the_vdso),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <ucontext.h>
 
 #include "base/memory.h"
@@ -20,8 +19,6 @@
 #include "file_source.h"
 #include "unwind/program_table.h"
 #include "unwind/user.h"
-
-#define VDSO_BYTES 8192
 
 static struct {
 	VECTOR(struct unwind_mapping) mappings;
@@ -52,9 +49,11 @@ static bool read_vdso_bytes(void *context, uint64_t offset, void *data, size_t s
 static const struct unwind_table *read_vdso(void)
 {
 	struct unwind_table *table = NULL;
-	struct guest_elf_source source = { read_vdso_bytes, (void *)getauxval(AT_SYSINFO_EHDR),
-					   VDSO_BYTES };
+	struct guest_elf_source source = { .read = read_vdso_bytes };
+	size_t bytes;
 
+	source.context = (void *)vdso_of_self(&bytes);
+	source.bytes = bytes;
 	assert_no_error(unwind_table_read_file(&source, &table));
 	return table;
 }
@@ -155,6 +154,9 @@ static void calls(void **state)
 	check_chain();
 	begin(self.stack_end);
 	deep_calls_aligned(7);
+	check_chain();
+	begin(self.stack_end);
+	deep_calls_sized(7);
 	check_chain();
 }
 
