@@ -38,7 +38,7 @@ static bool take_file(struct guest_reader *reader)
 	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
 		return false;
 	pthread_mutex_unlock(&reader->lock);
-	guest_reader_read_file(reader, &reader->file_jobs.items[reader->file_jobs_taken++]);
+	guest_reader_read_file(reader, reader->file_jobs.items[reader->file_jobs_taken++]);
 	pthread_mutex_lock(&reader->lock);
 	return true;
 }
@@ -174,8 +174,16 @@ static void stop(struct guest_reader *reader, double seconds)
 
 void guest_reader_process_deinit(struct guest_reader_process *process)
 {
+	free(process->files);
 	guest_mappings_deinit(&process->mappings);
 	intern_destroy(process->strings);
+}
+
+static void forget_news(unwind_news *news)
+{
+	for (size_t i = 0; i < news->count; i++)
+		unwind_table_destroy(news->items[i].table);
+	vector_deinit(news);
 }
 
 void guest_reader_destroy(struct guest_reader *reader)
@@ -187,9 +195,8 @@ void guest_reader_destroy(struct guest_reader *reader)
 	stop(reader, 0);
 	while (guest_reader_take(reader, &process))
 		guest_reader_process_deinit(&process);
-	for (size_t i = 0; i < reader->unwind_news.count; i++)
-		unwind_table_destroy(reader->unwind_news.items[i].table);
-	vector_deinit(&reader->unwind_news);
+	forget_news(&reader->kernel_unwind);
+	forget_news(&reader->file_unwind);
 	for (size_t i = 0; i < reader->guests.count; i++)
 		guest_view_close(reader->guests.items[i].view);
 	for (size_t i = 0; i < reader->kernels.count; i++)
@@ -282,22 +289,43 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 	return there;
 }
 
-bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
-				    struct unwind_table **ret)
+void guest_reader_tell_unwind_table(struct guest_reader *reader, unwind_news *news, uint32_t of,
+				    struct unwind_table *table)
+{
+	struct unwind_news added = { of, table };
+
+	pthread_mutex_lock(&reader->lock);
+	vector_append(news, added);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+static bool take_news(struct guest_reader *reader, unwind_news *news, uint32_t *ret_of,
+		      struct unwind_table **ret)
 {
 	bool there;
 
 	pthread_mutex_lock(&reader->lock);
-	there = reader->unwind_news.count;
+	there = news->count;
 	if (there) {
-		*ret_vm = reader->unwind_news.items[0].vm;
-		*ret = reader->unwind_news.items[0].table;
-		reader->unwind_news.count--;
-		memmove(reader->unwind_news.items, reader->unwind_news.items + 1,
-			reader->unwind_news.count * sizeof(*reader->unwind_news.items));
+		*ret_of = news->items[0].of;
+		*ret = news->items[0].table;
+		news->count--;
+		memmove(news->items, news->items + 1, news->count * sizeof(*news->items));
 	}
 	pthread_mutex_unlock(&reader->lock);
 	return there;
+}
+
+bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+				    struct unwind_table **ret)
+{
+	return take_news(reader, &reader->kernel_unwind, ret_vm, ret);
+}
+
+bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
+					 struct unwind_table **ret)
+{
+	return take_news(reader, &reader->file_unwind, ret_file, ret);
 }
 
 void guest_reader_finish(struct guest_reader *reader, double seconds)

@@ -48,6 +48,7 @@ struct guest_reader_process {
 	struct gva mm;
 	uint64_t time_ns;
 	struct guest_mappings mappings; /* executable ones only */
+	uint32_t *files; /* of each mapping: its file's number, the same wherever it is mapped; 0: none */
 	struct intern *strings;		/* of their paths */
 };
 void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
@@ -59,6 +60,10 @@ void guest_reader_process_deinit(struct guest_reader_process *process);
 /* A table of unwind data that is new: from now on VM's, and the caller's. False: there is none. */
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
 				    struct unwind_table **ret);
+
+/* Likewise the unwind data of file number FILE, by file offsets. */
+bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
+					 struct unwind_table **ret);
 
 /* A symbol table that held from FROM_NS to UNTIL_NS; 0: from the beginning, to the end. */
 struct guest_reader_kernel {

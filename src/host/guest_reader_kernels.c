@@ -81,16 +81,6 @@ static void close_view(struct guest_reader *reader, struct guest *guest)
 	reader->views--;
 }
 
-static void tell_unwind_table(struct guest_reader *reader, const struct guest *guest,
-			      struct unwind_table *table)
-{
-	struct unwind_news news = { guest->vm, table };
-
-	pthread_mutex_lock(&reader->lock);
-	vector_append(&reader->unwind_news, news);
-	pthread_mutex_unlock(&reader->lock);
-}
-
 /* For call chains: of the kernel and the modules that there are now. */
 static void read_unwind_table(struct guest_reader *reader, const struct guest *guest)
 {
@@ -101,7 +91,7 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 		return;
 	error = guest_view_unwind_table(guest->view, &table);
 	if (!error)
-		tell_unwind_table(reader, guest, table);
+		guest_reader_tell_unwind_table(reader, &reader->kernel_unwind, guest->vm, table);
 	else
 		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
 			 error_message(error));
@@ -114,7 +104,7 @@ static void forget(struct guest_reader *reader, struct guest *guest)
 
 	capture_set_guest(reader->capture, guest->vm, &nothing);
 	if (reader->options.unwind_data)
-		tell_unwind_table(reader, guest, NULL);
+		guest_reader_tell_unwind_table(reader, &reader->kernel_unwind, guest->vm, NULL);
 	close_view(reader, guest);
 }
 

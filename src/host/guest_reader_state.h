@@ -26,11 +26,12 @@ struct guest {
 	size_t table_bytes; /* of all its tables */
 };
 
-/* NULL: what was known no longer holds. */
+/* A table, of a VM's kernel or of a file, by number. NULL: what was known no longer holds. */
 struct unwind_news {
-	uint32_t vm;
+	uint32_t of;
 	struct unwind_table *table;
 };
+typedef VECTOR(struct unwind_news) unwind_news;
 
 struct question {
 	uint32_t vm, tgid;
@@ -44,6 +45,9 @@ struct file_job {
 	struct gva mm, start;
 	char *path;
 	struct guest_build_id build_id;
+	uint32_t number; /* of the file */
+	bool wants_symbols, wants_unwind_data;
+	uint32_t tries;
 };
 
 struct guest_reader {
@@ -59,7 +63,8 @@ struct guest_reader {
 	size_t file_bytes;
 	VECTOR(struct file_job) file_jobs; /* each file of a VM once */
 	size_t file_jobs_taken;
-	struct map known_files; /* hash of VM, path and build-id */
+	uint32_t file_count;
+	struct map known_files; /* hash of VM, path and build-id -> its job's number + 1 */
 	size_t views, failures;
 	uint64_t looked_ns, look_cost_ns;
 
@@ -75,7 +80,7 @@ struct guest_reader {
 	size_t questions_taken;
 	VECTOR(struct guest_reader_process) answers;
 	size_t answers_taken;
-	VECTOR(struct unwind_news) unwind_news;
+	unwind_news kernel_unwind, file_unwind;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
@@ -96,9 +101,11 @@ void guest_reader_retry_all(struct guest_reader *reader);
  */
 void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest);
 
-/* Puts the files of PROCESS that are new on the list of those to be read. */
-void guest_reader_note_files(struct guest_reader *reader,
-			     const struct guest_reader_process *process);
-void guest_reader_read_file(struct guest_reader *reader, const struct file_job *job);
+/* Gives PROCESS' files their numbers, and puts those that are new on the list of those to be read. */
+void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process);
+/* Passes TABLE on. */
+void guest_reader_tell_unwind_table(struct guest_reader *reader, unwind_news *news, uint32_t of,
+				    struct unwind_table *table);
+void guest_reader_read_file(struct guest_reader *reader, struct file_job job);
 
 #endif

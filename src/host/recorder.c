@@ -346,8 +346,7 @@ void recorder_destroy(struct recorder *recorder)
 	perfdata_inventory_deinit(&recorder->inventory);
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		free(recorder->threads.items[i].ids);
-	for (size_t i = 0; i < recorder->vms.count; i++)
-		unwind_table_destroy(recorder->vms.items[i].unwind);
+	recorder_forget_unwind_tables(recorder);
 	free(recorder->chain);
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);

@@ -18,7 +18,7 @@ enum { AX, CX, DX, BX, SP, BP, SI, DI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
 struct recorder_chain {
 	struct unwind_frame frames[MAX_FRAMES];
-	uint64_t addresses[MAX_FRAMES + 3]; /* and two contexts, and the user's */
+	uint64_t addresses[2 * MAX_FRAMES + 2]; /* the kernel's, the user's, and two contexts */
 	size_t count;
 };
 
@@ -62,12 +62,11 @@ static struct unwind_stack stack_of(const struct capture_stack *stack)
 	};
 }
 
-static enum perfdata_chain_end add_kernel(struct recorder_chain *chain,
-					  const struct unwind_table *table,
-					  const struct capture_stacks *stacks, uint64_t ip)
+static struct unwind_registers registers_of(const struct capture_stacks *stacks, uint64_t ip)
 {
 	const uint64_t *registers = stacks->registers;
-	struct unwind_registers start = { .ip = ip,
+
+	return (struct unwind_registers){ .ip = ip,
 					  .sp = registers[SP],
 					  .bp = registers[BP],
 					  .ax = registers[AX],
@@ -76,52 +75,142 @@ static enum perfdata_chain_end add_kernel(struct recorder_chain *chain,
 					  .r10 = registers[R10],
 					  .r13 = registers[R13],
 					  .others_known = true };
+}
+
+/* As far as they are certain. */
+static enum perfdata_chain_end add_frames(struct recorder_chain *chain,
+					  const struct unwind_chain *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		if (found->frames[i].guessed)
+			return PERFDATA_CHAIN_NO_DATA;
+		add(chain, found->frames[i].address);
+	}
+	return end_of(found->end);
+}
+
+/* The chain of user code, from where it was sampled or entered the kernel. */
+static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
+					const struct capture_guest *guest,
+					const struct unwind_registers *start, uint64_t time_ns)
+{
+	struct recorder_process *process = recorder_process_of(recorder, vm, guest);
+	struct unwind_stack copy = stack_of(&guest->stacks->user);
+	struct recorder_chain *chain = recorder->chain;
+	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+	struct unwind_program program = { 0 };
+
+	add(chain, PERF_CONTEXT_GUEST_USER);
+	if (process) {
+		recorder_want_mappings(recorder, vm, guest->tgid, process, start->ip, time_ns);
+		program.mappings = process->mappings.items;
+		program.count = process->mappings.count;
+	}
+	unwind_run_user(&program, start, &copy, 1, &found);
+	return add_frames(chain, &found);
+}
+
+static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
+					  const struct capture_guest *guest, uint64_t ip,
+					  uint64_t time_ns)
+{
+	struct unwind_registers start = registers_of(guest->stacks, ip);
+	const struct unwind_table *table = recorder->vms.items[vm].unwind;
+	struct recorder_chain *chain = recorder->chain;
 	struct unwind_stack copies[CAPTURE_KERNEL_STACKS];
 	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+	enum perfdata_chain_end end;
 
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
-		copies[i] = stack_of(&stacks->kernel[i]);
-	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
-	for (size_t i = 0; i < found.count; i++) {
-		if (found.frames[i].guessed)
-			return PERFDATA_CHAIN_NO_DATA;
-		add(chain, found.frames[i].address);
+		copies[i] = stack_of(&guest->stacks->kernel[i]);
+	add(chain, PERF_CONTEXT_GUEST_KERNEL);
+	if (!table) {
+		add(chain, ip);
+		return PERFDATA_CHAIN_NO_DATA;
 	}
-	if (!found.has_user)
-		return end_of(found.end);
-	/* Of a program nothing is known but where it is. */
-	add(chain, PERF_CONTEXT_GUEST_USER);
-	add(chain, found.user.ip);
-	return PERFDATA_CHAIN_NO_DATA;
+	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
+	end = add_frames(chain, &found);
+	return end == PERFDATA_CHAIN_COMPLETE && found.has_user
+		       ? add_user(recorder, vm, guest, &found.user, time_ns)
+		       : end;
+}
+
+void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
+			  const struct guest_reader_process *answer)
+{
+	process->mappings.count = process->files.count = 0;
+	for (size_t i = 0; i < answer->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
+		uint32_t file = answer->files[i];
+		struct unwind_mapping added = { .start = mapping->start,
+						.end = mapping->end,
+						.offset = mapping->file_offset };
+
+		if (file < recorder->file_unwind.count)
+			added.table = recorder->file_unwind.items[file];
+		vector_append(&process->mappings, added);
+		vector_append(&process->files, file);
+	}
+}
+
+/* Processes that have it mapped get it, too. */
+static void take_file(struct recorder *recorder, uint32_t file, struct unwind_table *table)
+{
+	while (recorder->file_unwind.count <= file)
+		vector_append(&recorder->file_unwind, NULL);
+	recorder->file_unwind.items[file] = table;
+	for (size_t i = 0; i < recorder->processes.count; i++) {
+		struct recorder_process *process = &recorder->processes.items[i];
+
+		for (size_t j = 0; j < process->files.count; j++)
+			if (process->files.items[j] == file)
+				process->mappings.items[j].table = table;
+	}
 }
 
 void recorder_take_unwind_tables(struct recorder *recorder)
 {
 	struct unwind_table *table;
-	uint32_t vm;
+	uint32_t of;
 
-	while (recorder->reader && guest_reader_take_unwind_table(recorder->reader, &vm, &table)) {
-		unwind_table_destroy(recorder->vms.items[vm].unwind);
-		recorder->vms.items[vm].unwind = table;
+	if (!recorder->reader)
+		return;
+	while (guest_reader_take_unwind_table(recorder->reader, &of, &table)) {
+		unwind_table_destroy(recorder->vms.items[of].unwind);
+		recorder->vms.items[of].unwind = table;
 	}
+	while (guest_reader_take_file_unwind_table(recorder->reader, &of, &table))
+		take_file(recorder, of, table);
+}
+
+void recorder_forget_unwind_tables(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->vms.count; i++)
+		unwind_table_destroy(recorder->vms.items[i].unwind);
+	for (size_t i = 0; i < recorder->file_unwind.count; i++)
+		unwind_table_destroy(recorder->file_unwind.items[i]);
+	vector_deinit(&recorder->file_unwind);
 }
 
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 				       const struct capture_guest *guest,
 				       struct perfdata_sample *sample)
 {
-	const struct unwind_table *table = recorder->vms.items[vm].unwind;
 	struct recorder_chain *chain = recorder->chain;
 	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
 	enum perfdata_chain_end end;
 
 	chain->count = 0;
-	add(chain, user ? PERF_CONTEXT_GUEST_USER : PERF_CONTEXT_GUEST_KERNEL);
-	if (!user && table && guest->stacks) {
-		end = add_kernel(chain, table, guest->stacks, sample->ip);
-	} else {
+	if (!guest->stacks) {
+		add(chain, user ? PERF_CONTEXT_GUEST_USER : PERF_CONTEXT_GUEST_KERNEL);
 		add(chain, sample->ip);
-		end = guest->stacks ? PERFDATA_CHAIN_NO_DATA : PERFDATA_CHAIN_UNREADABLE;
+		end = PERFDATA_CHAIN_UNREADABLE;
+	} else if (user) {
+		struct unwind_registers start = registers_of(guest->stacks, sample->ip);
+
+		end = add_user(recorder, vm, guest, &start, sample->time_ns);
+	} else {
+		end = add_kernel(recorder, vm, guest, sample->ip, sample->time_ns);
 	}
 	sample->callchain = chain->addresses;
 	sample->callchain_count = chain->count;

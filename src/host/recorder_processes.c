@@ -66,6 +66,7 @@ static void begin_process(struct recorder *recorder, size_t vm, struct recorder_
 	process->asked_ns = 0;
 	process->replaced = replaced;
 	process->code.count = 0;
+	process->mappings.count = process->files.count = 0;
 	if (!replaced)
 		return;
 	recorder_write_records(recorder);
@@ -94,6 +95,27 @@ static struct recorder_process *find_process(struct recorder *recorder, size_t v
 	return &recorder->processes.items[*entry];
 }
 
+struct recorder_process *recorder_process_of(struct recorder *recorder, size_t vm,
+					     const struct capture_guest *guest)
+{
+	struct recorder_process *process;
+
+	if (!recorder->inventory.guest_processes || !guest->has_task || guest->nested)
+		return NULL;
+	process = find_process(recorder, vm, guest->tgid);
+	return process->mm.value && process->mm.value == guest->mm.value ? process : NULL;
+}
+
+void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
+			    struct recorder_process *process, uint64_t ip, uint64_t time_ns)
+{
+	if (!process->mm.value || is_known_code(process, ip) ||
+	    (process->asked_ns && time_ns - process->asked_ns < ASK_AGAIN_NS))
+		return;
+	process->asked_ns = time_ns;
+	guest_reader_ask(recorder->reader, vm, tgid, process->mm, time_ns);
+}
+
 static void note_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
 			 const struct perfdata_sample *sample)
 {
@@ -111,12 +133,9 @@ static void note_process(struct recorder *recorder, size_t vm, const struct capt
 	}
 	if (guest->mm.value && sample->time_ns > process->seen_ns)
 		process->seen_ns = sample->time_ns;
-	if (!user || !process->mm.value || is_known_code(process, sample->ip))
-		return;
-	if (process->asked_ns && sample->time_ns - process->asked_ns < ASK_AGAIN_NS)
-		return;
-	process->asked_ns = sample->time_ns;
-	guest_reader_ask(recorder->reader, vm, guest->tgid, process->mm, sample->time_ns);
+	if (user)
+		recorder_want_mappings(recorder, vm, guest->tgid, process, sample->ip,
+				       sample->time_ns);
 }
 
 /* All is forgotten at once; what is met again is written again. */
@@ -224,6 +243,8 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 
 	if (process->mm.value != answer->mm.value)
 		return; /* it has become another program meanwhile */
+	if (recorder->chain)
+		recorder_set_program(recorder, process, answer);
 	if (time_ns < recorder->round_ns[0])
 		time_ns = recorder->round_ns[0];
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
@@ -264,8 +285,11 @@ void recorder_exchange_with_reader(struct recorder *recorder)
 
 void recorder_forget_processes(struct recorder *recorder)
 {
-	for (size_t i = 0; i < recorder->processes.count; i++)
+	for (size_t i = 0; i < recorder->processes.count; i++) {
 		vector_deinit(&recorder->processes.items[i].code);
+		vector_deinit(&recorder->processes.items[i].mappings);
+		vector_deinit(&recorder->processes.items[i].files);
+	}
 	vector_deinit(&recorder->processes);
 	vector_deinit(&recorder->tasks);
 	map_deinit(&recorder->process_of);

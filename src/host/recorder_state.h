@@ -11,6 +11,7 @@
 #include "host/host_maps.h"
 #include "host/recorder.h"
 #include "host/vm.h"
+#include "unwind/user.h"
 
 /* Samples of each kind have an id of their own, made when there is one. */
 enum recorder_kind { RECORDER_PLAIN, RECORDER_AT_EXIT, RECORDER_NESTED, RECORDER_KINDS };
@@ -54,6 +55,9 @@ struct recorder_process {
 	bool replaced;	   /* another program had this pid before */
 	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
 	VECTOR(struct recorder_code) code; /* what of it is in the file */
+	/* For call chains: all of its code, as of the last answer; and the files' numbers. */
+	VECTOR(struct unwind_mapping) mappings;
+	VECTOR(uint32_t) files;
 };
 
 struct recorder {
@@ -79,6 +83,7 @@ struct recorder {
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
+	VECTOR(struct unwind_table *) file_unwind; /* by the file's number; NULL: none, or not yet */
 };
 
 /* Hands the encoded records to the writer; its error waits for the next step. */
@@ -101,6 +106,16 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 struct recorder_chain *recorder_chain_create(void);
 /* Those that the reader has read since the last time. */
 void recorder_take_unwind_tables(struct recorder *recorder);
+void recorder_forget_unwind_tables(struct recorder *recorder);
+/* What PROCESS has mapped, for chains of its code. */
+void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
+			  const struct guest_reader_process *answer);
+/* The process of a sample; NULL: it has none. */
+struct recorder_process *recorder_process_of(struct recorder *recorder, size_t vm,
+					     const struct capture_guest *guest);
+/* Asks for its mappings where they do not have the code at IP yet. */
+void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
+			    struct recorder_process *process, uint64_t ip, uint64_t time_ns);
 
 /* Ids in the file for a thread's events, and the records that introduce it. */
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;

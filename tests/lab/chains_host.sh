@@ -4,7 +4,7 @@
 set -u
 guest=/run/lab/guest1
 perfvisor record -g --duration 6 -F 997 -o /tmp/chains || exit
-perfvisor script -i /tmp/chains -F comm,pid,ip >"$OUT/script" || exit
+perfvisor script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/script" || exit
 perfvisor report -i /tmp/chains >"$OUT/report" || exit
 cp /tmp/chains $guest/kallsyms $guest/modules "$OUT/"
 address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }

@@ -3,7 +3,8 @@
 """Holds every kernel frame of every chain against the guest's own code: an address that is returned to
 stands behind a call instruction, and what that calls is the function of the frame inside it, or one
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
-one was interrupted. A chain ends where user code entered the kernel, or where a kernel thread begins.
+one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
+Of user7525 it is known who calls whom, to the very start; it has no frame pointers.
 """
 import bisect
 import collections
@@ -161,6 +162,20 @@ def share_of_false():
     return sum(is_right(*pair) for pair in false) / len(false)
 
 
+def user_chains():
+    """The function names of user7525's chains, from the first on that its unwind data were there for."""
+    chains = [[line.split()[1] for line in block.strip("\n").split("\n")[1:]]
+              for block in blocks if re.match(r"\s*user7525 ", block)]
+    chains = [chain for chain in chains if chain and chain[0] in ("hot_a", "hot_b", "main")]
+    return chains[next((i for i, chain in enumerate(chains) if chain[-1] == "_start"), 0):]
+
+
+programs = user_chains()
+start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
+right = sum(chain in (start, ["hot_a"] + start, ["hot_b"] + start) for chain in programs)
+odd = next((chain for chain in programs if chain[-1] != "_start"), "")
+check(len(programs) >= 100 and right >= 0.999 * len(programs),
+      f"user7525: {right} of {len(programs)} user chains are those of its source {odd}")
 check(counts["kernel"] >= 1000 and counts["frames"] >= 4000,
       f"{counts['kernel']} chains with {counts['frames']} callers, {depth} deep at most")
 check(not wrong, f"each can have called its callee: {wrong.most_common(8)}")
