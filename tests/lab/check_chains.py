@@ -14,7 +14,7 @@ import re
 import sys
 
 folder = sys.argv[1]
-MAX_JUMPS = 4
+MAX_JUMPS = 6
 failed = False
 
 # Where the processor enters the kernel (arch/x86/entry): inside of these anything may have run.
