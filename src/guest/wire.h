@@ -39,7 +39,7 @@ enum guest_message {
 				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
 				   u64 bytes of that, function, module: u32 length, text */
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
-	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_VCPUS; memory
+	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
 	GUEST_ASK_UNWIND,	/* -> an encoded table of unwind data (unwind/table.h) of kernel and
 				   modules */
@@ -52,7 +52,7 @@ enum guest_message {
 };
 
 #define GUEST_READ_PAGES 64
-#define GUEST_STATE_VCPUS 8
+#define GUEST_STATE_MMUS 16
 #define GUEST_STACK_TASKS 64
 #define GUEST_STACK_FRAMES 512
 #define GUEST_FRAME_CALL 1    /* the address is a call's return address */

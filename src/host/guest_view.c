@@ -460,21 +460,32 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	return NULL;
 }
 
-/* The registers of vCPUs that run the guest's own kernel; with PTI the half that maps it. */
+static void put_registers(const struct arch_mmu *mmu, uint64_t cr3, uint64_t *ret)
+{
+	ret[0] = mmu->x86.cr0;
+	ret[1] = cr3;
+	ret[2] = mmu->x86.cr4;
+	ret[3] = mmu->x86.efer;
+}
+
+/*
+ * The registers of vCPUs that run the guest's own kernel. Only with PTI does the bit mean that another
+ * half maps the kernel; without it, page tables may be at any page (Linux 7.2). Both are tried.
+ */
 static size_t gather_registers(const struct host_vm_memory *memory,
 			       uint64_t (*ret)[GUEST_WIRE_REGISTERS])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < memory->registers.count && count < GUEST_STATE_VCPUS; i++) {
+	for (size_t i = 0; i < memory->registers.count && count + 2 <= GUEST_STATE_MMUS; i++) {
 		const struct host_vm_registers *registers = &memory->registers.items[i];
+		uint64_t cr3 = registers->mmu.x86.cr3;
 
 		if (!has_page_tables(registers))
 			continue;
-		ret[count][0] = registers->mmu.x86.cr0;
-		ret[count][1] = registers->mmu.x86.cr3 & ~PTI_USER_HALF;
-		ret[count][2] = registers->mmu.x86.cr4;
-		ret[count++][3] = registers->mmu.x86.efer;
+		put_registers(&registers->mmu, cr3, ret[count++]);
+		if (cr3 & PTI_USER_HALF)
+			put_registers(&registers->mmu, cr3 & ~PTI_USER_HALF, ret[count++]);
 	}
 	return count;
 }
@@ -482,7 +493,7 @@ static size_t gather_registers(const struct host_vm_memory *memory,
 static struct error *ask_state(struct guest_view *view, const struct host_vm_memory *memory,
 			       struct guest_state *ret)
 {
-	uint64_t registers[GUEST_STATE_VCPUS][GUEST_WIRE_REGISTERS];
+	uint64_t registers[GUEST_STATE_MMUS][GUEST_WIRE_REGISTERS];
 	size_t count = gather_registers(memory, registers);
 	struct guest_state state;
 	struct cursor cursor;

@@ -338,11 +338,11 @@ static void refresh(struct service *service)
 
 static struct error *answer_state(struct service *service, struct cursor *request)
 {
-	struct arch_mmu mmus[GUEST_STATE_VCPUS];
+	struct arch_mmu mmus[GUEST_STATE_MMUS];
 	struct guest_state state;
 	size_t count = 0;
 
-	while (count < GUEST_STATE_VCPUS && cursor_left(request))
+	while (count < GUEST_STATE_MMUS && cursor_left(request))
 		take_registers(request, service->space.mmu.arch, &mmus[count++]);
 	if (request->failed || cursor_left(request))
 		return error_create(ERROR_BAD_DATA, "a malformed request");
