@@ -21,6 +21,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/guest_sampler.h"
+#include "bpf/kernel_read.bpf.h"
 
 #define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, until 7.0 at least */
 #define SVM_EXIT_INTR 0x060	/* arch/x86/include/uapi/asm/svm.h */
@@ -93,30 +94,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
-
-static __always_inline __u64 kernel_word(__u64 address)
-{
-	__u64 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
-	return value;
-}
-
-static __always_inline __u32 kernel_u32(__u64 address)
-{
-	__u32 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
-	return value;
-}
-
-static __always_inline __u8 kernel_byte(__u64 address)
-{
-	__u8 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
-	return value;
-}
 
 /*
  * Functions that are not static are verified once, by themselves, and not anew at each call.
@@ -199,11 +176,11 @@ static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_reco
 /* The per-CPU area is at GS in the kernel, at its other base in user mode. */
 static __always_inline __u64 gs_base_of(__u64 vmcb01, const struct sampler_record *record)
 {
-	__u64 gs_base = kernel_word(vmcb01 + layout.vmcb_gs_base);
+	__u64 gs_base = read_word(vmcb01 + layout.vmcb_gs_base);
 
 	/* In user mode, and where entry code has not come to SWAPGS yet. */
 	if (record->flags & SAMPLER_USER || !IS_KERNEL(gs_base))
-		gs_base = kernel_word(vmcb01 + layout.vmcb_kernel_gs_base);
+		gs_base = read_word(vmcb01 + layout.vmcb_kernel_gs_base);
 	return gs_base;
 }
 
@@ -230,12 +207,12 @@ static __always_inline void find_task(struct sampler_thread *thread, struct samp
 static __always_inline void fill(struct sampler_thread *thread, __u64 vmcb,
 				 struct sampler_record *record)
 {
-	__u64 exit_code = kernel_word(vmcb + layout.vmcb_exit_code);
-	__u32 hflags = kernel_u32(thread->vcpu + layout.vcpu_arch + layout.arch_hflags);
+	__u64 exit_code = read_word(vmcb + layout.vmcb_exit_code);
+	__u32 hflags = read_u32(thread->vcpu + layout.vcpu_arch + layout.arch_hflags);
 
-	record->ip = kernel_word(vmcb + layout.vmcb_rip);
-	record->page_tables = kernel_word(vmcb + layout.vmcb_cr3);
-	if (kernel_byte(vmcb + layout.vmcb_cpl) == 3)
+	record->ip = read_word(vmcb + layout.vmcb_rip);
+	record->page_tables = read_word(vmcb + layout.vmcb_cr3);
+	if (read_byte(vmcb + layout.vmcb_cpl) == 3)
 		record->flags |= SAMPLER_USER;
 	if ((__u32)exit_code != SVM_EXIT_INTR && (__u32)exit_code != SVM_EXIT_NMI)
 		record->flags |= SAMPLER_AT_EXIT;
@@ -377,8 +354,8 @@ static __always_inline void read_registers(const struct sampler_thread *thread, 
 	bpf_probe_read_kernel(ret->registers, sizeof(ret->registers),
 			      (void *)(unsigned long)(thread->vcpu + layout.vcpu_arch +
 						      layout.arch_regs));
-	ret->registers[AX] = kernel_word(vmcb + layout.vmcb_rax);
-	ret->registers[SP] = kernel_word(vmcb + layout.vmcb_rsp);
+	ret->registers[AX] = read_word(vmcb + layout.vmcb_rax);
+	ret->registers[SP] = read_word(vmcb + layout.vmcb_rsp);
 }
 
 /* Wakes the reader when a quarter of the ring is filled, not at each sample. */
@@ -431,7 +408,7 @@ static __always_inline void take(struct bpf_perf_event_data *context,
 	if (record.flags & SAMPLER_NESTED)
 		vm = NULL; /* what is known is not of the guest that ran */
 	if (vm) {
-		gs_base = gs_base_of(kernel_word(thread->vcpu + layout.svm_vmcb01), &record);
+		gs_base = gs_base_of(read_word(thread->vcpu + layout.svm_vmcb01), &record);
 		find_task(thread, vm, gs_base, &record);
 	}
 	if (!ring)
@@ -453,9 +430,9 @@ int sample_guest(struct bpf_perf_event_data *context)
 		return 0;
 	thread->passed++; /* a thread is on one CPU at a time */
 	if (!sees_guests || !thread->vcpu ||
-	    !kernel_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr))
+	    !read_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr))
 		return 1;
-	vmcb = kernel_word(thread->vcpu + layout.svm_vmcb);
+	vmcb = read_word(thread->vcpu + layout.svm_vmcb);
 	if (!vmcb)
 		return 1;
 	take(context, thread, vmcb);

@@ -9,27 +9,13 @@
 #ifndef BPF_KVM_SLOTS_BPF_H
 #define BPF_KVM_SLOTS_BPF_H
 
+#include "bpf/kernel_read.bpf.h"
+
 #define MAX_SLOTS 32767 /* that a VM can have (KVM_MEM_SLOTS_NUM) */
 /* The array has 512 slots and more only with memory hotplug; each costs at loading. */
 #define MAX_ARRAY_SLOTS 512
 
 extern const volatile struct vm_files_layout layout;
-
-static __always_inline __u64 read_word(__u64 address)
-{
-	__u64 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
-	return value;
-}
-
-static __always_inline __u32 read_u32(__u64 address)
-{
-	__u32 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)(unsigned long)address);
-	return value;
-}
 
 /* A walk through a hash table of lists. */
 struct walk {

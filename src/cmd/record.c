@@ -320,7 +320,8 @@ static struct error *record(const struct record_options *options, struct record_
 		.may_begin_empty = command->pid != 0,
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
-		.stack_bytes = options->callchains ? options->stack_bytes : 0,
+		.call_chains = options->callchains,
+		.user_stack_bytes = options->stack_bytes,
 		.path = options->output,
 		.directory = options->directory,
 	};

@@ -70,7 +70,7 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 static size_t sampler_ring_bytes(const struct capture_config *config)
 {
 	size_t cpus = sysconf(_SC_NPROCESSORS_CONF);
-	size_t bytes = ring_bytes_wanted(config) * (config->user_stack_bytes ? 16 : 2);
+	size_t bytes = ring_bytes_wanted(config) * (config->stacks ? 16 : 2);
 
 	while (bytes > RING_MIN_BYTES && bytes * cpus > RINGS_MAX_BYTES)
 		bytes /= 2;

@@ -87,7 +87,8 @@ struct capture_config {
 	size_t event_count;
 	size_t expected_threads;
 	struct capture_sink sink;
-	uint32_t user_stack_bytes; /* copied for call chains, beside kernel stacks; 0: no stacks */
+	bool stacks; /* kernel stacks of guests are copied, for call chains, and: */
+	uint32_t user_stack_bytes;
 	const struct capture_engine *engine; /* NULL: by cost */
 	bool no_bpf;                         /* do without BPF, though it may be there */
 };

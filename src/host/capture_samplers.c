@@ -11,6 +11,11 @@
 
 void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 {
+	struct guest_sampler_options options = { .ring_bytes = ring_bytes,
+						 .stacks = capture->config.stacks,
+						 .user_stack_bytes =
+							 capture->config.user_stack_bytes };
+
 	capture->samplers = memory_calloc(capture->config.event_count, sizeof(*capture->samplers));
 	for (size_t i = 0; i < capture->config.event_count && !capture->config.no_bpf; i++) {
 		struct epoll_event interest = { .events = EPOLLIN };
@@ -19,8 +24,7 @@ void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 		if (capture->config.events[i].tracepoint)
 			continue;
 		/* Without rights or BPF perf alone has to do. */
-		error_destroy(guest_sampler_create(ring_bytes, capture->config.user_stack_bytes,
-						   sampler));
+		error_destroy(guest_sampler_create(&options, sampler));
 		if (*sampler && guest_sampler_epoll_fd(*sampler) >= 0)
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD,
 				  guest_sampler_epoll_fd(*sampler), &interest);

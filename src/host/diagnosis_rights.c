@@ -81,7 +81,8 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis)
 void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 {
 	struct guest_sampler *sampler = NULL;
-	_cleanup_error_ struct error *error = guest_sampler_create(1, 0, &sampler);
+	struct guest_sampler_options options = { .ring_bytes = 1 };
+	_cleanup_error_ struct error *error = guest_sampler_create(&options, &sampler);
 
 	if (error)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes", bpf_mend(error),

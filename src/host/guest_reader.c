@@ -179,7 +179,7 @@ void guest_reader_process_deinit(struct guest_reader_process *process)
 	intern_destroy(process->strings);
 }
 
-static void forget_news(unwind_news *news)
+static void forget_news(struct unwind_news *news)
 {
 	for (size_t i = 0; i < news->count; i++)
 		unwind_table_destroy(news->items[i].table);
@@ -289,17 +289,17 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 	return there;
 }
 
-void guest_reader_tell_unwind_table(struct guest_reader *reader, unwind_news *news, uint32_t of,
-				    struct unwind_table *table)
+void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
+				    uint32_t of, struct unwind_table *table)
 {
-	struct unwind_news added = { of, table };
+	struct unwind_change added = { of, table };
 
 	pthread_mutex_lock(&reader->lock);
 	vector_append(news, added);
 	pthread_mutex_unlock(&reader->lock);
 }
 
-static bool take_news(struct guest_reader *reader, unwind_news *news, uint32_t *ret_of,
+static bool take_news(struct guest_reader *reader, struct unwind_news *news, uint32_t *ret_of,
 		      struct unwind_table **ret)
 {
 	bool there;

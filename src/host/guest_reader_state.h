@@ -27,11 +27,15 @@ struct guest {
 };
 
 /* A table, of a VM's kernel or of a file, by number. NULL: what was known no longer holds. */
-struct unwind_news {
+struct unwind_change {
 	uint32_t of;
 	struct unwind_table *table;
 };
-typedef VECTOR(struct unwind_news) unwind_news;
+
+struct unwind_news {
+	struct unwind_change *items;
+	size_t count, capacity;
+};
 
 struct question {
 	uint32_t vm, tgid;
@@ -80,7 +84,7 @@ struct guest_reader {
 	size_t questions_taken;
 	VECTOR(struct guest_reader_process) answers;
 	size_t answers_taken;
-	unwind_news kernel_unwind, file_unwind;
+	struct unwind_news kernel_unwind, file_unwind;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
@@ -104,8 +108,8 @@ void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
 /* Gives PROCESS' files their numbers, and puts those that are new on the list of those to be read. */
 void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process);
 /* Passes TABLE on. */
-void guest_reader_tell_unwind_table(struct guest_reader *reader, unwind_news *news, uint32_t of,
-				    struct unwind_table *table);
+void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
+				    uint32_t of, struct unwind_table *table);
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job);
 
 #endif

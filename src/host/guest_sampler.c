@@ -102,7 +102,8 @@ static int size_maps(struct guest_sampler_skeleton *skeleton)
 	return result;
 }
 
-static struct error *load(struct guest_sampler *sampler, uint32_t user_stack_bytes)
+static struct error *load(struct guest_sampler *sampler,
+			  const struct guest_sampler_options *options)
 {
 	_cleanup_error_ struct error *no_guests = NULL;
 	struct sampler_layout layout = { 0 };
@@ -121,8 +122,8 @@ static struct error *load(struct guest_sampler *sampler, uint32_t user_stack_byt
 	} else {
 		skeleton->rodata->layout = layout;
 		skeleton->rodata->sees_guests = sampler->sees_guests;
-		skeleton->rodata->takes_stacks = user_stack_bytes > 0;
-		skeleton->rodata->user_stack_bytes = user_stack_bytes;
+		skeleton->rodata->takes_stacks = options->stacks;
+		skeleton->rodata->user_stack_bytes = options->user_stack_bytes;
 		result = size_maps(skeleton);
 	}
 	if (!result)
@@ -131,7 +132,7 @@ static struct error *load(struct guest_sampler *sampler, uint32_t user_stack_byt
 	return result ? bpf_log_error(&log, -result, "could not load the BPF sampler") : NULL;
 }
 
-struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret)
 {
 	struct guest_sampler *sampler;
@@ -141,9 +142,9 @@ struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
 	if (!host_capability_initial_pids())
 		return error_create(ERROR_UNSUPPORTED, "this is a container with its own pids");
 	sampler = memory_calloc(1, sizeof(*sampler));
-	error = load(sampler, user_stack_bytes);
+	error = load(sampler, options);
 	if (!error && sampler->sees_guests)
-		error = add_rings(sampler, ring_bytes);
+		error = add_rings(sampler, options->ring_bytes);
 	if (error) {
 		guest_sampler_destroy(sampler);
 		return error;
@@ -225,10 +226,10 @@ void guest_sampler_drain(struct guest_sampler *sampler, guest_sampler_take *take
 
 #else
 
-struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret)
 {
-	(void)ring_bytes, (void)user_stack_bytes, (void)ret;
+	(void)options, (void)ret;
 	return error_create(ERROR_UNSUPPORTED, "BPF is not built in");
 }
 

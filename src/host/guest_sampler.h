@@ -17,13 +17,18 @@
 
 struct guest_sampler;
 
+struct guest_sampler_options {
+	size_t ring_bytes; /* for each CPU, rounded up to a power of two */
+	bool stacks;       /* copies those of the kernel */
+	uint32_t user_stack_bytes; /* and as much of the user's, at most */
+};
+
 /*
- * RING_BYTES for each CPU, rounded up to a power of two. USER_STACK_BYTES: what is copied of a user
- * stack at most, beside kernel stacks; 0: no stacks are copied. An error where BPF is not built in, not
+ * An error where BPF is not built in, not
  * permitted, or not of use (a container's pids). Where guests' registers are out of reach (other
  * than AMD, old kernels), it filters threads, and guest_sampler_sees_guests() is false.
  */
-struct error *guest_sampler_create(size_t ring_bytes, uint32_t user_stack_bytes,
+struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret) MUST_CHECK;
 void guest_sampler_destroy(struct guest_sampler *sampler); /* takes NULL */
 bool guest_sampler_sees_guests(const struct guest_sampler *sampler);

@@ -265,7 +265,7 @@ static struct error *introduce_all(struct recorder *recorder)
 static void start_reader(struct recorder *recorder)
 {
 	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
-						.unwind_data = recorder->config.stack_bytes };
+						.unwind_data = recorder->config.call_chains };
 
 	recorder->reader = guest_reader_create(recorder->capture, &options);
 	for (size_t i = 0; i < recorder->vms.count; i++)
@@ -277,7 +277,10 @@ static struct error *open_everything(struct recorder *recorder)
 	const struct recorder_config *config = &recorder->config;
 	struct capture_config capture = { .events = config->events,
 					  .event_count = config->event_count,
-					  .user_stack_bytes = config->stack_bytes,
+					  .stacks = config->call_chains,
+					  .user_stack_bytes = config->kernel_only
+								      ? 0
+								      : config->user_stack_bytes,
 					  .sink = { recorder, on_sample, on_lost } };
 	_cleanup_host_vms_ struct host_vms found = { 0 };
 	struct error *error = recorder_find_vms(recorder, &found);
@@ -302,7 +305,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 
 	recorder->config = *config;
 	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
-	if (config->stack_bytes)
+	if (config->call_chains)
 		recorder->chain = recorder_chain_create();
 	recorder->maps = host_maps_create();
 	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);

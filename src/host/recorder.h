@@ -38,7 +38,8 @@ struct recorder_config {
 	bool may_begin_empty; /* no VM yet is no error */
 	bool no_memory;	      /* guest memory is not read */
 	bool kernel_only;     /* nothing of guests' user space is read, no process told */
-	uint32_t stack_bytes; /* of user stacks copied for guests' call chains; 0: no call chains */
+	bool call_chains;     /* of guests, by their kernels' stacks and, but for kernel_only, */
+	uint32_t user_stack_bytes; /* as much of programs' stacks */
 	const char *path;
 	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
 };

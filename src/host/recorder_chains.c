@@ -130,7 +130,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	}
 	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
 	end = add_frames(chain, &found);
-	return end == PERFDATA_CHAIN_COMPLETE && found.has_user
+	return end == PERFDATA_CHAIN_COMPLETE && found.has_user && !recorder->config.kernel_only
 		       ? add_user(recorder, vm, guest, &found.user, time_ns)
 		       : end;
 }

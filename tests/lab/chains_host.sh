@@ -6,6 +6,8 @@ guest=/run/lab/guest1
 perfvisor record -g --duration 6 -F 997 -o /tmp/chains || exit
 perfvisor script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/script" || exit
 perfvisor report -i /tmp/chains >"$OUT/report" || exit
+perfvisor record -g --kernel-only --duration 1 -o /tmp/kernel_only || exit
+perfvisor script -i /tmp/kernel_only -F comm,pid,ip >"$OUT/kernel_only" || exit
 cp /tmp/chains $guest/kallsyms $guest/modules "$OUT/"
 address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }
 page() { printf '%x' $((0x$1 & ~0xfff)); }

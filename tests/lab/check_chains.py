@@ -183,6 +183,10 @@ seen = share_of_false()
 check(seen <= 0.2, f"of wrong pairs {seen:.3f} would pass")
 check(counts["complete"] >= 0.99 * counts["kernel"],
       f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
+kernel_only = [[int(line.split()[0], 16) >> 63 for line in block.strip("\n").split("\n")[1:]]
+               for block in open(f"{folder}/kernel_only").read().split("\n\n")]
+check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for modes in kernel_only),
+      "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
     check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
 sys.exit(failed)
