@@ -85,7 +85,7 @@ static struct error *save_text(const struct host_vm_memory *memory, const char *
 
 static struct error *save(const char *name, const char *folder)
 {
-	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = vm_memory_finder_create();
 	_cleanup_host_vms_ struct host_vms vms = { 0 };
 	struct host_vm_memory memory = { 0 };
 	const struct host_vm *vm;
@@ -93,8 +93,6 @@ static struct error *save(const char *name, const char *folder)
 
 	if (!error)
 		error = host_vms_select(&vms, name, &vm);
-	if (!error)
-		error = vm_memory_finder_create(&finder);
 	if (!error)
 		error = vm_memory_find(finder, vm, &memory);
 	if (!error)
