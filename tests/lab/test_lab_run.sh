@@ -150,7 +150,7 @@ test_limits() {
 		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that is gone fails the lab" \
-		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid)'
+		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 2'
 }
 
 test_usage
