@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: call chains of guest1, and what check_chains.py holds them against, into $OUT.
 set -u
+. /root/record_known.sh
 guest=/run/lab/guest1
-perfvisor record -g --duration 6 -F 997 -o /tmp/chains || exit
+record_known -g --duration 6 -F 997 -o /tmp/chains || exit
 perfvisor script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/script" || exit
 perfvisor report -i /tmp/chains >"$OUT/report" || exit
-perfvisor record -g --kernel-only --duration 1 -o /tmp/kernel_only || exit
+record_known -g --kernel-only --duration 1 -o /tmp/kernel_only || exit
 perfvisor script -i /tmp/kernel_only -F comm,pid,ip >"$OUT/kernel_only" || exit
 cp /tmp/chains $guest/kallsyms $guest/modules "$OUT/"
 address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }

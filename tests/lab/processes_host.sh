@@ -3,6 +3,7 @@
 # In the lab's host: recordings of guest1, which runs processes_workload.sh, as perfvisor and stock
 # perf show them, and what guest1 said of its processes, into $OUT.
 set -u
+. /root/record_known.sh
 guest=/run/lab/guest1
 for _ in $(seq 300); do
 	grep -q TRUTH $guest/console.log && break
@@ -10,14 +11,11 @@ for _ in $(seq 300); do
 done
 sed -nE 's/.*TRUTH ([a-z0-9 ]+).*/\1/p' $guest/console.log >"$OUT/truth"
 cp $guest/kallsyms /usr/share/perfvisor-lab/user7525 "$OUT/"
-for name in processes kernel_only no_memory; do
-	option=
-	[ $name = processes ] || option=--${name//_/-}
-	# shellcheck disable=SC2086 # an option or none
-	perfvisor record $option --duration "$([ $name = processes ] && echo 6 || echo 1)" -F 500 \
-		-o "/tmp/$name" || exit
-	cp "/tmp/$name" "$OUT/"
+record_known --duration 6 -F 500 -o /tmp/processes || exit
+for name in kernel_only no_memory; do
+	perfvisor record --${name//_/-} --duration 1 -F 500 -o "/tmp/$name" || exit
 done
+cp /tmp/processes /tmp/kernel_only /tmp/no_memory "$OUT/"
 perfvisor record --dir --duration 1 -F 500 -o /tmp/folder || exit
 perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip,sym,dso >"$OUT/script" || exit

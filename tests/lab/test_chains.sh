@@ -15,7 +15,7 @@ try() {
 	echo "== host $*"
 	OUT=$out in_lab 150 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
 		--guest-workload mixed --add "$bytes:/usr/bin/guest_bytes" \
-		--add tests/lab/chains_host.sh -- bash /root/chains_host.sh || status=1
+		--add tests/lab/record_known.sh --add tests/lab/chains_host.sh -- bash /root/chains_host.sh || status=1
 	python3 tests/lab/check_chains.py "$out" || status=1
 }
 try 6.1 5.10

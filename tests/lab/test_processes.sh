@@ -11,7 +11,7 @@ try() {
 	echo "== host $*"
 	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
 		--guest-workload tests/lab/processes_workload.sh \
-		--add tests/lab/processes_host.sh -- bash /root/processes_host.sh || status=1
+		--add tests/lab/record_known.sh --add tests/lab/processes_host.sh -- bash /root/processes_host.sh || status=1
 	python3 tests/lab/check_processes.py "$out" || status=1
 }
 try 6.1 5.10
