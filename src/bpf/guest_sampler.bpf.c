@@ -408,6 +408,7 @@ static __always_inline void take(struct bpf_perf_event_data *context,
 	if (record.flags & SAMPLER_NESTED)
 		vm = NULL; /* what is known is not of the guest that ran */
 	if (vm) {
+		record.version = vm->version;
 		gs_base = gs_base_of(read_word(thread->vcpu + layout.svm_vmcb01), &record);
 		find_task(thread, vm, gs_base, &record);
 	}

@@ -82,7 +82,7 @@ struct sampler_record {
 	__u32 number; /* of the thread */
 	__u32 cpu;
 	__u32 flags;
-	__u32 reserved;
+	__u32 version; /* low bits of the VM's: what was known of the guest; 0: nothing */
 };
 
 /* The part of a stack that was copied. */

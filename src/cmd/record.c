@@ -131,6 +131,9 @@ static void note_beginning(const struct recorder *recorder, const struct record_
 		log_note("the limit of locked memory leaves %zu KiB for a ring: samples may be "
 			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
 			 stats.ring_bytes >> 10);
+	if (recorder_lacks_chains(recorder))
+		log_note("guest samples have no call chains here: that takes an AMD host with Linux 5.17 "
+			 "or later, BPF, and guest memory ('perfvisor doctor' says what is missing)");
 	log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
 		   stats.ring_bytes >> 10);
 }

@@ -56,6 +56,7 @@ struct capture_guest {
 	struct gva task, mm; /* of the thread that ran: its task_struct and mm_struct */
 	uint32_t pid, tgid;  /* as the guest numbers threads and processes */
 	char comm[16];	     /* as it is there: perhaps not terminated, anything in it */
+	uint32_t version; /* low bits of struct sampler_vm's at the sample; 0: nothing was known */
 	const struct capture_stacks *stacks; /* NULL: none were copied */
 };
 

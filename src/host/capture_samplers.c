@@ -74,6 +74,7 @@ static void fill_guest(const struct sampler_record *record, struct capture_guest
 		.mm = GVA(record->mm),
 		.pid = record->pid,
 		.tgid = record->tgid,
+		.version = record->version,
 	};
 	memcpy(ret->comm, record->comm, sizeof(ret->comm));
 }

@@ -290,25 +290,22 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 }
 
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
-				    uint32_t of, struct unwind_table *table)
+				    const struct unwind_change *change)
 {
-	struct unwind_change added = { of, table };
-
 	pthread_mutex_lock(&reader->lock);
-	vector_append(news, added);
+	vector_append(news, *change);
 	pthread_mutex_unlock(&reader->lock);
 }
 
-static bool take_news(struct guest_reader *reader, struct unwind_news *news, uint32_t *ret_of,
-		      struct unwind_table **ret)
+static bool take_news(struct guest_reader *reader, struct unwind_news *news,
+		      struct unwind_change *ret)
 {
 	bool there;
 
 	pthread_mutex_lock(&reader->lock);
 	there = news->count;
 	if (there) {
-		*ret_of = news->items[0].of;
-		*ret = news->items[0].table;
+		*ret = news->items[0];
 		news->count--;
 		memmove(news->items, news->items + 1, news->count * sizeof(*news->items));
 	}
@@ -317,15 +314,28 @@ static bool take_news(struct guest_reader *reader, struct unwind_news *news, uin
 }
 
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
-				    struct unwind_table **ret)
+				    uint32_t *ret_version, struct unwind_table **ret)
 {
-	return take_news(reader, &reader->kernel_unwind, ret_vm, ret);
+	struct unwind_change change;
+
+	if (!take_news(reader, &reader->kernel_unwind, &change))
+		return false;
+	*ret_vm = change.of;
+	*ret_version = change.version;
+	*ret = change.table;
+	return true;
 }
 
 bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
 					 struct unwind_table **ret)
 {
-	return take_news(reader, &reader->file_unwind, ret_file, ret);
+	struct unwind_change change;
+
+	if (!take_news(reader, &reader->file_unwind, &change))
+		return false;
+	*ret_file = change.of;
+	*ret = change.table;
+	return true;
 }
 
 void guest_reader_finish(struct guest_reader *reader, double seconds)

@@ -57,9 +57,12 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret);
 void guest_reader_process_deinit(struct guest_reader_process *process);
 
-/* A table of unwind data that is new: from now on VM's, and the caller's. False: there is none. */
+/*
+ * A table of unwind data that is new, of VM's kernel and modules, for samples with that version. It is
+ * there before the first of them, and the caller's from now on. False: there is none.
+ */
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
-				    struct unwind_table **ret);
+				    uint32_t *ret_version, struct unwind_table **ret);
 
 /* Likewise the unwind data of file number FILE, by file offsets. */
 bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,

@@ -66,7 +66,9 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 		return error_code(error) != ERROR_NOT_FOUND;
 	}
 	reader->file_bytes += unwind_table_rows(table) * UNWIND_ROW_BYTES;
-	guest_reader_tell_unwind_table(reader, &reader->file_unwind, job->number, table);
+	guest_reader_tell_unwind_table(
+		reader, &reader->file_unwind,
+		&(struct unwind_change){ .of = job->number, .table = table });
 	return true;
 }
 

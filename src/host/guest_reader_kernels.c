@@ -91,7 +91,9 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 		return;
 	error = guest_view_unwind_table(guest->view, &table);
 	if (!error)
-		guest_reader_tell_unwind_table(reader, &reader->kernel_unwind, guest->vm, table);
+		guest_reader_tell_unwind_table(
+			reader, &reader->kernel_unwind,
+			&(struct unwind_change){ guest->vm, guest->version, table });
 	else
 		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
 			 error_message(error));
@@ -103,8 +105,6 @@ static void forget(struct guest_reader *reader, struct guest *guest)
 	static const struct sampler_vm nothing = { 0 };
 
 	capture_set_guest(reader->capture, guest->vm, &nothing);
-	if (reader->options.unwind_data)
-		guest_reader_tell_unwind_table(reader, &reader->kernel_unwind, guest->vm, NULL);
 	close_view(reader, guest);
 }
 
@@ -149,9 +149,8 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 		buffer_deinit(&added.table);
 		return error;
 	}
-	log_detail("VM of pid %u runs Linux %s: %zu symbols, %llu KiB of its memory read",
-		   guest->pid, kernel->names.release, symbol_table_count(checked),
-		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
+	log_detail("the kernel of the VM of pid %u has %zu symbols now", guest->pid,
+		   symbol_table_count(checked));
 	memcpy(added.release, kernel->names.release, sizeof(added.release));
 	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
 	guest->table_bytes += added.table.size;
@@ -168,12 +167,20 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 
 	if (reader->options.kernel_only && !reader->options.unwind_data)
 		return;
-	error = guest_view_describe(guest->view, ++guest->version, &description);
+	error = guest_view_describe(guest->view, guest->version, &description);
 	if (!error)
 		capture_set_guest(reader->capture, guest->vm, &description);
 	else
 		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
 			   error_message(error));
+}
+
+/* In this order: where stacks are copied there are data to unwind them by. */
+static void begin_version(struct guest_reader *reader, struct guest *guest)
+{
+	guest->version++;
+	read_unwind_table(reader, guest);
+	tell_capture(reader, guest);
 }
 
 /*
@@ -210,6 +217,13 @@ static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 	return error;
 }
 
+static void note_contact(const struct guest *guest)
+{
+	log_detail("VM of pid %u runs Linux %s; %llu KiB of its memory read", guest->pid,
+		   guest_view_get_kernel(guest->view)->names.release,
+		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
+}
+
 /* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
 static void plan_retry(struct guest *guest, uint64_t cost_ns)
 {
@@ -244,8 +258,8 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 	guest->retry_share = 0;
 	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
 	guest->said = true;
-	tell_capture(reader, guest);
-	read_unwind_table(reader, guest);
+	begin_version(reader, guest);
+	note_contact(guest);
 	if (reader->views > MAX_VIEWS)
 		close_view(reader, guest);
 }
@@ -266,8 +280,7 @@ static void open_again(struct guest_reader *reader, struct guest *guest)
 		return;
 	error = open_view(reader, guest, vm);
 	if (!error && guest->state.kernel == before.kernel) {
-		tell_capture(reader, guest);
-		read_unwind_table(reader, guest);
+		begin_version(reader, guest);
 		return;
 	}
 	error_destroy(error);

@@ -26,9 +26,10 @@ struct guest {
 	size_t table_bytes; /* of all its tables */
 };
 
-/* A table, of a VM's kernel or of a file, by number. NULL: what was known no longer holds. */
+/* A table, of a VM's kernel or of a file, by number. */
 struct unwind_change {
 	uint32_t of;
+	uint32_t version; /* of a kernel's: for samples with it (struct capture_guest) */
 	struct unwind_table *table;
 };
 
@@ -109,7 +110,7 @@ void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
 void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process);
 /* Passes TABLE on. */
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
-				    uint32_t of, struct unwind_table *table);
+				    const struct unwind_change *change);
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job);
 
 #endif

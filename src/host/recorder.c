@@ -121,7 +121,7 @@ static void on_sample(void *context, size_t event, size_t thread,
 		recorder->newest_ns = sample->time_ns;
 	if (written && HOST_MODES_GUEST >> mode & 1)
 		set_process(recorder, its->vm, guest, &own);
-	if (written && recorder->chain && guest)
+	if (written && recorder->chain && HOST_MODES_GUEST >> mode & 1)
 		chain_end = recorder_chain(recorder, its->vm, guest, &own);
 	own.id = its->ids ? id_of(recorder, its, event, kind, chain_end) : 0;
 	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
@@ -361,6 +361,11 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
+bool recorder_lacks_chains(const struct recorder *recorder)
+{
+	return recorder->chain && !(recorder->reader && capture_sees_guests(recorder->capture));
+}
+
 bool recorder_look_at_guests(struct recorder *recorder)
 {
 	return !recorder->reader || (!recorder->inventory.guest_processes && !recorder->chain) ||
@@ -369,7 +374,6 @@ bool recorder_look_at_guests(struct recorder *recorder)
 
 struct error *recorder_enable(struct recorder *recorder)
 {
-	recorder_take_unwind_tables(recorder);
 	return capture_enable(recorder->capture);
 }
 
@@ -378,7 +382,6 @@ static struct error *end_round(struct recorder *recorder)
 {
 	struct error *error;
 
-	recorder_take_unwind_tables(recorder);
 	recorder_exchange_with_reader(recorder);
 	recorder_write_records(recorder);
 	recorder->round_ns[0] = recorder->round_ns[1];
@@ -392,6 +395,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	struct error *error;
 
 	capture_wait(recorder->capture, timeout_ms);
+	recorder_take_unwind_tables(recorder);
 	capture_drain(recorder->capture);
 	error = end_round(recorder);
 	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
@@ -419,6 +423,7 @@ static void name_guests(struct recorder *recorder)
 
 struct error *recorder_stop(struct recorder *recorder)
 {
+	recorder_take_unwind_tables(recorder);
 	capture_finish(recorder->capture);
 	if (recorder->reader)
 		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);

@@ -51,6 +51,8 @@ struct error *recorder_create(const struct recorder_config *config,
 			      struct recorder **ret) MUST_CHECK;
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
+/* Call chains were asked for, and guest samples will have none here. */
+bool recorder_lacks_chains(const struct recorder *recorder);
 /*
  * Waits until the guests there are have been looked at, for a moment at most, and says whether they
  * have: samples of a kernel that is known say their process.

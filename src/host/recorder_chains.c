@@ -124,7 +124,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copies[i] = stack_of(&guest->stacks->kernel[i]);
 	add(chain, PERF_CONTEXT_GUEST_KERNEL);
-	if (!table) {
+	if (!table || recorder->vms.items[vm].unwind_version != guest->version) {
 		add(chain, ip);
 		return PERFDATA_CHAIN_NO_DATA;
 	}
@@ -171,13 +171,14 @@ static void take_file(struct recorder *recorder, uint32_t file, struct unwind_ta
 void recorder_take_unwind_tables(struct recorder *recorder)
 {
 	struct unwind_table *table;
-	uint32_t of;
+	uint32_t of, version;
 
 	if (!recorder->reader)
 		return;
-	while (guest_reader_take_unwind_table(recorder->reader, &of, &table)) {
+	while (guest_reader_take_unwind_table(recorder->reader, &of, &version, &table)) {
 		unwind_table_destroy(recorder->vms.items[of].unwind);
 		recorder->vms.items[of].unwind = table;
+		recorder->vms.items[of].unwind_version = version;
 	}
 	while (guest_reader_take_file_unwind_table(recorder->reader, &of, &table))
 		take_file(recorder, of, table);
@@ -201,10 +202,10 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 	enum perfdata_chain_end end;
 
 	chain->count = 0;
-	if (!guest->stacks) {
+	if (!guest || !guest->stacks) {
 		add(chain, user ? PERF_CONTEXT_GUEST_USER : PERF_CONTEXT_GUEST_KERNEL);
 		add(chain, sample->ip);
-		end = PERFDATA_CHAIN_UNREADABLE;
+		end = guest ? PERFDATA_CHAIN_UNREADABLE : PERFDATA_CHAIN_NO_REGISTERS;
 	} else if (user) {
 		struct unwind_registers start = registers_of(guest->stacks, sample->ip);
 

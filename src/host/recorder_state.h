@@ -36,6 +36,7 @@ struct recorder_vm {
 	bool mappings_cut;
 	struct guest_mode_vm guest_mode;
 	struct unwind_table *unwind; /* NULL: not known, or not wanted */
+	uint32_t unwind_version;     /* of the samples that it is for */
 };
 
 /* A thread of a guest, as its last sample had it. */
@@ -98,7 +99,7 @@ void recorder_forget_processes(struct recorder *recorder);
 
 /*
  * Unwinds the stacks of a guest sample of VM number VM; SAMPLE gets the chain, which is valid until
- * the next one. The end is why it goes no further.
+ * the next one. The end is why it goes no further. GUEST NULL: nothing is known but the address.
  */
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 				       const struct capture_guest *guest,

@@ -128,10 +128,10 @@ def is_right(callee, caller, known={}):
 counts, wrong, ends, depth = collections.Counter(), collections.Counter(), collections.Counter(), 0
 kinds, pairs = collections.Counter(), set()
 blocks = open(f"{folder}/script").read().split("\n\n")
-# Where the guest's kernel is not known there are no processes and no chains: until it was read, which the
-# recording waits ten seconds for; and where it was read anew, which on a slow host takes seconds.
+# Where the guest's kernel is not known there are no processes and no chains. It was read before
+# (record_known.sh); a kernel that is lost meanwhile, and read anew, costs a second of samples.
 known = [block for block in blocks if not re.match(r"\s*:-1 ", block)]
-check(len(known) >= 0.5 * len(blocks),
+check(len(known) >= 0.99 * len(blocks),
       f"{len(blocks) - len(known)} of {len(blocks)} samples while the guest's kernel was not known")
 for block in known:
     chain = [int(line.split()[0], 16) for line in block.strip("\n").split("\n")[1:] if line.strip()]
@@ -182,7 +182,7 @@ check(counts["kernel"] >= 1000 and counts["frames"] >= 4000,
       f"{counts['kernel']} chains with {counts['frames']} callers, {depth} deep at most")
 check(not wrong, f"each can have called its callee: {wrong.most_common(8)}")
 seen = share_of_false()
-check(seen <= 0.4, f"of wrong pairs {seen:.3f} would pass")
+check(seen <= 0.25, f"of wrong pairs {seen:.3f} would pass")
 check(counts["complete"] >= 0.99 * counts["kernel"],
       f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
 kernel_only = [[int(line.split()[0], 16) >> 63 for line in block.strip("\n").split("\n")[1:]]
