@@ -41,7 +41,8 @@ compile = @if [ -t 1 ]; then ninja -C build/$(1); else \
 	echo 'make: building build/$(1)'; \
 	ninja -C build/$(1) >build/ninja-$(1).log 2>&1 || { tail -n 40 build/ninja-$(1).log >&2; exit 1; }; fi
 
-demo: setup
+demo:
+	@scripts/setup --without-browser
 	@$(MAKE) --no-print-directory build
 	@lab/demo
 

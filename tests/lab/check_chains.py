@@ -13,9 +13,10 @@ import os
 import re
 import sys
 
+from verdict import check, exit_status
+
 folder = sys.argv[1]
 MAX_JUMPS = 5
-failed = False
 
 # Where the processor enters the kernel (arch/x86/entry): inside of these anything may have run.
 INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry|error_return|"
@@ -29,12 +30,6 @@ ENDS = re.compile(r"entry_SYSCALL|entry_SYSENTER|entry_INT80|asm_|ret_from_fork|
 STARTS = re.compile(r"(start_secondary|x86_64_start_kernel) secondary_startup_64")
 # Calls through these go anywhere.
 THUNKS = re.compile(r"__x86_(indirect|return)|__SCT__|__SCK__|__fentry__|call_on_|ftrace_")
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 def read_functions():
@@ -191,4 +186,4 @@ check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for mode
       "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
     check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
-sys.exit(failed)
+sys.exit(exit_status())

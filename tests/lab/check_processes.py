@@ -9,14 +9,9 @@ import re
 import subprocess
 import sys
 
+from verdict import check, exit_status
+
 folder = sys.argv[1]
-failed = False
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 def read(name, mode="r"):
@@ -122,4 +117,4 @@ for name in ("kernel_only", "no_memory"):
     check(b"user7525" not in read(name, "rb"), f"{name}: holds no name of a guest process")
 check(b"chacha_permute" in read("kernel_only", "rb"), "kernel_only: holds kernel symbols")
 check(b"chacha_permute" not in read("no_memory", "rb"), "no_memory: holds none")
-sys.exit(failed)
+sys.exit(exit_status())

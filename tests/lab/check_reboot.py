@@ -8,14 +8,9 @@ sample inside it may be without a name for the moment in which the guest was bet
 import re
 import sys
 
+from verdict import check, exit_status
+
 folder = sys.argv[1]
-failed = False
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 with open(f"{folder}/truth") as file:
@@ -48,4 +43,4 @@ elsewhere = [row for row in named if not any(address <= row[3] < address + 0x100
 check(not elsewhere, f"no other sample has that name: {elsewhere[:3]}")
 text = open(f"{folder}/err").read()
 check(text.count("symbols, ") >= 3, f"symbols were read {text.count('symbols, ')} times: boot, module, boot")
-sys.exit(failed)
+sys.exit(exit_status())

@@ -10,15 +10,10 @@ import re
 import subprocess
 import sys
 
+from verdict import check, exit_status
+
 folder, scope = sys.argv[1:]
-failed = False
 HOST_MODES, GUEST_KERNEL, GUEST_USER = (0, 1, 2, 3), 4, 5
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 def read(name):
@@ -247,4 +242,4 @@ if scope != "shares":
 if scope == "all":
     check_rights()
     check_life()
-sys.exit(failed)
+sys.exit(exit_status())

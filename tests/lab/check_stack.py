@@ -9,14 +9,9 @@ import json
 import re
 import sys
 
+from verdict import check, exit_status
+
 folder = sys.argv[1]
-failed = False
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 def read(name):
@@ -92,4 +87,4 @@ check(all(flat[tid] == stacks[tid][1] for tid in still), "JSON: the same frames"
 check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1] for tid in still),
       "JSON: with those of the scheduler")
 check({task["tid"] for task in json.loads(read("ps.json"))} >= still, "each thread is in ps")
-sys.exit(failed)
+sys.exit(exit_status())
