@@ -16,7 +16,7 @@ import sys
 from verdict import check, exit_status
 
 folder = sys.argv[1]
-MAX_JUMPS = 5
+MAX_JUMPS = 7 # __slab_free reaches free_one_page by six
 
 # Where the processor enters the kernel (arch/x86/entry): inside of these anything may have run.
 INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry|error_return|"
@@ -139,7 +139,7 @@ for block in known:
     last = name(kernel[-1])
     counts["complete"] += bool(ENDS.match(last))
     if not ENDS.match(last):
-        ends[last] += 1
+        ends[last, hex(kernel[-1])] += 1
     for callee, caller in zip(kernel, kernel[1:]):
         counts["frames"] += 1
         pairs.add((callee, caller))
