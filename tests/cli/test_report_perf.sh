@@ -28,7 +28,8 @@ compare() { # NAME, ARGUMENTS OF perf record
 	shift
 	perf record -q -o "$name" "$@" 2>record.err >/dev/null ||
 		{ echo "perf record -o $name $*: $(cat record.err)"; status=1; return; }
-	perf report -i "$name" --stdio -g none --no-children 2>/dev/null | rows >perf.rows
+	# Left to itself perf makes the column as wide as threads' last names, and cuts earlier ones.
+	perf report -i "$name" --stdio -g none --no-children -w 0,16 2>/dev/null | rows >perf.rows
 	"$perfvisor" report -i "$name" -g none --no-children >ours.txt 2>ours.err || { cat ours.err; status=1; }
 	rows <ours.txt >ours.rows
 	if [ "$(wc -l <perf.rows)" -lt 50 ]; then
