@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define TOKENS 256
-#define INDEX_BYTES (TOKENS * sizeof(uint16_t))
 #define LONGEST_TOKEN 512
 #define MARKER_STEP 256
 #define MIN_SYMBOLS 256
@@ -296,7 +295,7 @@ static bool find_addresses(struct guest_kallsyms *kallsyms, struct gva image_sta
 		GUEST_KALLSYMS_BASE_PERCPU, GUEST_KALLSYMS_BASE_UNSIGNED, GUEST_KALLSYMS_PLACE
 	};
 	uint64_t offsets_bytes = align_up(kallsyms, 4 * (size_t)kallsyms->count);
-	uint64_t behind = align_up(kallsyms, kallsyms->token_index + INDEX_BYTES);
+	uint64_t behind = align_up(kallsyms, kallsyms->token_index + GUEST_KALLSYMS_INDEX_BYTES);
 	/* Wraps where there is no room in front: try_addresses() refuses that. */
 	uint64_t base_before = (uint64_t)kallsyms->names - 2 * kallsyms->alignment;
 
@@ -317,7 +316,7 @@ bool guest_kallsyms_find(const struct guest_block *block, struct gva image_start
 {
 	struct effort effort = { STEPS_PER_BYTE * (uint64_t)block->size };
 
-	for (size_t at = 0; fits(block, at, INDEX_BYTES) && effort.steps_left; at += 4) {
+	for (size_t at = 0; fits(block, at, GUEST_KALLSYMS_INDEX_BYTES) && effort.steps_left; at += 4) {
 		struct guest_kallsyms kallsyms = { .block = *block, .token_index = at };
 
 		if (!is_token_index(block, at) ||

@@ -26,6 +26,7 @@ struct guest_block {
 	struct gva start;
 };
 
+#define GUEST_KALLSYMS_INDEX_BYTES 512 /* of the 256 tokens */
 #define GUEST_KALLSYMS_NAME_MAX 512 /* KSYM_NAME_LEN since 6.1; 128 before */
 
 struct guest_kallsyms {
@@ -49,6 +50,12 @@ struct guest_kallsyms {
  */
 bool guest_kallsyms_find(const struct guest_block *block, struct gva image_start,
 			 struct gva image_end, struct guest_kallsyms *ret);
+
+/* Of one symbol, in the table of addresses. */
+static inline unsigned int guest_kallsyms_address_bytes(const struct guest_kallsyms *kallsyms)
+{
+	return kallsyms->form == GUEST_KALLSYMS_ABSOLUTE ? 8 : 4;
+}
 
 struct guest_kallsyms_symbol {
 	struct gva address;

@@ -11,31 +11,14 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/vector.h"
-#include "guest/kallsyms.h"
+#include "base/sort.h"
+#include "guest/kernel_private.h"
 
 #define MAX_READ_ONLY_BYTES (64ULL << 20) /* in all: page tables may show the same page often */
-#define MAX_NAME_BYTES ((size_t)64 << 20)
-#define MAX_BTF_BYTES (32ULL << 20)
 #define MAX_NOTES_BYTES 4096
-#define BUILD_ID_MAX 20
-
-struct guest_kernel {
-	struct guest_space *space;
-	struct guest_kernel_image image;
-	VECTOR(struct guest_block) blocks; /* read-only data; owned */
-	struct arena *names;
-	VECTOR(struct guest_symbol) symbols;
-	struct map by_name; /* hash of a name -> number of its first symbol, plus 1 */
-	uint8_t *btf_bytes; /* NULL where BTF lies in a block */
-	struct guest_btf *btf;
-	uint8_t build_id[BUILD_ID_MAX];
-	size_t build_id_bytes;
-};
 
 static void copy_read_only(struct guest_kernel *kernel)
 {
@@ -56,6 +39,26 @@ static void copy_read_only(struct guest_kernel *kernel)
 	}
 }
 
+/* 32 bits: half as many passes sort them, and few names share one. */
+static uint32_t hash_name(const char *name)
+{
+	return (uint32_t)hash_bytes(name, strlen(name));
+}
+
+static void index_names(struct guest_kernel *kernel)
+{
+	size_t count = kernel->symbols.count;
+	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));
+	struct guest_name_key *by_name = memory_calloc(count, sizeof(*by_name));
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){ hash_name(kernel->symbols.items[i].name), i };
+	sort_keys(keys, count);
+	for (size_t i = 0; i < count; i++)
+		by_name[i] = (struct guest_name_key){ keys[i].key, keys[i].index };
+	kernel->by_name = kernel->by_name_copy = by_name;
+}
+
 /* False: few compressed bytes stand for more names than any kernel has. */
 static bool take_symbols(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
 {
@@ -63,24 +66,38 @@ static bool take_symbols(struct guest_kernel *kernel, const struct guest_kallsym
 	struct guest_kallsyms_symbol symbol;
 
 	vector_reserve(&kernel->symbols, kallsyms->count);
-	map_reserve(&kernel->by_name, kallsyms->count);
 	while (guest_kallsyms_next(&iterator, &symbol)) {
 		size_t length = strlen(symbol.name);
-		uint64_t *number;
-		bool added;
 
-		if (arena_bytes(kernel->names) > MAX_NAME_BYTES)
+		if (arena_bytes(kernel->names) > GUEST_KERNEL_NAMES_MAX_BYTES)
 			return false;
-		number = map_insert(&kernel->by_name, hash_bytes(symbol.name, length), &added);
 		vector_append(&kernel->symbols,
 			      (struct guest_symbol){
 				      .address = symbol.address,
 				      .name = arena_strndup(kernel->names, symbol.name, length),
 				      .type = symbol.type });
-		if (added)
-			*number = kernel->symbols.count;
 	}
+	index_names(kernel);
 	return true;
+}
+
+static void add_witness(struct guest_kernel *kernel, struct gva end, uint64_t bytes)
+{
+	if (bytes > GUEST_WITNESS_MAX_BYTES)
+		bytes = GUEST_WITNESS_MAX_BYTES;
+	kernel->witnesses[kernel->witness_count++] =
+		(struct guest_witness){ GVA(end.value - bytes), bytes };
+}
+
+/* What names are made of, and addresses: both are others in every build with other symbols. */
+static void take_witnesses(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
+{
+	uint64_t start = kallsyms->block.start.value;
+	uint64_t tokens_end = kallsyms->token_index + GUEST_KALLSYMS_INDEX_BYTES;
+	uint64_t bytes = (uint64_t)kallsyms->count * guest_kallsyms_address_bytes(kallsyms);
+
+	add_witness(kernel, GVA(start + tokens_end), tokens_end - kallsyms->names);
+	add_witness(kernel, GVA(start + kallsyms->addresses + bytes), bytes);
 }
 
 static struct error *find_symbols(struct guest_kernel *kernel)
@@ -91,6 +108,7 @@ static struct error *find_symbols(struct guest_kernel *kernel)
 		if (!guest_kallsyms_find(&kernel->blocks.items[i], kernel->image.start,
 					 kernel->image.end, &kallsyms))
 			continue;
+		take_witnesses(kernel, &kallsyms);
 		if (take_symbols(kernel, &kallsyms))
 			return NULL;
 		return error_create(ERROR_BAD_DATA, "the names of the guest's kernel have no end");
@@ -130,12 +148,11 @@ static const uint8_t *bytes_between(struct guest_kernel *kernel, const char *sta
 
 static void open_btf(struct guest_kernel *kernel)
 {
-	uint64_t size;
-	const uint8_t *bytes = bytes_between(kernel, "__start_BTF", "__stop_BTF", MAX_BTF_BYTES,
-					     &size, &kernel->btf_bytes);
-
-	if (bytes)
-		kernel->btf = guest_btf_create(bytes, size);
+	kernel->btf_bytes =
+		bytes_between(kernel, "__start_BTF", "__stop_BTF", GUEST_KERNEL_BTF_MAX_BYTES,
+			      &kernel->btf_size, &kernel->btf_copy);
+	if (kernel->btf_bytes)
+		kernel->btf = guest_btf_create(kernel->btf_bytes, kernel->btf_size);
 }
 
 /* Each note: name size, desc size, type, then name and desc, both padded to 4 bytes. */
@@ -146,7 +163,9 @@ static void find_build_id(struct guest_kernel *kernel)
 	const uint8_t *bytes = bytes_between(kernel, "__start_notes", "__stop_notes",
 					     MAX_NOTES_BYTES, &size, &copy);
 	struct cursor cursor = cursor_make(bytes, bytes ? size : 0, false);
+	struct gva start = GVA(0);
 
+	guest_kernel_find_symbol(kernel, "__start_notes", &start);
 	while (cursor_left(&cursor) >= 12) {
 		uint32_t name_bytes = cursor_u32(&cursor), desc_bytes = cursor_u32(&cursor);
 		uint32_t type = cursor_u32(&cursor);
@@ -156,10 +175,11 @@ static void find_build_id(struct guest_kernel *kernel)
 		if (!name || !desc)
 			return;
 		if (type != NT_GNU_BUILD_ID || name_bytes != 4 || memcmp(name, "GNU", 4) ||
-		    desc_bytes > BUILD_ID_MAX)
+		    desc_bytes > GUEST_KERNEL_BUILD_ID_MAX)
 			continue;
 		memcpy(kernel->build_id, desc, desc_bytes);
 		kernel->build_id_bytes = desc_bytes;
+		add_witness(kernel, GVA(start.value + cursor.offset), desc_bytes);
 		return;
 	}
 }
@@ -171,7 +191,6 @@ struct error *guest_kernel_open(struct guest_space *space, struct guest_kernel *
 
 	kernel->space = space;
 	kernel->names = arena_create();
-	map_init(&kernel->by_name);
 	if (!guest_kernel_image_find(space, &kernel->image))
 		return error_create(ERROR_NOT_FOUND,
 				    "the guest's page tables map no Linux kernel");
@@ -190,12 +209,12 @@ void guest_kernel_close(struct guest_kernel *kernel)
 	if (!kernel)
 		return;
 	guest_btf_destroy(kernel->btf);
-	free(kernel->btf_bytes);
+	free(kernel->btf_copy);
 	for (size_t i = 0; i < kernel->blocks.count; i++)
 		free((void *)kernel->blocks.items[i].data);
 	vector_deinit(&kernel->blocks);
 	vector_deinit(&kernel->symbols);
-	map_deinit(&kernel->by_name);
+	free(kernel->by_name_copy);
 	arena_destroy(kernel->names);
 	guest_kernel_image_deinit(&kernel->image);
 	free(kernel);
@@ -221,14 +240,30 @@ const struct guest_symbol *guest_kernel_symbols(const struct guest_kernel *kerne
 	return kernel->symbols.items;
 }
 
+/* Sorting keeps the order of those that share a hash: the first is found first. */
 bool guest_kernel_find_symbol(const struct guest_kernel *kernel, const char *name, struct gva *ret)
 {
-	uint64_t *number = map_find(&kernel->by_name, hash_bytes(name, strlen(name)));
+	size_t count = kernel->symbols.count, low = 0, high = count;
+	uint32_t hash = hash_name(name);
 
-	if (!number || strcmp(kernel->symbols.items[*number - 1].name, name))
-		return false;
-	*ret = kernel->symbols.items[*number - 1].address;
-	return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kernel->by_name[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && kernel->by_name[low].hash == hash; low++) {
+		uint32_t number = kernel->by_name[low].symbol;
+		const struct guest_symbol *symbol = &kernel->symbols.items[number];
+
+		if (number >= count || strcmp(symbol->name, name))
+			continue;
+		*ret = symbol->address;
+		return true;
+	}
+	return false;
 }
 
 const struct guest_btf *guest_kernel_btf(const struct guest_kernel *kernel)

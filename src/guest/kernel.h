@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "guest/guest_btf.h"
 #include "guest/kernel_image.h"
@@ -29,6 +30,20 @@ struct guest_kernel;
  */
 struct error *guest_kernel_open(struct guest_space *space, struct guest_kernel **ret) MUST_CHECK;
 void guest_kernel_close(struct guest_kernel *kernel); /* takes NULL */
+
+/*
+ * Appends what was found of KERNEL to TO, for guest_kernel_recall(). False: it cannot be kept, and
+ * what was appended is of no use.
+ */
+bool guest_kernel_keep(const struct guest_kernel *kernel, struct buffer *to);
+/* A number for this kernel at this place in this guest's memory; 0: it cannot be kept. */
+uint64_t guest_kernel_identity(const struct guest_kernel *kernel);
+/*
+ * Opens a kernel by what was kept of it, which reads a few pages of the guest; DATA, aligned for any type, is checked, and
+ * must outlive the kernel. ERROR_NOT_FOUND: SPACE maps another kernel, or the same one elsewhere.
+ */
+struct error *guest_kernel_recall(struct guest_space *space, const void *data, size_t size,
+				  struct guest_kernel **ret) MUST_CHECK;
 
 struct guest_space *guest_kernel_space(const struct guest_kernel *kernel);
 const struct guest_kernel_image *guest_kernel_get_image(const struct guest_kernel *kernel);
