@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""First contact with a guest: finding its kernel, reading all symbols and modules.
+"""First contact with a guest: finding its kernel, reading all symbols and modules. And a later one, by
+what the first has left in a cache.
 
 Guests are saved in the lab once (build/cache/guest-images) and read from files by the code that
 reads them from a VMM, a caged parser and its owner (guest_image.c). The last kernel is shown
@@ -71,11 +72,11 @@ def lines(path):
         return [line for line in file if not line.endswith("\t[bpf]\n") and "[__builtin" not in line]
 
 
-def contact(program, folder, runs, out):
-    """Medians of CPU seconds and bytes read."""
+def contact(program, folder, runs, cache, out):
+    """Medians of CPU seconds and bytes read, of first contact and of a later one."""
     results = []
     for number in range(runs + 1):
-        text = subprocess.run([program, "contact", folder, out], check=True, capture_output=True,
+        text = subprocess.run([program, "contact", folder, cache, out], check=True, capture_output=True,
                               text=True).stdout
         if number:  # the first warms the page cache
             results.append([float(word) for word in text.split()])
@@ -83,10 +84,13 @@ def contact(program, folder, runs, out):
 
 
 def show(say, what, program, folder, runs, out):
-    seconds, read = contact(program, folder, runs, out)
+    cache = out + "-cache"
+    seconds, read, later, later_read = contact(program, folder, runs, cache, out)
+    shutil.rmtree(cache)
     truth = lines(os.path.join(folder, "kallsyms"))
     same = lines(out) == truth
-    say(f"  {what:<22} {seconds * 1000:8.0f} {read / 1e6:8.1f} {len(truth):8} "
+    say(f"  {what:<22} {seconds * 1000:8.0f} {read / 1e6:8.1f} {later * 1000:8.1f} "
+        f"{later_read / 1e6:8.2f} {seconds / later:8.1f} {len(truth):8} "
         f"{'as in the guest' if same else 'WRONG'}")
 
 
@@ -96,9 +100,11 @@ def measure(root, say, progress, runs):
                    check=True, stdout=subprocess.DEVNULL)
     cache = os.path.join(root, "build/cache/guest-images")
     out = os.path.join(root, "build/bench/guest-kallsyms")
-    say(f"\nfirst contact with a guest (saved, {MEMORY_MB} MB), medians of {runs} runs, "
+    say(f"\ncontact with a guest (saved, {MEMORY_MB} MB), medians of {runs} runs, "
         f"load {os.getloadavg()[0]:.1f}")
-    say(f"  {'its kernel':<22} {'CPU ms':>8} {'MB read':>8} {'symbols':>8}")
+    say(f"  {'':<22} {'first contact':>17} {'a later contact':>26}")
+    say(f"  {'its kernel':<22} {'CPU ms':>8} {'MB read':>8} {'CPU ms':>8} {'MB read':>8} "
+        f"{'times':>8} {'symbols':>8}")
     for series in SERIES:
         folder = os.path.join(cache, series)
         if not os.path.exists(folder):

@@ -3,11 +3,13 @@
  * A guest saved as files, and what first contact with it costs.
  *
  *	guest_image save VM FOLDER      on its host, as root, its VMM stopped
- *	guest_image contact FOLDER OUT  prints: CPU seconds, bytes read; OUT gets its kallsyms
+ *	guest_image contact FOLDER CACHE OUT
+ *		prints of first contact, and of a later one: CPU seconds, bytes read; CACHE is a folder that
+ *		is made for what the first leaves to the later one; OUT gets the kallsyms of the latter
  *
- * FOLDER is as saved_guest.h says. First contact is what perfvisor does before it can name
- * anything: a caged parser finds the kernel, all its symbols and its modules. The time is that of
- * parser and owner together, from the parser's start to its end.
+ * FOLDER is as saved_guest.h says. Contact is what perfvisor does before it can name anything: a caged
+ * parser finds the kernel, all its symbols and its modules. The time is that of parser and owner
+ * together, from the parser's start to its end, and that of keeping what was found.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 #include "base/memory.h"
 #include "service/service.h"
 #include "host/cage.h"
-#include "host/guest_client.h"
+#include "host/guest_recall.h"
 #include "host/vm_memory.h"
 #include "saved_guest.h"
 
@@ -137,41 +139,74 @@ static struct error *open_kernel(struct guest_client *client, const struct saved
 	return error;
 }
 
-static struct error *make_contact(struct saved_guest *saved, enum guest_message question,
-				  struct buffer *answer, uint64_t *ret_bytes)
+static struct error *ask(struct guest_client *client, const struct guest_cache_vm *cache,
+			 const struct saved_guest *saved, struct buffer *answer)
 {
-	_cleanup_guest_client_ struct guest_client *client = NULL;
-	struct error *error = start(saved, &client);
+	struct error *error = guest_recall_kernel(client, cache);
+	uint32_t recalled = 0;
 
 	if (!error)
 		error = open_kernel(client, saved, answer);
-	if (!error)
-		error = guest_client_ask(client, question, NULL, 0, answer);
-	if (!error)
-		*ret_bytes = guest_client_bytes_read(client);
+	if (error)
+		return error;
+	if (answer->size >= sizeof(recalled))
+		memcpy(&recalled, answer->data, sizeof(recalled));
+	if (!recalled)
+		guest_recall_keep_kernel(client, cache);
+	return guest_recall_table(client, cache, GUEST_ASK_SYMBOLS, GUEST_CACHE_SYMBOLS, answer);
+}
+
+static struct error *make_contact(struct saved_guest *saved, const struct guest_cache_vm *cache,
+				  struct buffer *symbols, struct buffer *kallsyms)
+{
+	struct guest_client *client;
+	double begin = cpu_seconds();
+	struct error *error = start(saved, &client);
+	uint64_t bytes;
+
+	if (error)
+		return error;
+	error = ask(client, cache, saved, symbols);
+	bytes = guest_client_bytes_read(client);
+	if (!error && kallsyms)
+		error = guest_client_ask(client, GUEST_ASK_KALLSYMS, NULL, 0, kallsyms);
+	guest_client_stop(client);
+	if (!error && !kallsyms)
+		printf("%.6f %" PRIu64 "\n", cpu_seconds() - begin, bytes);
 	return error;
 }
 
-static struct error *contact(const char *folder, const char *out)
+static struct error *compare(const struct buffer *first, const struct buffer *later)
+{
+	if (first->size == later->size && !memcmp(first->data, later->data, first->size))
+		return NULL;
+	return error_create(ERROR_BAD_DATA, "a later contact has other symbols");
+}
+
+static struct error *contact(const char *folder, const char *cache_folder, const char *out)
 {
 	_cleanup_saved_guest_ struct saved_guest saved = { .fd = -1 };
-	_cleanup_buffer_ struct buffer answer;
+	_cleanup_buffer_ struct buffer first, later, kallsyms;
 	struct error *error = saved_guest_load(folder, &saved);
-	double begin = cpu_seconds(), seconds = 0;
-	uint64_t bytes;
+	struct guest_cache_vm cache;
 	FILE *file;
 
-	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	buffer_init(&first, GUEST_MESSAGE_MAX);
+	buffer_init(&later, GUEST_MESSAGE_MAX);
+	buffer_init(&kallsyms, GUEST_MESSAGE_MAX);
+	/* A process of its own has entries of its own: nothing is there yet. */
+	guest_cache_vm_init(&cache, cache_folder, getpid(), 0);
 	if (!error)
-		error = make_contact(&saved, GUEST_ASK_SYMBOLS, &answer, &bytes);
-	seconds = cpu_seconds() - begin;
-	if (!error) {
-		printf("%.6f %" PRIu64 "\n", seconds, bytes);
-		error = make_contact(&saved, GUEST_ASK_KALLSYMS, &answer, &bytes);
-	}
+		error = make_contact(&saved, &cache, &first, NULL);
+	if (!error)
+		error = make_contact(&saved, &cache, &later, NULL);
+	if (!error)
+		error = compare(&first, &later);
+	if (!error)
+		error = make_contact(&saved, &cache, &later, &kallsyms);
 	if (!error) {
 		file = fopen(out, "w");
-		if (!file || fwrite(answer.data, 1, answer.size, file) != answer.size ||
+		if (!file || fwrite(kallsyms.data, 1, kallsyms.size, file) != kallsyms.size ||
 		    fclose(file))
 			error = error_system(errno, "could not write '%s'", out);
 	}
@@ -196,10 +231,11 @@ int main(int argc, char **argv)
 		return be_the_parser();
 	if (argc == 4 && !strcmp(argv[1], "save"))
 		error = save(argv[2], argv[3]);
-	else if (argc == 4 && !strcmp(argv[1], "contact"))
-		error = contact(argv[2], argv[3]);
+	else if (argc == 5 && !strcmp(argv[1], "contact"))
+		error = contact(argv[2], argv[3], argv[4]);
 	else
-		error = error_create(ERROR_USAGE, "guest_image save VM FOLDER | contact FOLDER OUT");
+		error = error_create(ERROR_USAGE,
+				     "guest_image save VM FOLDER | contact FOLDER CACHE OUT");
 	if (error)
 		fprintf(stderr, "guest_image: %s\n", error_message(error));
 	return error != NULL;

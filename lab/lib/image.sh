@@ -17,7 +17,7 @@ image_libraries() {
 # ROOT: the folders that every image has, /bin and /lib being links as in Debian
 image_make_root() {
 	local root=$1
-	mkdir -p "$root"/usr/{bin,lib,lib64,share} "$root"/{proc,sys,dev,run,tmp,root,etc,lab}
+	mkdir -p "$root"/usr/{bin,lib,lib64,share} "$root"/{proc,sys,dev,run,tmp,root,etc,lab,var/cache}
 	ln -sfn usr/bin "$root/bin"
 	ln -sfn usr/bin "$root/sbin"
 	ln -sfn usr/lib "$root/lib"

@@ -20,9 +20,14 @@ enum guest_message {
 	GUEST_ASK_OPEN = 1, /* u32 arch number, 4 u64 of its registers (CR3 may be 0: not known),
 			       u64 limit in bytes, u32 count of slots, each u64 gpa, u64 bytes ->
 			       guest_opened */
+	GUEST_ASK_RECALL, /* an answer to GUEST_ASK_KEEP: GUEST_ASK_OPEN uses it from here on where the
+			     guest runs that very kernel; closes what is open -> nothing */
+	GUEST_ASK_KEEP,	/* -> what was found of the kernel (guest_kernel_keep()) */
 	GUEST_ASK_NAMES, /* as GUEST_ASK_OPEN, but only -> release, host name: u32 length, text;
 			    no guest is open after that */
-	GUEST_ASK_SYMBOLS,	/* -> an encoded symbol table (symbol/table.h) of kernel and modules */
+	GUEST_ASK_SYMBOLS,	/* u64 key of a table that the owner has, 0: none -> u64 key; an encoded
+				   symbol table (symbol/table.h) of kernel and modules, or nothing if
+				   its key is the owner's */
 	GUEST_ASK_KALLSYMS,	/* -> text of /proc/kallsyms */
 	GUEST_ASK_MODULES,	/* -> text of /proc/modules */
 	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
@@ -41,8 +46,8 @@ enum guest_message {
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
-	GUEST_ASK_UNWIND,	/* -> an encoded table of unwind data (unwind/table.h) of kernel and
-				   modules */
+	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table.h)
+				   of kernel and modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */

@@ -219,8 +219,10 @@ static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 
 static void note_contact(const struct guest *guest)
 {
-	log_detail("VM of pid %u runs Linux %s; %llu KiB of its memory read", guest->pid,
-		   guest_view_get_kernel(guest->view)->names.release,
+	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
+
+	log_detail("VM of pid %u runs Linux %s, %s; %llu KiB of its memory read", guest->pid,
+		   kernel->names.release, kernel->recalled ? "known from before" : "new",
 		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
 }
 

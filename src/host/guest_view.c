@@ -13,7 +13,13 @@
 #include "base/memory.h"
 #include "guest/kernel_search.h"
 #include "host/guest_client.h"
+#include "host/guest_recall.h"
 
+/*
+ * Not below /run: this is some 20 MB for each guest, and memory is what a host of guests has none to
+ * spare of. Not root's home, which other users' settings can lead elsewhere (sudo -E).
+ */
+#define CACHE_FOLDER "/var/cache/perfvisor"
 #define MAX_VCPUS_TRIED 8
 #define PTI_USER_HALF (1ULL << 12) /* of CR3: the page tables that user code runs on */
 #define MAX_TASKS 65536
@@ -29,6 +35,7 @@ static const struct guest_client_limits names_limits = { .bytes_per_call = 24 <<
 
 struct guest_view {
 	struct host_vm_memory memory;
+	struct guest_cache_vm cache;
 	struct guest_client *client;
 	struct buffer answer;
 	struct guest_view_kernel kernel;
@@ -61,6 +68,7 @@ static bool decode_opened(const struct buffer *answer, struct guest_view_kernel 
 	struct guest_view_kernel kernel = { 0 };
 	const void *bytes;
 
+	kernel.recalled = cursor_u32(&cursor);
 	kernel.start = cursor_u64(&cursor);
 	kernel.end = cursor_u64(&cursor);
 	kernel.has_types = cursor_u32(&cursor);
@@ -173,9 +181,9 @@ static struct error *start_client(struct guest_view *view,
 	return error;
 }
 
-static struct error *look(struct vm_memory_finder *finder, const struct host_vm *vm,
-			  open_question *ask, const struct guest_client_limits *to,
-			  struct guest_view **ret)
+/* A parser that has a guest's memory to read. */
+static struct error *start_view(struct vm_memory_finder *finder, const struct host_vm *vm,
+				const struct guest_client_limits *to, struct guest_view **ret)
 {
 	_cleanup_guest_view_ struct guest_view *view = memory_calloc(1, sizeof(*view));
 	struct error *error;
@@ -184,8 +192,6 @@ static struct error *look(struct vm_memory_finder *finder, const struct host_vm 
 	error = find_memory(finder, vm, &view->memory);
 	if (!error)
 		error = start_client(view, to);
-	if (!error)
-		error = find_kernel(view, ask);
 	if (error)
 		return error;
 	*ret = take_pointer(view);
@@ -195,15 +201,31 @@ static struct error *look(struct vm_memory_finder *finder, const struct host_vm 
 struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
 			      struct guest_view **ret)
 {
-	return look(finder, vm, open_kernel, &limits, ret);
+	_cleanup_guest_view_ struct guest_view *view = NULL;
+	struct error *error = start_view(finder, vm, &limits, &view);
+
+	if (error)
+		return error;
+	guest_cache_vm_init(&view->cache, CACHE_FOLDER, vm->pid, vm->fd);
+	error = guest_recall_kernel(view->client, &view->cache);
+	if (!error)
+		error = find_kernel(view, open_kernel);
+	if (error)
+		return error;
+	if (!view->kernel.recalled)
+		guest_recall_keep_kernel(view->client, &view->cache);
+	*ret = take_pointer(view);
+	return NULL;
 }
 
 struct error *guest_view_ask_names(struct vm_memory_finder *finder, const struct host_vm *vm,
 				   struct guest_uts *ret)
 {
 	_cleanup_guest_view_ struct guest_view *view = NULL;
-	struct error *error = look(finder, vm, ask_names, &names_limits, &view);
+	struct error *error = start_view(finder, vm, &names_limits, &view);
 
+	if (!error)
+		error = find_kernel(view, ask_names);
 	if (!error)
 		*ret = view->kernel.names;
 	return error;
@@ -241,7 +263,8 @@ struct error *guest_view_modules(struct guest_view *view, struct buffer *ret)
 
 struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret)
 {
-	return guest_client_ask(view->client, GUEST_ASK_SYMBOLS, NULL, 0, ret);
+	return guest_recall_table(view->client, &view->cache, GUEST_ASK_SYMBOLS,
+				  GUEST_CACHE_SYMBOLS, ret);
 }
 
 static void decode_task(struct cursor *cursor, struct guest_task *ret)
@@ -426,8 +449,8 @@ static void describe_slots(const struct host_vm_memory *memory, struct sampler_v
 
 struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_table **ret)
 {
-	struct error *error =
-		guest_client_ask(view->client, GUEST_ASK_UNWIND, NULL, 0, &view->answer);
+	struct error *error = guest_recall_table(view->client, &view->cache, GUEST_ASK_UNWIND,
+						 GUEST_CACHE_UNWIND, &view->answer);
 
 	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
 }

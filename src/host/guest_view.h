@@ -26,6 +26,7 @@ struct guest_view_kernel {
 	uint8_t build_id[20];
 	size_t build_id_bytes; /* 0: not known */
 	uint64_t start, end;   /* of its image, end exclusive */
+	bool recalled; /* it was known from an earlier look (guest_cache.h) */
 	bool has_types;	       /* BTF: without it no modules and no processes */
 	bool has_data_symbols; /* KALLSYMS_ALL: likewise */
 };

@@ -11,7 +11,6 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "guest/kernel_search.h"
-#include "guest/module.h"
 #include "guest/running.h"
 #include "service/service_private.h"
 #include "guest/uts.h"
@@ -115,6 +114,7 @@ static void answer_opened(struct service *service)
 	struct guest_uts uts;
 	struct gva init_task;
 
+	buffer_append_u32(&service->answer, service->recalled);
 	buffer_append_u64(&service->answer, image->start.value);
 	buffer_append_u64(&service->answer, image->end.value);
 	buffer_append_u32(&service->answer, guest_kernel_btf(service->kernel) != NULL);
@@ -161,12 +161,41 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 	return NULL;
 }
 
+/* The request's bytes stay where they are, and its buffer takes the old ones' place. */
+static void take_kept(struct service *service)
+{
+	struct buffer kept = service->request;
+
+	close_guest(service);
+	service->request = service->kept;
+	service->kept = kept;
+}
+
+static struct error *open_kernel(struct service *service)
+{
+	_cleanup_error_ struct error *other = NULL;
+
+	service->recalled = false;
+	if (service->kept.size)
+		other = guest_kernel_recall(&service->space, service->kept.data,
+					    service->kept.size, &service->kernel);
+	service->recalled = service->kernel;
+	return service->recalled ? NULL : guest_kernel_open(&service->space, &service->kernel);
+}
+
+static struct error *answer_kept(struct service *service)
+{
+	if (!guest_kernel_keep(service->kernel, &service->answer))
+		return error_create(ERROR_NOT_FOUND, "the guest's kernel cannot be kept");
+	return NULL;
+}
+
 static struct error *open_guest(struct service *service, struct cursor *request)
 {
 	struct error *error = take_guest(service, request);
 
 	if (!error)
-		error = guest_kernel_open(&service->space, &service->kernel);
+		error = open_kernel(service);
 	if (error)
 		return error;
 	guest_kernel_use_own_page_tables(service->kernel);
@@ -193,22 +222,18 @@ static struct error *answer_names(struct service *service, struct cursor *reques
 	return NULL;
 }
 
-static struct error *answer_symbols(struct service *service)
+/* MODULES is NULL where they are not known. */
+static void append_symbols(struct service *service, const struct guest_modules *modules)
 {
 	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
 	struct symbol_builder *builder = symbol_builder_create();
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
-	_cleanup_error_ struct error *no_modules = NULL;
-	struct guest_modules modules;
-	size_t skipped;
 
 	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
 		symbol_builder_add(builder, symbols[i].address.value, 0, symbols[i].type,
 				   symbols[i].name, NULL);
-	/* A kernel whose modules cannot be read still has names of its own. */
-	no_modules = guest_modules_read(service->kernel, &modules, &skipped);
-	for (size_t m = 0; !no_modules && m < modules.items.count; m++) {
-		const struct guest_module *module = &modules.items.items[m];
+	for (size_t m = 0; modules && m < modules->items.count; m++) {
+		const struct guest_module *module = &modules->items.items[m];
 
 		for (size_t i = 0; i < module->range_count; i++)
 			symbol_builder_add_module(builder, module->name,
@@ -217,16 +242,37 @@ static struct error *answer_symbols(struct service *service)
 							  module->ranges[i].bytes);
 		for (size_t i = 0; i < module->symbol_count; i++) {
 			const struct guest_symbol *symbol =
-				&modules.symbols.items[module->first_symbol + i];
+				&modules->symbols.items[module->first_symbol + i];
 
 			symbol_builder_add(builder, symbol->address.value, 0, symbol->type,
 					   symbol->name, module->name);
 		}
 	}
-	if (!no_modules)
-		guest_modules_deinit(&modules);
 	table = symbol_builder_finish(builder);
 	symbol_table_encode(table, &service->answer);
+}
+
+/* Whether the owner has the table of that key; it is told the key. */
+static bool is_known(struct service *service, struct cursor *request, uint64_t key)
+{
+	buffer_append_u64(&service->answer, key);
+	return key && cursor_u64(request) == key;
+}
+
+static struct error *answer_symbols(struct service *service, struct cursor *request)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct guest_modules modules, *known = NULL;
+	size_t skipped;
+
+	/* A kernel whose modules cannot be read still has names of its own. */
+	error = guest_modules_read(service->kernel, &modules, &skipped);
+	if (!error)
+		known = &modules;
+	if (!is_known(service, request, service_symbols_key(service, known)))
+		append_symbols(service, known);
+	if (known)
+		guest_modules_deinit(known);
 	return NULL;
 }
 
@@ -311,22 +357,31 @@ static struct error *answer_current(struct service *service)
 	return NULL;
 }
 
-static struct error *answer_unwind(struct service *service)
+static struct error *append_unwind_table(struct service *service,
+					 const struct guest_modules *modules)
 {
-	struct guest_modules modules;
 	struct unwind_table *table;
-	size_t skipped;
-	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
+	struct error *error = unwind_table_read(service->kernel, modules, &table);
 
-	if (error)
-		return error;
-	error = unwind_table_read(service->kernel, &modules, &table);
-	guest_modules_deinit(&modules);
 	if (error)
 		return error;
 	unwind_table_encode(table, &service->answer);
 	unwind_table_destroy(table);
 	return NULL;
+}
+
+static struct error *answer_unwind(struct service *service, struct cursor *request)
+{
+	struct guest_modules modules;
+	size_t skipped;
+	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
+
+	if (error)
+		return error;
+	if (!is_known(service, request, service_unwind_key(service, &modules)))
+		error = append_unwind_table(service, &modules);
+	guest_modules_deinit(&modules);
+	return error;
 }
 
 static void refresh(struct service *service)
@@ -361,11 +416,17 @@ static struct error *answer(struct service *service, uint32_t type)
 		return open_guest(service, &request);
 	if (type == GUEST_ASK_NAMES)
 		return answer_names(service, &request);
+	if (type == GUEST_ASK_RECALL) {
+		take_kept(service);
+		return NULL;
+	}
 	if (!service->kernel)
 		return error_create(ERROR_BAD_DATA, "no guest is open");
 	switch (type) {
+	case GUEST_ASK_KEEP:
+		return answer_kept(service);
 	case GUEST_ASK_SYMBOLS:
-		return answer_symbols(service);
+		return answer_symbols(service, &request);
 	case GUEST_ASK_KALLSYMS:
 		return answer_kallsyms(service);
 	case GUEST_ASK_MODULES:
@@ -387,7 +448,7 @@ static struct error *answer(struct service *service, uint32_t type)
 	case GUEST_ASK_STATE:
 		return answer_state(service, &request);
 	case GUEST_ASK_UNWIND:
-		return answer_unwind(service);
+		return answer_unwind(service, &request);
 	case GUEST_ASK_REFRESH:
 		refresh(service);
 		return NULL;
@@ -416,6 +477,7 @@ void guest_service_run(int fd)
 	struct error *broken = NULL;
 
 	buffer_init(&service.request, GUEST_MESSAGE_MAX);
+	buffer_init(&service.kept, GUEST_MESSAGE_MAX);
 	buffer_init(&service.pages, GUEST_READ_PAGES * GUEST_PAGE_BYTES + sizeof(uint32_t));
 	buffer_init(&service.answer, GUEST_MESSAGE_MAX);
 	while (!broken) {
@@ -436,6 +498,7 @@ void guest_service_run(int fd)
 	close_guest(&service);
 	intern_destroy(service.strings);
 	buffer_deinit(&service.request);
+	buffer_deinit(&service.kept);
 	buffer_deinit(&service.pages);
 	buffer_deinit(&service.answer);
 }

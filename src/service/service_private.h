@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What service.c (the connection, the kernel), service_process.c (its processes) and service_stack.c
- * (their kernel stacks) share.
+ * What service.c (the connection, the kernel), service_key.c (what tables are made of),
+ * service_process.c (its processes) and service_stack.c (their kernel stacks) share.
  */
 #ifndef SERVICE_SERVICE_PRIVATE_H
 #define SERVICE_SERVICE_PRIVATE_H
@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "guest/kernel.h"
 #include "guest/mapping.h"
+#include "guest/module.h"
 #include "guest/program.h"
 #include "guest/task.h"
 #include "guest/wire.h"
@@ -23,6 +24,8 @@ struct service {
 	struct guest_memory *memory;
 	struct guest_space space;
 	struct guest_kernel *kernel;
+	struct buffer kept; /* what the kernel may be opened by; it may point into it */
+	bool recalled;	    /* the kernel was */
 	struct intern *strings;
 	/* Made when first asked for. */
 	struct guest_task_reader *tasks;
@@ -40,6 +43,13 @@ struct error *service_answer_file_symbols(struct service *service,
 struct error *service_answer_file_unwind(struct service *service,
 					 struct cursor *request) MUST_CHECK;
 struct error *service_answer_stacks(struct service *service, struct cursor *request) MUST_CHECK;
+
+/*
+ * Numbers of what the tables of symbols and of unwind data of the kernel with MODULES (NULL: not known)
+ * are made of; 0: they cannot be told.
+ */
+uint64_t service_symbols_key(struct service *service, const struct guest_modules *modules);
+uint64_t service_unwind_key(struct service *service, const struct guest_modules *modules);
 
 void service_append_text(struct buffer *to, const char *text); /* u32 length, text */
 

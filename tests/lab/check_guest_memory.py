@@ -122,11 +122,21 @@ def compare_names():
         complain(f"its kernel is not {guest['kernel_release']}, but {read('version')}")
 
 
+def check_cache():
+    if "known from before" not in read("named.err"):
+        complain(f"a later contact does not know the kernel: {read('named.err')}")
+    kept = [line.split() for line in read("cache").splitlines()[1:]]
+    if not kept or any(words[0] != "-rw-------" or words[2] != "0" for words in kept):
+        complain(f"what is kept of the guest is not root's alone: {kept}")
+
+
 compare_names()
 compare_lines("symbols", read("symbols"), read("kallsyms"))
+compare_lines("symbols, a second time", read("symbols.later"), read("kallsyms"))
 compare_lines("modules", read("symbols.modules"), read("modules"))
 compare_processes()
 compare_reports()
+check_cache()
 for failure in failures:
     print("FAILED:", failure)
 sys.exit(bool(failures))

@@ -42,5 +42,8 @@ for number, (pid, address) in enumerate(boots[:2]):
 elsewhere = [row for row in named if not any(address <= row[3] < address + 0x1000 for _, address in boots)]
 check(not elsewhere, f"no other sample has that name: {elsewhere[:3]}")
 text = open(f"{folder}/err").read()
-check(text.count("symbols, ") >= 3, f"symbols were read {text.count('symbols, ')} times: boot, module, boot")
+check(text.count("symbols now") >= 3, f"symbols were read {text.count('symbols now')} times: boot, module, boot")
+contacts = re.findall(r" runs Linux \S+, (.*);", text)
+check(contacts[:1] == ["known from before"], f"its kernel was known before the recording: {contacts}")
+check(contacts[1:] == ["new"], "the kernel that it booted then was not")
 sys.exit(exit_status())

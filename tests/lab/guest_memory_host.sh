@@ -10,6 +10,9 @@ done
 cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
 perfvisor list --json >"$OUT/list.json" || exit
 perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
+# From here on its kernel is known from before.
+perfvisor symbols --vm guest1 >"$OUT/symbols.later" || exit
+ls -ln /var/cache/perfvisor >"$OUT/cache" || exit
 perfvisor symbols --modules >"$OUT/symbols.modules" || exit
 perfvisor ps --json >"$OUT/ps.json" || exit
 # Of kernel threads, which have nothing mapped, one is enough. A process that has ended since then is
@@ -17,9 +20,10 @@ perfvisor ps --json >"$OUT/ps.json" || exit
 mapfile -t maps < <(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { print "--maps=" $1 }')
 perfvisor ps "${maps[@]}" >"$OUT/maps"
 perfvisor ps "${maps[@]}" --json >"$OUT/maps.json"
-/root/guest_programs user7525 big7525 user32 dynamic sleep >"$OUT/programs" || exit
 cp -r /usr/share/perfvisor-lab "$OUT/files" && cp /usr/bin/busybox "$OUT/files/" || exit
-perfvisor record --duration 2 -F 200 -o "$OUT/named" || exit
+perfvisor record -v --duration 2 -F 200 -o "$OUT/named" 2>"$OUT/named.err" || exit
+# Another program, which keeps what it finds in place of that.
+/root/guest_programs user7525 big7525 user32 dynamic sleep >"$OUT/programs" || exit
 perfvisor record --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
 perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit
 perfvisor report -i "$OUT/unnamed" >"$OUT/unnamed.txt"

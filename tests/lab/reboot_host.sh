@@ -3,6 +3,7 @@
 # In the lab's host: records guest1 (reboot_workload.sh) until it has booted a second time and runs.
 set -u
 guest=/run/lab/guest1
+perfvisor symbols >/dev/null || exit # so that its kernel is known from before
 perfvisor record -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
 recorder=$!
 for _ in $(seq 600); do
