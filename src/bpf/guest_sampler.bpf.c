@@ -22,6 +22,7 @@
 
 #include "bpf/guest_sampler.h"
 #include "bpf/kernel_read.bpf.h"
+#include "bpf/sampler_cost.h"
 
 #define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, until 7.0 at least */
 #define SVM_EXIT_INTR 0x060	/* arch/x86/include/uapi/asm/svm.h */
@@ -94,6 +95,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sampler_cost);
+} costs SEC(".maps");
 
 /*
  * Functions that are not static are verified once, by themselves, and not anew at each call.
@@ -390,12 +398,27 @@ static __always_inline void write_stacks(void *ring, struct sampler_thread *thre
 				   wakeup(ring));
 }
 
+/* What was taken at BEGIN_NS is complete. On a CPU this program is never interrupted by itself. */
+__noinline int count_cost(struct sampler_thread *thread, __u64 begin_ns)
+{
+	__u32 key = 0;
+	struct sampler_cost *cost = bpf_map_lookup_elem(&costs, &key);
+	__u64 ns = bpf_ktime_get_ns() - begin_ns;
+
+	if (!thread || !cost)
+		return 0;
+	thread->cost_ns += ns;
+	cost->counts[sampler_cost_bucket(ns) & (SAMPLER_COST_BUCKETS - 1)]++;
+	cost->total_ns += ns;
+	return 0;
+}
+
 static __always_inline void take(struct bpf_perf_event_data *context,
-				 struct sampler_thread *thread, __u64 vmcb)
+				 struct sampler_thread *thread, __u64 vmcb, __u64 begin_ns)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct sampler_record record = {
-		.time_ns = bpf_ktime_get_ns(),
+		.time_ns = begin_ns,
 		.period = context->sample_period,
 		.number = thread->number,
 		.cpu = cpu,
@@ -423,6 +446,7 @@ static __always_inline void take(struct bpf_perf_event_data *context,
 SEC("perf_event")
 int sample_guest(struct bpf_perf_event_data *context)
 {
+	__u64 begin_ns = bpf_ktime_get_ns();
 	__u64 key = bpf_get_current_pid_tgid();
 	struct sampler_thread *thread = bpf_map_lookup_elem(&threads, &key);
 	__u64 vmcb;
@@ -436,7 +460,8 @@ int sample_guest(struct bpf_perf_event_data *context)
 	vmcb = read_word(thread->vcpu + layout.svm_vmcb);
 	if (!vmcb)
 		return 1;
-	take(context, thread, vmcb);
+	take(context, thread, vmcb, begin_ns);
+	count_cost(thread, begin_ns);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct sampler_thread {
 	/* Where this vCPU's pointer to the current task was last found. */
 	__u64 current_gva, current_hva;
 	__u64 version; /* of the VM that this holds for */
+	__u64 cost_ns; /* that samples took here which the program took itself, in all */
 };
 
 struct sampler_slot {

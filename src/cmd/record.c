@@ -222,6 +222,21 @@ static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint6
 			   (unsigned long long)stats.due, (unsigned long long)all);
 }
 
+/* What sampling took away from the guests: only what the BPF program does is measured. */
+static void note_cost(const struct recorder *recorder)
+{
+	struct sampler_cost cost = recorder_cost(recorder);
+	uint64_t samples = sampler_cost_samples(&cost);
+
+	if (!samples)
+		return;
+	log_detail("a guest sample took its vCPU's thread %llu ns (p50), %llu ns (p99), %llu ns on "
+		   "average: the BPF program alone, %llu samples",
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.5),
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.99),
+		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
+}
+
 static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
 {
 	struct recorder_totals totals = recorder_totals(recorder);
@@ -249,6 +264,7 @@ static void note_end(const struct recorder *recorder, const char *path)
 	if (!written)
 		warn_of_nothing(recorder, &sum);
 	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
+	note_cost(recorder);
 	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
 		 "%llu lost; %s%llu not written",
 		 path, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,

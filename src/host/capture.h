@@ -23,6 +23,7 @@
 #include "arch/arch.h"
 #include "base/error.h"
 #include "host/event.h"
+#include "host/sampler_cost.h"
 #include "perfdata/sample.h"
 
 struct capture_thread {
@@ -129,6 +130,8 @@ struct capture_stats {
 	bool ring_reduced; /* the mlock limit left no room for the size wanted */
 };
 struct capture_stats capture_stats(const struct capture *capture);
+/* What guest samples took that a BPF program took; all 0 where none did. */
+struct sampler_cost capture_cost(const struct capture *capture);
 /* What samples, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
 const char *capture_description(const struct capture *capture);
 

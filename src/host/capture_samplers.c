@@ -172,6 +172,16 @@ bool capture_sees_guests(const struct capture *capture)
 	return !capture->sampler_missing;
 }
 
+struct sampler_cost capture_cost(const struct capture *capture)
+{
+	struct sampler_cost sum = { 0 };
+
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		if (capture->samplers[i])
+			guest_sampler_add_cost(capture->samplers[i], &sum);
+	return sum;
+}
+
 void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)

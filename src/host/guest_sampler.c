@@ -193,14 +193,38 @@ void guest_sampler_remove(struct guest_sampler *sampler, const struct capture_th
 	bpf_map_delete_elem(sampler->threads_fd, &key);
 }
 
-uint64_t guest_sampler_passed(const struct guest_sampler *sampler,
-			      const struct capture_thread *thread)
+static struct sampler_thread find_thread(const struct guest_sampler *sampler,
+					 const struct capture_thread *thread)
 {
 	uint64_t key = key_of(thread);
 	struct sampler_thread value = { 0 };
 
 	bpf_map_lookup_elem(sampler->threads_fd, &key, &value);
-	return value.passed;
+	return value;
+}
+
+uint64_t guest_sampler_passed(const struct guest_sampler *sampler,
+			      const struct capture_thread *thread)
+{
+	return find_thread(sampler, thread).passed;
+}
+
+uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
+			       const struct capture_thread *thread)
+{
+	return find_thread(sampler, thread).cost_ns;
+}
+
+void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct sampler_cost *costs = memory_calloc(cpus, sizeof(*costs));
+	uint32_t key = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(sampler->skeleton->maps.costs), &key, costs))
+		return;
+	for (int i = 0; i < cpus; i++)
+		sampler_cost_add(sum, &costs[i]);
 }
 
 void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
@@ -267,6 +291,18 @@ uint64_t guest_sampler_passed(const struct guest_sampler *sampler,
 {
 	(void)sampler, (void)thread;
 	return 0;
+}
+
+uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
+			       const struct capture_thread *thread)
+{
+	(void)sampler, (void)thread;
+	return 0;
+}
+
+void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum)
+{
+	(void)sampler, (void)sum;
 }
 
 void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,

@@ -43,6 +43,11 @@ void guest_sampler_remove(struct guest_sampler *sampler, const struct capture_th
 /* Samples of the thread that have passed so far, to either ring. */
 uint64_t guest_sampler_passed(const struct guest_sampler *sampler,
 			      const struct capture_thread *thread);
+/* ns that its guest samples took on the thread so far, those of the program itself. */
+uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
+			       const struct capture_thread *thread);
+/* Adds what each of these samples took, of all threads. */
+void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum);
 /* From now on, in VM number VM below SAMPLER_MAX_VMS; may be called by any thread. */
 void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 			  const struct sampler_vm *description);

@@ -490,6 +490,11 @@ struct capture_stats recorder_capture_stats(const struct recorder *recorder)
 	return capture_stats(recorder->capture);
 }
 
+struct sampler_cost recorder_cost(const struct recorder *recorder)
+{
+	return capture_cost(recorder->capture);
+}
+
 const char *recorder_capture_description(const struct recorder *recorder)
 {
 	return capture_description(recorder->capture);

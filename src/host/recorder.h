@@ -86,6 +86,7 @@ struct recorder_totals {
 };
 struct recorder_totals recorder_totals(const struct recorder *recorder);
 struct capture_stats recorder_capture_stats(const struct recorder *recorder);
+struct sampler_cost recorder_cost(const struct recorder *recorder);
 const char *recorder_capture_description(const struct recorder *recorder);
 
 DEFINE_CLEANUP(cleanup_recorder, struct recorder *, recorder_destroy)
