@@ -56,14 +56,33 @@ static struct error *append_unsigned(const struct option_spec *spec, const char 
 	return NULL;
 }
 
+/* More than 0; false: it is none. */
+static bool parse_number(const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(value) || value <= 0)
+		return false;
+	*ret = value;
+	return true;
+}
+
 static struct error *parse_seconds(const struct option_spec *spec, const char *text, double *ret)
 {
-	double value;
-	char *end;
+	if (parse_number(text, ret))
+		return NULL;
+	return error_create(ERROR_USAGE, "--%s takes seconds (such as 10 or 0.5), not '%s'",
+			    spec->name, text);
+}
 
-	value = strtod(text, &end);
-	if (end == text || *end || !isfinite(value) || value <= 0)
-		return error_create(ERROR_USAGE, "--%s takes seconds (such as 10 or 0.5), not '%s'",
+static struct error *parse_percent(const struct option_spec *spec, const char *text, double *ret)
+{
+	double value;
+
+	if (!parse_number(text, &value) || value > 100)
+		return error_create(ERROR_USAGE,
+				    "--%s takes percent (such as 2 or 0.5, at most 100), not '%s'",
 				    spec->name, text);
 	*ret = value;
 	return NULL;
@@ -89,6 +108,8 @@ static struct error *store(const struct option_spec *spec, void *config, const c
 		return append_unsigned(spec, text, field);
 	case OPTION_SECONDS:
 		return parse_seconds(spec, text, field);
+	case OPTION_PERCENT:
+		return parse_percent(spec, text, field);
 	case OPTION_END:
 		break;
 	}

@@ -23,6 +23,7 @@ enum option_type {
 	OPTION_UNSIGNED, /* uint64_t, decimal or 0x…, at least min, at most max (0: no limit) */
 	OPTION_UNSIGNEDS, /* struct unsigned_list: the option may be repeated */
 	OPTION_SECONDS,	 /* double, more than 0 */
+	OPTION_PERCENT,	 /* double, more than 0, at most 100 */
 };
 
 struct string_list {

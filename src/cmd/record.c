@@ -49,6 +49,8 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
 	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
 	       .max = 32768),
+	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
+	       "of a core that samples may take of a vCPU before -F is lowered (default: 2)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
@@ -340,6 +342,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
 		.call_chains = options->callchains,
+		.max_overhead = options->max_overhead / 100,
 		.user_stack_bytes = options->stack_bytes,
 		.path = options->output,
 		.directory = options->directory,
@@ -364,7 +367,7 @@ static struct error *record(const struct record_options *options, struct record_
 static struct error *run_record(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
-	struct record_options options = { .stack_bytes = 8192 };
+	struct record_options options = { .stack_bytes = 8192, .max_overhead = 2 };
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;

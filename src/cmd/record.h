@@ -24,6 +24,7 @@ struct record_options {
 	uint64_t stack_bytes;
 	const char *output;
 	double duration_s; /* 0: not given */
+	double max_overhead; /* percent */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
 };
 

@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
+#include "base/progress.h"
 #include "host/capability.h"
 #include "host/capture_engine.h"
 
@@ -163,6 +164,8 @@ struct error *capture_create(const struct capture_config *config, struct capture
 	struct error *error;
 
 	capture->config = *config;
+	capture->rate_share = 1;
+	sampling_budget_init(&capture->budget, config->max_overhead);
 	capture->open_files_max = raise_open_files(2 * files) - FILES_BESIDES;
 	capture->record = memory_alloc(RING_RECORD_MAX);
 	buffer_init(&capture->callchain, RING_RECORD_MAX);
@@ -197,6 +200,7 @@ void capture_destroy(struct capture *capture)
 	cleanup_close(&capture->epoll_fd);
 	vector_deinit(&capture->threads);
 	vector_deinit(&capture->received);
+	vector_deinit(&capture->cost_seen);
 	map_deinit(&capture->by_tid);
 	buffer_deinit(&capture->callchain);
 	free(capture->record);
@@ -211,8 +215,10 @@ struct error *capture_add_thread(struct capture *capture, const struct capture_t
 	struct error *error;
 
 	vector_append(&capture->threads, *thread);
-	for (size_t i = 0; i < capture->config.event_count; i++)
+	for (size_t i = 0; i < capture->config.event_count; i++) {
 		vector_append(&capture->received, 0);
+		vector_append(&capture->cost_seen, 0);
+	}
 	error = capture->engine->add_thread(capture, index, &gone);
 	if (error)
 		return error;
@@ -234,6 +240,7 @@ void capture_remove_thread(struct capture *capture, size_t thread)
 struct error *capture_enable(struct capture *capture)
 {
 	capture->enabled = true;
+	capture->budget_ns = clock_monotonic_ns();
 	capture->engine->enable(capture);
 	return NULL;
 }

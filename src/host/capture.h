@@ -92,6 +92,7 @@ struct capture_config {
 	bool stacks; /* kernel stacks of guests are copied, for call chains, and: */
 	uint32_t user_stack_bytes;
 	const struct capture_engine *engine; /* NULL: by cost */
+	double max_overhead; /* share of a core that sampling may take of a thread; 0: any */
 	bool no_bpf;                         /* do without BPF, though it may be there */
 };
 
@@ -119,6 +120,11 @@ struct error *capture_enable(struct capture *capture) MUST_CHECK;
 void capture_wait(struct capture *capture, int timeout_ms);
 void capture_drain(struct capture *capture);
 void capture_finish(struct capture *capture);
+
+/* Now and then after a drain: lowers the rate, and says so, where sampling exceeds max_overhead. */
+void capture_keep_budget(struct capture *capture);
+/* Of events that have a rate, to FACTOR (above 0, at most 1) of what it is; delivers what came before. */
+void capture_lower_rate(struct capture *capture, double factor);
 
 struct capture_stats {
 	uint64_t throttled;   /* times that the kernel paused an event: samples not taken */

@@ -99,6 +99,14 @@ static struct error *cpus_add(struct capture *capture, size_t thread, bool *ret_
 	return capture_samplers_add(capture, thread);
 }
 
+static void cpus_set_rate(struct capture *capture)
+{
+	struct cpus_state *state = capture->state;
+
+	for (size_t i = 0; i < state->slots.count; i++)
+		capture_slot_set_rate(capture, state->slots.items[i]);
+}
+
 static void cpus_drain(struct capture *capture)
 {
 	struct cpus_state *state = capture->state;
@@ -164,6 +172,7 @@ const struct capture_engine capture_cpus_engine = {
 	.remove_thread = cpus_remove,
 	.enable = cpus_enable,
 	.disable = cpus_disable,
+	.set_rate = cpus_set_rate,
 	.drain = cpus_drain,
 	.finish = cpus_finish,
 	.description = cpus_description,

@@ -14,6 +14,7 @@
 #include "host/capture.h"
 #include "host/guest_sampler.h"
 #include "host/ring.h"
+#include "host/sampling_budget.h"
 
 struct capture_engine {
 	/*
@@ -29,6 +30,7 @@ struct capture_engine {
 	void (*remove_thread)(struct capture *capture, size_t thread);
 	void (*enable)(struct capture *capture);
 	void (*disable)(struct capture *capture);
+	void (*set_rate)(struct capture *capture); /* as capture_rate() has become */
 	void (*drain)(struct capture *capture);
 	void (*finish)(struct capture *capture); /* after the last drain: losses not yet told */
 	const char *(*description)(const struct capture *capture);
@@ -44,6 +46,11 @@ struct capture {
 	VECTOR(uint64_t) received; /* samples delivered: thread * event_count + event */
 	struct map by_tid;         /* tid -> thread + 1; 0: removed */
 	struct capture_stats stats;
+	double rate_share; /* of the rates in config.events that is in force, at most 1 */
+	struct sampling_budget budget; /* share 0: none */
+	VECTOR(uint64_t) cost_seen;    /* ns at the last look: thread * event_count + event */
+	uint64_t budget_ns;	       /* time of that look */
+	bool budget_exceeded;	       /* and was told to be */
 	struct guest_sampler **samplers; /* by event; NULL: no BPF for it */
 	bool sampler_missing; /* on a thread or CPU: their counts are none of all samples */
 	size_t open_files_max;
@@ -55,6 +62,12 @@ struct capture {
 
 /* For an engine with perf rings, before its first slot: how many there are going to be. */
 void capture_size_rings(struct capture *capture, size_t rings);
+
+/* Of an event that has a rate (attr.freq): as it is now, in Hz, and for a clock's timer. */
+uint64_t capture_rate(const struct capture *capture, size_t event);
+uint64_t capture_clock_period_ns(const struct capture *capture, size_t event);
+/* The period of a sample whose period the kernel says to be TOLD. */
+uint64_t capture_period(const struct capture *capture, size_t event, uint64_t told);
 
 /* GUEST as in struct capture_sink. */
 void capture_deliver(struct capture *capture, size_t event, size_t thread,
@@ -101,6 +114,7 @@ struct error *capture_slot_open(struct capture *capture, pid_t tid, int cpu, siz
 				struct capture_slot **ret) MUST_CHECK;
 void capture_slot_destroy(const struct capture *capture, struct capture_slot *slot);
 void capture_slot_enable(const struct capture *capture, struct capture_slot *slot, bool enable);
+void capture_slot_set_rate(const struct capture *capture, struct capture_slot *slot);
 void capture_slot_drain(struct capture *capture, struct capture_slot *slot);
 /* Tells the losses that the kernel has counted since the last time (where it counts them). */
 void capture_slot_tell_lost(struct capture *capture, struct capture_slot *slot, uint64_t time_ns);

@@ -108,7 +108,7 @@ static void take_record(void *context, const struct sampler_record *record,
 	struct perfdata_sample sample = {
 		.ip = record->ip,
 		.time_ns = record->time_ns,
-		.period = record->period,
+		.period = capture_period(capture, draining->event, record->period),
 		.cpu = record->cpu,
 		.misc = record->flags & SAMPLER_USER ? PERF_RECORD_MISC_GUEST_USER
 						     : PERF_RECORD_MISC_GUEST_KERNEL,

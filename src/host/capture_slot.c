@@ -64,10 +64,11 @@ static bool share_ring(struct capture_slot *slot, size_t index)
 	return false;
 }
 
-static void slot_attr(const struct capture *capture, const struct host_event *event,
-		      struct perf_event_attr *ret)
+static void slot_attr(const struct capture *capture, size_t event, struct perf_event_attr *ret)
 {
-	*ret = event->attr;
+	*ret = capture->config.events[event].attr;
+	if (ret->freq)
+		ret->sample_freq = capture_rate(capture, event);
 	ret->disabled = 1;
 	ret->sample_id_all = 1;
 	ret->watermark = 1;
@@ -89,7 +90,7 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 	struct capture_counter *counter = &slot->counters[index];
 	struct perf_event_attr attr;
 
-	slot_attr(capture, event, &attr);
+	slot_attr(capture, index, &attr);
 	counter->fd = host_event_open(&attr, false, tid, cpu);
 	if (counter->fd < 0) {
 		/* ESRCH: the thread ended. ENODEV for a CPU that has just gone offline. */
@@ -141,6 +142,19 @@ void capture_slot_enable(const struct capture *capture, struct capture_slot *slo
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		ioctl(slot->counters[i].fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
 		      0);
+}
+
+void capture_slot_set_rate(const struct capture *capture, struct capture_slot *slot)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++) {
+		const struct host_event *event = &capture->config.events[i];
+		/* Of a clock's rate the kernel makes a period when it is opened. */
+		uint64_t value = host_event_is_clock(event) ? capture_clock_period_ns(capture, i)
+							    : capture_rate(capture, i);
+
+		if (event->attr.freq)
+			ioctl(slot->counters[i].fd, PERF_EVENT_IOC_PERIOD, &value);
+	}
 }
 
 static bool counts_losses(const struct capture *capture)
@@ -211,6 +225,7 @@ static void take_sample(struct capture *capture, const struct capture_slot *slot
 		return;
 	}
 	*time_ns = sample.time_ns;
+	sample.period = capture_period(capture, event, sample.period);
 	if (thread == CAPTURE_NO_THREAD)
 		thread = find_thread(capture, &sample);
 	if (thread != CAPTURE_NO_THREAD)

@@ -97,6 +97,15 @@ static void threads_disable(struct capture *capture)
 	enable_all(capture, false);
 }
 
+static void threads_set_rate(struct capture *capture)
+{
+	struct threads_state *state = capture->state;
+
+	for (size_t i = 0; i < state->slots.count; i++)
+		if (state->slots.items[i])
+			capture_slot_set_rate(capture, state->slots.items[i]);
+}
+
 static void threads_drain(struct capture *capture)
 {
 	struct threads_state *state = capture->state;
@@ -134,6 +143,7 @@ const struct capture_engine capture_threads_engine = {
 	.remove_thread = threads_remove,
 	.enable = threads_enable,
 	.disable = threads_disable,
+	.set_rate = threads_set_rate,
 	.drain = threads_drain,
 	.finish = threads_finish,
 	.description = threads_description,

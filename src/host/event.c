@@ -364,3 +364,10 @@ bool host_event_sees_guest(const struct host_event *event)
 {
 	return !event->attr.exclude_guest;
 }
+
+bool host_event_is_clock(const struct host_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}

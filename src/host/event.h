@@ -64,6 +64,8 @@ void host_event_set_modes(struct host_event *event, bool guest, bool host, host_
 /* Whether samples of the host (of guests) can come at all, with the attr as it is now. */
 bool host_event_sees_host(const struct host_event *event);
 bool host_event_sees_guest(const struct host_event *event);
+/* Whether it is cpu-clock or task-clock: a timer, whose period is in ns. */
+bool host_event_is_clock(const struct host_event *event);
 
 /*
  * perf_event_open(2), with FD_CLOEXEC. -1 with errno. Where the kernel does not know a bit that

@@ -277,6 +277,7 @@ static struct error *open_everything(struct recorder *recorder)
 	const struct recorder_config *config = &recorder->config;
 	struct capture_config capture = { .events = config->events,
 					  .event_count = config->event_count,
+					  .max_overhead = config->max_overhead,
 					  .stacks = config->call_chains,
 					  .user_stack_bytes = config->kernel_only
 								      ? 0
@@ -397,6 +398,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	capture_wait(recorder->capture, timeout_ms);
 	recorder_take_unwind_tables(recorder);
 	capture_drain(recorder->capture);
+	capture_keep_budget(recorder->capture);
 	error = end_round(recorder);
 	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
 		error = perfdata_writer_flush(recorder->writer);

@@ -173,6 +173,39 @@ def check_host():
     check("limit of locked memory" in read("lost.err"), "lost: small rings are explained")
 
 
+def check_budget():
+    """The program that takes samples by the kernel's own account of it, and what the samples stand for."""
+    looks = []
+    for name in ("before", "after"):
+        words = [line.split() for line in read(f"budget.{name}").splitlines()]
+        look = {word[0].rstrip(":"): float(word[1]) for word in words if len(word) == 2}
+        look.update({int(word[1]): int(word[2]) for word in words if len(word) == 3})
+        looks.append(look)
+    before, after = looks
+    changes = [(int(now), int(then)) for now, then in
+               re.findall(r"sampling at (\d+) Hz: at (\d+) Hz it took", read("budget.err"))]
+    check(changes and changes[0][1] == 997 and all(now < then for now, then in changes) and
+          all(a[0] == b[1] for a, b in zip(changes, changes[1:])), f"budget: the rate comes down: {changes}")
+    seconds = after["uptime"] - before["uptime"]
+    share = (after["run_time_ns"] - before["run_time_ns"]) / seconds / 1e9
+    # The next look at it may be half a second away, and its cost varies.
+    check(0 < share <= 0.015, f"budget: then {share:.4f} of a core, by the kernel; 0.01 was allowed")
+    found = re.search(r"took its vCPU's thread (\d+) ns \(p50\), (\d+) ns \(p99\), (\d+) ns on average",
+                      read("budget.err"))
+    p50, p99, average = map(int, found.groups()) if found else (0, 0, 0)
+    kernels = after["run_time_ns"] / after["run_cnt"]
+    check(0 < p50 <= p99 and kernels / 2 <= average <= kernels * 2,
+          f"budget: {average} ns a sample, p50 {p50}, p99 {p99}; {kernels:.0f} by the kernel")
+    rows = [(float(time.rstrip(":")), int(period)) for time, period in
+            (line.split() for line in read("budget.periods").splitlines() if line)]
+    allowed = {10**9 // 997} | {10**9 // now for now, _ in changes}
+    check({period for _, period in rows} <= allowed, f"budget: samples have the periods {sorted(allowed)}")
+    threads = vcpu_threads()
+    ran = sum(after[tid] - before.get(tid, 0) for tid in after if tid in threads)
+    told = sum(period for time, period in rows if before["uptime"] <= time < after["uptime"])
+    check(0.7 * ran <= told <= 1.1 * ran, f"budget: samples stand for {told / 1e9:.2f} s of the vCPU's {ran / 1e9:.2f}")
+
+
 def check_side():
     guest1, guest2 = (int(pid) for pid in read("pids").split())
     rows = check_common("side")
@@ -239,6 +272,7 @@ check_shares()
 check_perfs_recording()
 if scope != "shares":
     check_host()
+    check_budget()
 if scope == "all":
     check_rights()
     check_life()

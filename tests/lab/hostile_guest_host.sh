@@ -23,7 +23,7 @@ cp /run/lab/guest1/{kallsyms,console.log} "$OUT/"
 perfvisor symbols --vm guest1 >"$OUT/symbols" 2>"$OUT/symbols.err"
 perfvisor ps --vm guest1 >"$OUT/ps" 2>>"$OUT/symbols.err"
 user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
-perfvisor record --vm guest1 -F 200 -o /tmp/recording 2>"$OUT/record.err" &
+perfvisor record --max-overhead 100 --vm guest1 -F 200 -o /tmp/recording 2>"$OUT/record.err" &
 recorder=$!
 for _ in $(seq 300); do
 	grep -q '^perfvisor: recording' "$OUT/record.err" && break

@@ -4,7 +4,7 @@
 set -u
 guest=/run/lab/guest1
 perfvisor symbols >/dev/null || exit # so that its kernel is known from before
-perfvisor record -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
+perfvisor record --max-overhead 100 -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
 recorder=$!
 for _ in $(seq 600); do
 	[ "$(grep -c 'TRUTH dd' $guest/console.log)" -ge 2 ] && break

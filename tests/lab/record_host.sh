@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What test_record.sh runs in the lab's host, with two guests: guest1 runs user7525, guest2 the
-# kernel workload. Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status,
+# kernel workload. Samples are dear under emulation: only one recording keeps to a budget.
+# Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status,
 # NAME.samples (stock perf's view: "MISC PID TID IP VM VCPU", in hexadecimal but for the ids, "-"
 # where perf knows no VM), and NAME.ips (perfvisor script's). Scopes: "shares", what guest kernels matter for; "short", also
 # what the host's kernel matters for; "all".
@@ -12,7 +13,7 @@ scope=$1
 record() {
 	local name=$1
 	shift
-	perfvisor record -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
+	perfvisor record --max-overhead 100 -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 	look "$name"
 }
@@ -73,6 +74,27 @@ echo $? >"$OUT/perf_report.status"
 record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
 perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
 
+# A budget of 1 %, beside what the kernel says of the program's time: that of guest2's only vCPU.
+look_at_costs() {
+	awk '{ print "uptime", $1 }' /proc/uptime
+	awk 'FNR == 1 { program = 0 } /^prog_type:\t7$/ { program = 1 }
+		program && /^run_(time_ns|cnt):/ { print $1, $2 }' "/proc/$1/fdinfo/"*
+	awk '{ split(FILENAME, part, "/"); print "thread", part[5], $1 }' \
+		"/proc/$(cat /run/lab/guest2/pid)/task/"*/schedstat
+}
+sysctl -q -w kernel.bpf_stats_enabled=1
+perfvisor record -g -v --vm guest2 -F 997 --max-overhead 1 --duration 8 -o /tmp/budget 2>"$OUT/budget.err" &
+recorder=$!
+wait_for_beginning "$OUT/budget.err"
+sleep 4
+look_at_costs $recorder >"$OUT/budget.before"
+sleep 3
+look_at_costs $recorder >"$OUT/budget.after"
+wait $recorder
+echo $? >"$OUT/budget.status"
+sysctl -q -w kernel.bpf_stats_enabled=0
+perfvisor script -i /tmp/budget -F time,period >"$OUT/budget.periods"
+
 # A ring of a page or so, and a recorder that sleeps: most of it is lost, and is told so.
 sysctl -q -w kernel.perf_event_mlock_kb=8
 (
@@ -107,7 +129,7 @@ sysctl -q -w kernel.perf_event_paranoid=3
 "${few_rights[@]}" perfvisor record --duration 1 -o /tmp/nobody/level3 2>"$OUT/level3.err"
 echo $? >"$OUT/level3.status"
 sysctl -q -w kernel.perf_event_paranoid=2
-"${few_rights[@]}" perfvisor record --vm guest1 --duration 2 -v -o /tmp/nobody/least \
+"${few_rights[@]}" perfvisor record --max-overhead 100 --vm guest1 --duration 2 -v -o /tmp/nobody/least \
 	2>"$OUT/least.err"
 echo $? >"$OUT/least.status"
 as_nobody perfvisor record --duration 1 -o /tmp/nobody/none 2>"$OUT/none.err"
@@ -140,7 +162,7 @@ tinyvm --vcpus 1 --seconds 12 >/dev/null &
 sleep 1
 record named -p $!
 
-perfvisor record -o /tmp/killed --vm guest1 2>"$OUT/killed.err" &
+perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 2>"$OUT/killed.err" &
 wait_for_beginning "$OUT/killed.err"
 sleep 3
 kill -9 $!
@@ -151,7 +173,7 @@ record command --vm guest1 -- sh -c 'sleep 1; exit 3'
 record missing --vm guest1 -- /no/such/command
 perfvisor record -o /no/such/folder/file --duration 1 2>"$OUT/unwritable.err"
 echo $? >"$OUT/unwritable.status"
-sh -c 'exec perfvisor record -o /tmp/signal -- sleep 60' 2>"$OUT/signal.err" &
+sh -c 'exec perfvisor record --max-overhead 100 -o /tmp/signal -- sleep 60' 2>"$OUT/signal.err" &
 wait_for_beginning "$OUT/signal.err"
 sleep 3
 kill -INT $!

@@ -8,7 +8,7 @@ struct config {
 	const char *output;
 	struct string_list events;
 	uint64_t frequency;
-	double duration;
+	double duration, share;
 };
 
 #define FIELD(name) offsetof(struct config, name)
@@ -19,6 +19,7 @@ static const struct option_spec table[] = {
 	{ OPTION_STRINGS, 'e', "event", FIELD(events), "EVENT", "what" },
 	{ OPTION_UNSIGNED, 'F', "freq", FIELD(frequency), "HZ", "how often", 1, 1000 },
 	{ OPTION_SECONDS, 0, "duration", FIELD(duration), "S", "how long" },
+	{ OPTION_PERCENT, 0, "share", FIELD(share), "PERCENT", "how much" },
 	{ 0 },
 };
 
@@ -35,7 +36,8 @@ static struct error *parse(struct config *config, int *ret_rest, const char *con
 static void fills_the_config(void **state)
 {
 	const char *words[] = { "record", "-a", "-e", "one", "--event=two", "-F99", "--duration",
-				"0.5",	  "-o", "x",  "--",	     "cmd",  "-a",	  NULL };
+				"0.5",	  "-o", "x",  "--share=100", "--",   "cmd",	  "-a",
+				NULL };
 	struct config config;
 	int rest;
 
@@ -48,7 +50,8 @@ static void fills_the_config(void **state)
 	assert_string_equal(config.events.items[1], "two");
 	assert_int_equal(config.frequency, 99);
 	assert_true(config.duration == 0.5);
-	assert_int_equal(rest, 11);
+	assert_true(config.share == 100);
+	assert_int_equal(rest, 12);
 	vector_deinit(&config.events);
 }
 
@@ -85,6 +88,12 @@ static void says_what_is_wrong(void **state)
 		  "--duration takes seconds (such as 10 or 0.5), not '0'" },
 		{ { "x", "--duration", "inf" },
 		  "--duration takes seconds (such as 10 or 0.5), not 'inf'" },
+		{ { "x", "--share", "100.1" },
+		  "--share takes percent (such as 2 or 0.5, at most 100), not '100.1'" },
+		{ { "x", "--share", "2%" },
+		  "--share takes percent (such as 2 or 0.5, at most 100), not '2%'" },
+		{ { "x", "--share", "-1" },
+		  "--share takes percent (such as 2 or 0.5, at most 100), not '-1'" },
 	};
 
 	(void)state;

@@ -199,6 +199,87 @@ static void test_cpus_without_bpf(void **state)
 	run(&capture_cpus_engine, true);
 }
 
+struct paced {
+	uint64_t period;  /* that samples are to have */
+	uint64_t samples, others;
+};
+
+static void on_paced(void *context, size_t event, size_t thread,
+		     const struct perfdata_sample *sample, const struct capture_guest *guest)
+{
+	struct paced *paced = context;
+
+	(void)event, (void)thread, (void)guest;
+	paced->samples++;
+	paced->others += sample->period != paced->period;
+}
+
+static void drain_for(struct capture *capture, uint64_t ns)
+{
+	for (uint64_t begin = clock_monotonic_ns(); clock_monotonic_ns() - begin < ns;) {
+		capture_wait(capture, 20);
+		capture_drain(capture);
+	}
+}
+
+/*
+ * A rate that is lowered while a thread is sampled, and a thread that comes later: each sample has the
+ * period of the rate that it was taken at, and there are no more of them than that rate gives.
+ */
+static void run_lowered(const struct capture_engine *engine)
+{
+	struct spinner spinners[2];
+	struct capture_thread threads[2];
+	struct host_events events;
+	struct paced paced = { .period = PERIOD_NS };
+	struct capture_config config = { .event_count = 1, .expected_threads = 1, .engine = engine,
+					 .sink = { &paced, on_paced, on_lost } };
+	struct capture *capture;
+	uint64_t begin;
+	size_t index;
+
+	if (!make_event("cpu-clock", 1000, &events))
+		skip();
+	events.items.items[0].attr.freq = 1; /* 1000 is a rate now */
+	config.events = events.items.items;
+	assert_no_error(capture_create(&config, &capture));
+	for (int i = 0; i < 2; i++) {
+		start(&spinners[i]);
+		threads[i] = (struct capture_thread){ getpid(), spinners[i].tid, 0 };
+	}
+	assert_no_error(capture_add_thread(capture, &threads[0], &index));
+	assert_no_error(capture_enable(capture));
+	drain_for(capture, RUN_NS);
+	assert_true(paced.samples > 0);
+	capture_lower_rate(capture, 0.05);
+	assert_int_equal(paced.others, 0);
+	paced = (struct paced){ .period = 20 * PERIOD_NS };
+	begin = clock_monotonic_ns();
+	assert_no_error(capture_add_thread(capture, &threads[1], &index));
+	drain_for(capture, 2 * RUN_NS);
+	capture_finish(capture);
+	assert_int_equal(paced.others, 0);
+	assert_true(paced.samples > 0);
+	assert_true(paced.samples <=
+		    2 * ((clock_monotonic_ns() - begin) / (20 * PERIOD_NS) + 2));
+	for (int i = 0; i < 2; i++)
+		stop(&spinners[i]);
+	capture_destroy(capture);
+	host_events_deinit(&events);
+}
+
+static void test_lowered_rate_of_threads(void **state)
+{
+	(void)state;
+	run_lowered(&capture_threads_engine);
+}
+
+static void test_lowered_rate_of_cpus(void **state)
+{
+	(void)state;
+	run_lowered(&capture_cpus_engine);
+}
+
 /* A thread that ends does not stop the others, and one that is gone is no error. */
 static void test_thread_ends(void **state)
 {
@@ -403,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_cpus),	cmocka_unit_test(test_cpus_without_bpf),
 		cmocka_unit_test(test_thread_ends), cmocka_unit_test(test_losses_of_threads),
 		cmocka_unit_test(test_losses_of_cpus),
+		cmocka_unit_test(test_lowered_rate_of_threads), cmocka_unit_test(test_lowered_rate_of_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
