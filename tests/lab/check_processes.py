@@ -112,7 +112,19 @@ def check_folder():
     check(not wrong, f"folder: each as the guest's own kallsyms: {wrong[:3]}")
 
 
+def check_unharmed():
+    """A guest process whose stack was read at each of its samples finds its memory as it left it."""
+    lines = [list(map(int, line.split()[1:])) for line in read("unharmed").splitlines()]
+    first, last = map(int, read("unharmed.lines").split())
+    check(last - first >= 4 and len(lines) > last, f"unharmed: looked {last - first} times meanwhile")
+    harmed = [line for line in lines if line[1:] != [0, 0, 0]]
+    check(not harmed, f"unharmed: no word has changed, no page was accessed or written to: {harmed[:3]}")
+    sampled = len(re.findall(r"^unharmed\b", read("chains"), re.M))
+    check(sampled >= 100, f"unharmed: {sampled} samples with call chains")
+
+
 check_folder()
+check_unharmed()
 for name in ("kernel_only", "no_memory"):
     check(b"user7525" not in read(name, "rb"), f"{name}: holds no name of a guest process")
 check(b"chacha_permute" in read("kernel_only", "rb"), "kernel_only: holds kernel symbols")

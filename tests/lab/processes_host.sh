@@ -13,14 +13,30 @@ sed -nE 's/.*TRUTH ([a-z0-9 ]+).*/\1/p' $guest/console.log >"$OUT/truth"
 cp $guest/kallsyms /usr/share/perfvisor-lab/user7525 "$OUT/"
 record_known --duration 6 -F 500 -o /tmp/processes || exit
 for name in kernel_only no_memory; do
-	perfvisor record --${name//_/-} --duration 1 -F 500 -o "/tmp/$name" || exit
+	perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 -o "/tmp/$name" || exit
 done
 cp /tmp/processes /tmp/kernel_only /tmp/no_memory "$OUT/"
-perfvisor record --dir --duration 1 -F 500 -o /tmp/folder 2>/tmp/folder.err || exit
+perfvisor record --max-overhead 100 --dir --duration 1 -F 500 -o /tmp/folder 2>/tmp/folder.err || exit
 cat /tmp/folder.err
 # user7525 never sleeps. An emulated guest hangs now and then, which is the lab's affair.
 grep -q 'guest user 0,' /tmp/folder.err && { echo "guest1 hangs"; exit 125; }
 perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
+
+# The lines of "unharmed", and which of them came while its memory was sampled with call chains.
+unharmed() {
+	grep -ao 'UNHARMED [0-9]* [0-9]* [0-9]* [0-9]*' $guest/console.log
+}
+first=$(unharmed | wc -l)
+record_known -g --duration 4 -F 500 -o /tmp/chains || exit
+last=$(unharmed | wc -l)
+for _ in $(seq 300); do
+	[ "$(unharmed | wc -l)" -ge $((last + 2)) ] && break
+	sleep 0.2
+done
+unharmed >"$OUT/unharmed"
+echo "$first $last" >"$OUT/unharmed.lines"
+perfvisor script -i /tmp/chains -F comm,ip >"$OUT/chains" || exit
+
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip,sym,dso >"$OUT/script" || exit
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/ours" || exit
 perf script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/perfs" 2>"$OUT/perf.err" || exit

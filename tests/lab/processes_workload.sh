@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # Guest workload: processes whose vCPU and code are known, and many that live for a moment. Who is
-# who goes to the console.
+# who goes to the console, and what becomes of the memory of a process that looks after it.
 taskset 2 user7525 &
 user=$!
 taskset 1 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
@@ -9,4 +9,4 @@ random=$!
 (while :; do taskset 1 busybox true; done) &
 sleep 1
 echo "TRUTH user7525 $user dd $random" >/dev/console
-wait
+exec taskset 1 unharmed
