@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "cmd/record.h"
 #include "host/event_choice.h"
-#include "host/kvm.h"
 #include "host/tracefs.h"
 
 #define DEFAULT_HZ 999
@@ -72,11 +71,12 @@ static void set_rate(struct host_event *event, const struct record_options *opti
 		event->attr.sample_period = each ? 1 : options->count;
 }
 
-/* A mediated vPMU is given to no VM while such an event is open. */
-static void warn_of_mediated_pmu(const struct host_event *event)
+static void warn_of_harm(const struct host_event *event)
 {
-	if (!event->software && !event->attr.exclude_guest && host_kvm_mediated_pmu())
-		log_warning("while '%s' is recorded, VMs with a mediated vPMU cannot start", event->name);
+	_cleanup_free_ char *harm = host_event_harm(event, host_kvm_vpmu(HOST_KVM_MODULES));
+
+	if (harm)
+		log_warning("%s", harm);
 }
 
 static struct error *prepare_event(struct host_event *event, const struct record_options *options,
@@ -96,7 +96,7 @@ static struct error *prepare_event(struct host_event *event, const struct record
 		event->attr.exclude_callchain_kernel = !options->host;
 		event->attr.exclude_callchain_user = !options->host;
 	}
-	warn_of_mediated_pmu(event);
+	warn_of_harm(event);
 	return host_event_probe(event);
 }
 

@@ -81,6 +81,14 @@ static void diagnose_mediated(struct host_diagnosis *diagnosis)
 			   "starting, so it is not used unless it is named");
 }
 
+static void diagnose_vpmu(struct host_diagnosis *diagnosis)
+{
+	if (host_kvm_vpmu(HOST_KVM_MODULES) == HOST_VPMU_EVENTS)
+		host_diagnosis_add(diagnosis, HOST_WORKS, "vPMU", NULL,
+				   "guests' counters come before those of a recording, unless its "
+				   "events are pinned (modifier D)");
+}
+
 static void diagnose_clock(struct host_diagnosis *diagnosis)
 {
 	_cleanup_error_ struct error *error = try_event("cpu-clock", true, 0);
@@ -159,10 +167,12 @@ static void diagnose_tracepoints(struct host_diagnosis *diagnosis)
 
 void host_diagnose_events(struct host_diagnosis *diagnosis, const struct host_vms *vms)
 {
-	if (host_kvm_mediated_pmu())
+	if (host_kvm_mediated_pmu()) {
 		diagnose_mediated(diagnosis);
-	else
+	} else {
 		diagnose_pmu(diagnosis);
+		diagnose_vpmu(diagnosis);
+	}
 	diagnose_clock(diagnosis);
 	diagnose_choice(diagnosis, vms);
 	diagnose_tracepoints(diagnosis);

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "host/kvm.h"
 
 /* A set of CPU modes, by the cpumode of samples: 1 << PERF_RECORD_MISC_KERNEL and so on. */
 typedef uint8_t host_modes;
@@ -66,6 +67,9 @@ bool host_event_sees_host(const struct host_event *event);
 bool host_event_sees_guest(const struct host_event *event);
 /* Whether it is cpu-clock or task-clock: a timer, whose period is in ns. */
 bool host_event_is_clock(const struct host_event *event);
+
+/* What EVENT, while it is open, does to VMs that have such a vPMU; NULL: nothing. malloc()ed. */
+char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu);
 
 /*
  * perf_event_open(2), with FD_CLOEXEC. -1 with errno. Where the kernel does not know a bit that

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KVM's vendor module and the mediated vPMU, read from /sys/module. The parameter belongs to
- * the vendor modules (seen: kvm_amd of Linux 7.2); kernels without it cannot mediate.
+ * KVM's vendor module and how guests get counters, read from /sys/module. enable_pmu is kvm's; it reads N
+ * where the host has no PMU, too. enable_mediated_pmu belongs to the vendor modules (seen: kvm_amd of
+ * Linux 7.2); kernels without it cannot mediate.
  */
 #include "host/kvm.h"
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 enum host_kvm_vendor host_kvm_vendor(void)
 {
@@ -19,16 +21,24 @@ enum host_kvm_vendor host_kvm_vendor(void)
 	return access("/dev/kvm", F_OK) ? HOST_KVM_NONE : HOST_KVM_OTHER;
 }
 
-static bool parameter_is_on(const char *path)
+static bool parameter_is_on(const char *modules, const char *module, const char *name)
 {
+	_cleanup_free_ char *path = memory_printf("%s/%s/parameters/%s", modules, module, name);
 	_cleanup_fclose_ FILE *file = fopen(path, "re");
 	int value = file ? fgetc(file) : EOF;
 
 	return value == 'Y' || value == '1';
 }
 
+enum host_vpmu host_kvm_vpmu(const char *modules)
+{
+	if (parameter_is_on(modules, "kvm_amd", "enable_mediated_pmu") ||
+	    parameter_is_on(modules, "kvm_intel", "enable_mediated_pmu"))
+		return HOST_VPMU_MEDIATED;
+	return parameter_is_on(modules, "kvm", "enable_pmu") ? HOST_VPMU_EVENTS : HOST_VPMU_NONE;
+}
+
 bool host_kvm_mediated_pmu(void)
 {
-	return parameter_is_on("/sys/module/kvm_amd/parameters/enable_mediated_pmu") ||
-	       parameter_is_on("/sys/module/kvm_intel/parameters/enable_mediated_pmu");
+	return host_kvm_vpmu(HOST_KVM_MODULES) == HOST_VPMU_MEDIATED;
 }

@@ -8,10 +8,20 @@
 enum host_kvm_vendor { HOST_KVM_NONE, HOST_KVM_AMD, HOST_KVM_INTEL, HOST_KVM_OTHER };
 
 enum host_kvm_vendor host_kvm_vendor(void);
+
+/* How VMs come by the counters of a PMU of their own. */
+enum host_vpmu {
+	HOST_VPMU_NONE,	    /* they get none, or it is not known */
+	HOST_VPMU_EVENTS,   /* KVM opens pinned events of the host for them (x86: kvm.enable_pmu) */
+	HOST_VPMU_MEDIATED, /* the PMU is theirs while they run (x86, since 7.0) */
+};
+
+/* MODULES is the folder /sys/module (tests have their own). */
+#define HOST_KVM_MODULES "/sys/module"
+enum host_vpmu host_kvm_vpmu(const char *modules);
 /*
- * Whether a VM may get the mediated vPMU (x86, since 7.0: kvm's parameter
- * enable_mediated_pmu of the vendor module). Then a host event that can see guests keeps such
- * VMs from starting, so software events are the default.
+ * Whether a VM may get the mediated one. Then a host event that can see guests keeps such VMs from
+ * starting, so software events are the default.
  */
 bool host_kvm_mediated_pmu(void);
 
