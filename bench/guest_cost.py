@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What recording costs: the guest, the recorder, the disk.
+
+The guest: how much work a guest of the lab gets done in a second while it is not recorded, recorded with
+the default budget, and recorded without one, in turns (tests/lab has the checks). The lab is an emulation:
+a sample costs a hundred times what it costs on hardware, which is printed, too. What the budget is for can
+be seen there all the same.
+
+The recorder: chains that it can unwind and write in a second of one core, and what is lost at 20 kHz, fed
+from a replay of the saved guests' stacks (replay_chains.c).
+
+The disk: bytes a sample, of the lab's guest and of the replay, beside those of perf record --call-graph
+dwarf, which does the same for host programs: it writes the copy of the stack (8 KiB) that perfvisor unwinds.
+"""
+import os
+import re
+import shutil
+import statistics
+import struct
+import subprocess
+
+import guest_contact
+import guest_unwind
+
+ROUNDS = 4
+SECONDS = 5
+
+# A line on the console for each piece of work, a 50th of a second or so.
+WORKLOAD = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
+taskset 2 user7525 &
+while :; do
+    taskset 1 dd if=/dev/urandom of=/dev/null bs=64k count=8 2>/dev/null
+    echo WORK >/dev/console
+done
+"""
+
+HOST = r"""
+guest=/run/lab/guest1
+work() {
+    grep -ac WORK $guest/console.log
+}
+# NAME OPTION…: what is done meanwhile, in milliseconds
+measure() {
+    name=$1
+    shift
+    recorder=
+    if [ $# != 0 ]; then
+        perfvisor record -v -g "$@" -o /tmp/cost 2>/tmp/cost.err &
+        recorder=$!
+        for _ in $(seq 300); do
+            grep -q '^perfvisor: recording' /tmp/cost.err && break
+            sleep 0.2
+        done
+        sleep 3 # until the budget has had its effect
+    fi
+    begin=${EPOCHREALTIME/./} before=$(work)
+    sleep SECONDS
+    echo "$name $(($(work) - before)) $((${EPOCHREALTIME/./} - begin))" >>$OUT/work
+    if [ "$recorder" ]; then
+        kill -INT $recorder
+        wait $recorder
+        sed "s/^/$name: /" /tmp/cost.err >>$OUT/said
+    fi
+}
+for _ in $(seq ROUNDS); do
+    measure off
+    measure budget --max-overhead 2
+    measure all --max-overhead 100
+done
+cp /tmp/cost $OUT/recording
+"""
+
+
+def record_guest(root, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    workload, host = folder + ".workload", folder + ".host"
+    with open(workload, "w") as file:
+        file.write(WORKLOAD)
+    with open(host, "w") as file:
+        file.write(HOST.replace("SECONDS", str(SECONDS)).replace("ROUNDS", str(ROUNDS)))
+    with open(os.path.join(root, "build/bench/lab.log"), "w") as log:
+        result = subprocess.run(
+            [os.path.join(root, "lab/run"), "--guest-cpus", "2", "--guest-workload", workload,
+             "--add", host + ":/root/cost.sh", "--", "bash", "/root/cost.sh"],
+            env=dict(os.environ, OUT=folder), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    if result.returncode:
+        raise SystemExit(f"bench: the lab could not record a guest: {log.name}")
+
+
+def show_guest(folder, say):
+    rates = {}
+    with open(os.path.join(folder, "work")) as lines:
+        for name, done, us in (line.split() for line in lines):
+            rates.setdefault(name, []).append(int(done) / int(us) * 1e6)
+    with open(os.path.join(folder, "said")) as file:
+        said = file.read()
+    off = statistics.median(rates["off"])
+    say(f"\na guest's work while it is recorded with call chains, in emulation, medians of {ROUNDS}, "
+        f"load {os.getloadavg()[0]:.1f}")
+    say(f"  {'':<24} {'pieces/s':>8} {'of unrecorded':>13} {'least, most':>12} {'last Hz':>8} {'ns/sample':>9}")
+    for name, text in ("off", "not recorded"), ("budget", "--max-overhead 2"), ("all", "--max-overhead 100"):
+        rate = statistics.median(rates[name])
+        hz = re.findall(rf"^{name}: .*sampling at (\d+) Hz", said, re.M)
+        cost = re.findall(rf"^{name}: .*, (\d+) ns on average", said, re.M)
+        spread = f"{min(rates[name]) / off:.2f}, {max(rates[name]) / off:.2f}"
+        say(f"  {text:<24} {rate:8.1f} {rate / off:13.3f} {spread:>12} "
+            + (f"{hz[-1] if hz else '999':>8} {statistics.median(map(int, cost)):9.0f}" if cost else ""))
+
+
+def data_bytes(path):
+    """Of the data section: a recording's symbols and its other features do not grow with its samples."""
+    with open(path, "rb") as file:
+        return struct.unpack_from("<Q", file.read(56), 48)[0]
+
+
+def bytes_per_sample(perfvisor, path):
+    header = subprocess.run([perfvisor, "report", "-i", path, "--sort", "mode"],
+                            capture_output=True, text=True, check=True).stdout
+    return data_bytes(path) / int(re.search(r"^# Totals: (\d+) samples", header, re.M).group(1))
+
+
+def perf_dwarf_bytes(perfvisor, folder):
+    path = os.path.join(folder, "dwarf.data")
+    program = "my %h; for my $i (1 .. 2000000) { $h{$i % 997} += sqrt $i }"
+    try:
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph", "dwarf",
+                        "-o", path, "--", "perl", "-e", program], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    size = bytes_per_sample(perfvisor, path)
+    os.unlink(path)
+    return size
+
+
+def measure(root, perfvisor, say, runs):
+    bench = os.path.join(root, "build/bench")
+    folder = os.path.join(bench, "cost")
+    record_guest(root, folder)
+    show_guest(folder, say)
+
+    replay = guest_unwind.build(root, "replay_chains")
+    out = os.path.join(bench, "replay.data")
+    say(f"\na recorder fed with the saved guests' kernel stacks, CPU time of one thread, medians of {runs} runs, "
+        f"load {os.getloadavg()[0]:.1f}")
+    say(f"  {'its kernel':<22} {'chains/s':>9} {'bytes/sample':>12} {'complete':>8}   at 20 kHz: "
+        f"{'samples':>8} {'lost':>6} {'of a core':>9}")
+    for series in guest_contact.SERIES:
+        rate, size, complete, fed, lost, core = guest_unwind.unwind(
+            runs, replay, os.path.join(root, "build/cache/guest-images", series), out)
+        say(f"  {series:<22} {rate:9.0f} {size:12.1f} {complete:8.3f}              "
+            f"{fed:8.0f} {lost:6.0f} {core:9.3f}")
+    for name in (out, out + ".old"):
+        if os.path.exists(name):
+            os.unlink(name)
+
+    ours = bytes_per_sample(perfvisor, os.path.join(folder, "recording"))
+    perfs = perf_dwarf_bytes(perfvisor, bench)
+    say("\nbytes on disk for a sample with its call chain, without symbols and other features")
+    say(f"  perfvisor, kernel and user chains of the lab's guest: {ours:.0f}")
+    if perfs:
+        say(f"  perf record --call-graph dwarf, of a host program: {perfs:.0f}, {perfs / ours:.0f} times as much")

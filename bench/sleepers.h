@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stacks of a saved guest's sleeping tasks, and what unwinds them. */
+#ifndef BENCH_SLEEPERS_H
+#define BENCH_SLEEPERS_H
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "guest/kernel_image.h"
+#include "unwind/table.h"
+#include "unwind/unwind.h"
+
+struct sleeper {
+	struct unwind_registers registers;
+	struct unwind_stack stack; /* owns its data */
+};
+
+struct sleepers {
+	VECTOR(struct sleeper) items;
+	struct unwind_table *table;
+	struct guest_region text; /* of the kernel */
+	double read_ms;		  /* CPU time to read all that */
+};
+
+/* FOLDER: see saved_guest.h. What was read when an error came is to be released, too. */
+struct error *sleepers_load(const char *folder, struct sleepers *ret) MUST_CHECK;
+void sleepers_deinit(struct sleepers *sleepers);
+
+#define _cleanup_sleepers_ _cleanup_(sleepers_deinit)
+
+#endif
