@@ -122,16 +122,17 @@ static void fill_getopt(const struct option_spec *table, size_t count, struct op
 	*shorts++ = '+'; /* stop at the first argument that is no option */
 	*shorts++ = ':'; /* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < count; i++) {
-		longs[i] = (struct option){ .name = table[i].name,
-					    .has_arg = takes_argument(&table[i]),
-					    .val = ROW_BASE + (int)i };
+		if (table[i].name)
+			*longs++ = (struct option){ .name = table[i].name,
+						    .has_arg = takes_argument(&table[i]),
+						    .val = ROW_BASE + (int)i };
 		if (!table[i].short_name)
 			continue;
 		*shorts++ = table[i].short_name;
 		if (takes_argument(&table[i]))
 			*shorts++ = ':';
 	}
-	longs[count] = (struct option){ 0 };
+	*longs = (struct option){ 0 };
 	*shorts = 0;
 }
 
@@ -200,9 +201,10 @@ void options_print(const struct option_spec *table, FILE *out)
 		for (size_t i = 0; i < count; i++) {
 			const char *optional = table[i].fallback ? "[" : "";
 			_cleanup_free_ char *left = memory_printf(
-				"%c%c%s --%s%s%s%s%s", table[i].short_name ? '-' : ' ',
+				"%c%c%s%s%s%s%s%s%s", table[i].short_name ? '-' : ' ',
 				table[i].short_name ? table[i].short_name : ' ',
-				table[i].short_name ? "," : " ", table[i].name,
+				table[i].short_name && table[i].name ? "," : " ",
+				table[i].name ? " --" : "", table[i].name ? table[i].name : "",
 				table[i].argument ? " " : "", optional,
 				table[i].argument ? table[i].argument : "",
 				*optional ? "]" : "");

@@ -45,7 +45,7 @@ enum option_completion { COMPLETE_NOTHING, COMPLETE_FILE, COMPLETE_DIRECTORY, CO
 struct option_spec {
 	enum option_type type;
 	char short_name; /* 0: none */
-	const char *name;
+	const char *name;     /* NULL: a flag that has a letter alone */
 	size_t offset;	      /* of the field in the config struct */
 	const char *argument; /* its name in --help; NULL for flags */
 	const char *help;     /* one line, no full stop */

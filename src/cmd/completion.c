@@ -50,7 +50,8 @@ static void print_option_words(void)
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t%s) words='--help", commands[i]->name);
 		for (size_t o = 0; commands[i]->options[o].type != OPTION_END; o++)
-			printf(" --%s", commands[i]->options[o].name);
+			if (commands[i]->options[o].name)
+				printf(" --%s", commands[i]->options[o].name);
 		printf("' ;;\n");
 	}
 	printf("\tesac\n");

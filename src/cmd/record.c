@@ -15,6 +15,7 @@
 #include "host/recorder.h"
 
 #define STEP_MS 200
+#define MAX_STACK_BYTES 32768
 #define FIRST_LOOK_NS 10000000000ull
 #define NAMES_SHOWN 3
 #define TRACING_DATA_MAX_BYTES (64u << 20)
@@ -45,10 +46,13 @@ static const struct option_spec record_option_table[] = {
 	       .completion = COMPLETE_FILE),
 	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
 	       "write a folder, in which stock perf finds the names of guest kernels, too"),
-	OPTION(OPTION_FLAG, 'g', "call-graph", callchains, NULL, "record call chains, too"),
+	OPTION(OPTION_FLAG, 'g', NULL, callchains, NULL, "record call chains, too"),
+	OPTION(OPTION_STRING, 0, "call-graph", call_graph, "MODE[,SIZE]",
+	       "the same, in perf's words: fp, or dwarf, with a --stack-size",
+	       .completion = COMPLETE_WORDS, .words = "dwarf fp", .fallback = "dwarf"),
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
 	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
-	       .max = 32768),
+	       .max = MAX_STACK_BYTES),
 	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
 	       "of a core that samples may take of a vCPU before -F is lowered (default: 2)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
@@ -69,8 +73,41 @@ static const struct option_spec record_option_table[] = {
 	{ 0 }
 };
 
+/*
+ * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by what its
+ * kernel and programs have.
+ */
+static struct error *check_call_graph(struct record_options *options)
+{
+	const char *mode = options->call_graph, *comma = strchr(mode, ',');
+	int length = comma ? comma - mode : (int)strlen(mode);
+	unsigned long size;
+	char *end;
+
+	options->callchains = true;
+	if (!strcmp(mode, "fp")) {
+		log_note("--call-graph fp: only the host's chains are by frame pointers; guests' are by "
+			 "unwind data");
+		return NULL;
+	}
+	if (length != 5 || strncmp(mode, "dwarf", 5))
+		return error_hint(error_create(ERROR_USAGE, "--call-graph takes dwarf, dwarf,SIZE or fp, "
+						       "not '%s'", mode),
+				  "before a command to be recorded write -g, or --call-graph dwarf");
+	if (!comma)
+		return NULL;
+	size = strtoul(comma + 1, &end, 10);
+	if (comma[1] < '0' || comma[1] > '9' || *end || !size || size > MAX_STACK_BYTES)
+		return error_create(ERROR_USAGE, "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
+				    MAX_STACK_BYTES, comma + 1);
+	options->stack_bytes = size;
+	return NULL;
+}
+
 static struct error *check_options(struct record_options *options)
 {
+	struct error *error;
+
 	if (options->frequency && options->count)
 		return error_create(ERROR_USAGE, "-F and -c exclude each other");
 	if (options->all && (options->vms.count || options->pids.count))
@@ -84,13 +121,16 @@ static struct error *check_options(struct record_options *options)
 				"--vm takes a VM's name, too");
 		vector_append(&options->vms, pid);
 	}
+	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
+	error = options->call_graph ? check_call_graph(options) : NULL;
+	if (error)
+		return error;
 	if (!options->guest && !options->host)
 		options->guest = true;
 	if (!options->output && options->guest)
 		options->output = options->host ? "perf.data.kvm" : "perf.data.guest";
 	if (!options->output)
 		options->output = "perf.data.host";
-	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	return NULL;
 }
 
@@ -406,6 +446,7 @@ const struct command command_record = {
 		    "  perfvisor record --vm web --duration 10   # one VM, ten seconds\n"
 		    "  perfvisor record --guest --host -- ping -c 5 guest   # both sides, while "
 		    "ping runs\n"
+		    "  perfvisor record -g                       # with call chains\n"
 		    "  perfvisor record -e kvm:kvm_exit          # each exit, with its reason\n",
 	.run = run_record,
 };

@@ -22,6 +22,7 @@ struct record_options {
 	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
 	uint64_t frequency, count; /* 0: not given */
 	uint64_t stack_bytes;
+	const char *call_graph; /* as perf has it; NULL: not given */
 	const char *output;
 	double duration_s; /* 0: not given */
 	double max_overhead; /* percent */

@@ -30,6 +30,21 @@ expect 2 "--freq must be at least 1" -F 0
 expect 2 "--freq takes a whole number, not '-1'" -F -1
 expect 2 "--count takes a whole number" -c 1k
 expect 2 "--count takes a whole number" -c 99999999999999999999
+expect 2 "--call-graph takes dwarf, dwarf,SIZE or fp, not 'sleep'" --call-graph sleep 1
+expect 2 'hint: before a command to be recorded write -g' --call-graph sleep 1
+expect 2 "not 'lbr'" --call-graph lbr
+expect 2 "not 'dwar'" --call-graph dwar
+expect 2 "not 'fp,8192'" --call-graph fp,8192
+expect 2 "takes 1 to 32768 bytes, not '65528'" --call-graph dwarf,65528
+expect 2 "takes 1 to 32768 bytes, not ''" --call-graph dwarf,
+expect 2 "takes 1 to 32768 bytes, not '8k'" --call-graph dwarf,8k
+expect 2 "takes 1 to 32768 bytes, not '0'" --call-graph dwarf,0
+# What follows is told by an error that comes behind it.
+expect 1 "there is no event 'cpu-clok'" --call-graph dwarf -e cpu-clok
+expect 1 "there is no event 'cpu-clok'" --call-graph=dwarf,16384 -e cpu-clok -- sleep 1
+expect 1 "there is no event 'cpu-clok'" --call-graph -e cpu-clok
+expect 1 "there is no event 'cpu-clok'" -ge cpu-clok sleep 1
+expect 2 "unknown option '--g'" --g
 expect 2 '--duration takes seconds' --duration -1
 expect 2 "-p takes a process id, not 'web'" -p web
 expect 2 "-p takes a process id, not ''" -p ''
