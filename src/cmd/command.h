@@ -27,7 +27,7 @@ struct command {
 };
 
 extern const struct command command_list, command_record, command_report, command_script,
-	command_fold, command_flamegraph, command_symbols, command_ps, command_stack,
+	command_fold, command_flamegraph, command_convert, command_symbols, command_ps, command_stack,
 	command_doctor, command_completion, command_version,
 	command_help;
 

@@ -10,23 +10,7 @@
 
 #include "base/file.h"
 #include "cmd/record.h"
-#include "symbol/table.h"
-
-#define TEXT_MAX_BYTES ((size_t)256 << 20)
-
-/*
- * Modules' symbols stand there as the kernel's own: perf takes a module's only where it knows the
- * module's file.
- */
-static void print_table(const struct symbol_table *table, struct buffer *text)
-{
-	for (size_t i = 0; i < symbol_table_count(table); i++) {
-		const struct symbol *symbol = symbol_table_at(table, i);
-
-		buffer_printf(text, "%016llx %c %s\n", (unsigned long long)symbol->start,
-			      symbol->type, symbol_name(table, symbol));
-	}
-}
+#include "symbol/kallsyms.h"
 
 /* The last table of VM PID, else the one for all; NULL: none. */
 static const struct perfdata_writer_symbols *find_table(const struct record_symbols *symbols,
@@ -55,13 +39,14 @@ static struct error *write_kallsyms(const char *path, uint32_t pid,
 	_cleanup_buffer_ struct buffer text;
 	struct error *error = NULL;
 
-	buffer_init(&text, TEXT_MAX_BYTES);
+	buffer_init(&text, KALLSYMS_MAX_BYTES);
 	if (symbols)
 		error = symbol_table_decode(symbols->data, symbols->size, &table);
 	if (error)
 		return error;
+	/* Without the modules' names: perf takes a module's only where it knows the module's file. */
 	if (table)
-		print_table(table, &text);
+		kallsyms_write(table, false, &text);
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return error_system(errno, "could not make the folder '%s'", folder);
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -53,7 +53,7 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 	return NULL;
 }
 
-void recording_warn(const struct session *session, const char *path)
+void recording_warn_of_damage(const struct session *session, const char *path)
 {
 	const struct error *damage = perfdata_reader_error(session->reader);
 
@@ -65,6 +65,11 @@ void recording_warn(const struct session *session, const char *path)
 	if (session->malformed)
 		log_warning("%llu records of '%s' are malformed and left out",
 			    (unsigned long long)session->malformed, path);
+}
+
+void recording_warn(const struct session *session, const char *path)
+{
+	recording_warn_of_damage(session, path);
 	if (session->machines.items[0]->kernel_note)
 		log_note("the host's kernel is shown as addresses: %s",
 			 session->machines.items[0]->kernel_note);
@@ -88,9 +93,8 @@ static bool is_vm(const struct machine *machine, const char *text)
 	return (*text && !*end && machine->pid == pid) || !strcmp(machine->name, text);
 }
 
-static struct error *no_such_vm(const struct session *session, const char *text)
+struct error *recording_name_vms(const struct session *session, struct error *error)
 {
-	struct error *error = error_create(ERROR_NOT_FOUND, "the recording has no VM '%s'", text);
 	struct buffer names;
 
 	if (session->machines.count < 2)
@@ -114,7 +118,10 @@ struct error *recording_select_vms(const struct session *session, const struct s
 			if (is_vm(session->machines.items[m], names->items[i]))
 				vector_append(ret, session->machines.items[m]);
 		if (ret->count == before)
-			return no_such_vm(session, names->items[i]);
+			return recording_name_vms(session,
+						  error_create(ERROR_NOT_FOUND,
+							       "the recording has no VM '%s'",
+							       names->items[i]));
 	}
 	return NULL;
 }

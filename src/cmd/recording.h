@@ -23,7 +23,9 @@ const char *recording_find(void);
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
 			     const char **ret_path, struct session **ret) MUST_CHECK;
 
-/* Says on stderr what reading met: damage, guests without symbols. */
+/* Says on stderr what reading met: damage. */
+void recording_warn_of_damage(const struct session *session, const char *path);
+/* The same, and kernels without symbols. */
 void recording_warn(const struct session *session, const char *path);
 /* The error of a symbol file that the user named, which recording_warn() does not show. */
 struct error *recording_symbols_error(struct session *session) MUST_CHECK;
@@ -37,6 +39,8 @@ struct machine_list {
 /* The VMs that NAMES name, by name or pid; none for no names. RET's items are the caller's to free. */
 struct error *recording_select_vms(const struct session *session, const struct string_list *names,
 				   struct machine_list *ret) MUST_CHECK;
+/* ERROR with the names of the recording's VMs as its hint. Takes and gives ERROR. */
+struct error *recording_name_vms(const struct session *session, struct error *error) MUST_CHECK;
 /* Says on stderr why PROFILE is empty, if it is. SELECTED: it is of some VMs only. */
 void recording_warn_if_empty(const struct profile *profile, bool selected);
 

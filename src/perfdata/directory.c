@@ -1,20 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording that is a folder: its file is called `data` (tools/perf/util/data.c). */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "perfdata/writer.h"
+
+#define MAX_DEPTH 4 /* debug/.build-id/xx/yyyy… */
+
+/* What recordings consist of: whatever else is in a folder is somebody's own. */
+static bool is_part(const char *name)
+{
+	static const char *const names[] = { "data", "kallsyms", "modules", "kcore", "elf", "vdso" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !strncmp(name, "data.", 5);
+}
+
+/* Removes the parts of a recording in the folder NAME of PARENT, and the folder if it is empty then. */
+static void remove_parts(int parent, const char *name, int depth)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (is_part(entry->d_name) && !unlinkat(fd, entry->d_name, 0))
+			continue;
+		if (depth < MAX_DEPTH)
+			remove_parts(fd, entry->d_name, depth + 1);
+	}
+	if (folder)
+		closedir(folder);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* The recording before the last, if PATH is one, makes room. */
+static void remove_recording(const char *path)
+{
+	_cleanup_free_ char *file = memory_printf("%s/data", path);
+
+	if (!access(file, F_OK))
+		remove_parts(AT_FDCWD, path, 0);
+}
 
 struct error *perfdata_directory_create(const char *path, char **ret_file)
 {
 	_cleanup_free_ char *old = memory_printf("%s.old", path);
 	struct stat status;
 
-	if (!lstat(path, &status) && rename(path, old))
-		return error_hint(error_system(errno, "could not keep '%s' as '%s'", path, old),
-				  "remove '%s', or name another folder with -o", old);
+	if (!lstat(path, &status)) {
+		remove_recording(old);
+		if (rename(path, old))
+			return error_hint(error_system(errno, "could not keep '%s' as '%s'", path, old),
+					  "remove '%s', or name another folder with -o", old);
+	}
 	if (mkdir(path, 0700))
 		return error_system(errno, "could not make the folder '%s'", path);
 	*ret_file = memory_printf("%s/data", path);

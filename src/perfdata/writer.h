@@ -34,6 +34,7 @@
 #ifndef PERFDATA_WRITER_H
 #define PERFDATA_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,8 +58,8 @@ struct error *perfdata_writer_create(const char *path, const struct perfdata_eve
 void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; closes the file */
 
 /*
- * Makes the folder PATH for a recording; what was there becomes PATH.old. *RET_FILE, to be freed, is
- * the path for perfdata_writer_create().
+ * Makes the folder PATH for a recording; what was there becomes PATH.old, in place of a recording of that
+ * name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
  */
 struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
 
@@ -128,6 +129,13 @@ struct error *perfdata_writer_guest_mmap2(struct perfdata_writer *writer, uint32
 struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint32_t machine_pid,
 					    uint32_t pid, uint32_t parent_pid,
 					    uint64_t time_ns) MUST_CHECK;
+/* PERF_RECORD_FORK of this machine's; exec: the parent's mappings are not the child's. */
+struct perfdata_fork {
+	uint32_t pid, parent_pid, tid, parent_tid;
+	bool exec;
+};
+struct error *perfdata_writer_fork(struct perfdata_writer *writer, const struct perfdata_fork *fork,
+				   uint64_t time_ns) MUST_CHECK;
 /* PERF_RECORD_LOST: COUNT samples of ID did not make it. */
 struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, uint64_t count,
 				   uint64_t time_ns) MUST_CHECK;
@@ -157,8 +165,15 @@ struct perfdata_writer_symbols {
 	const uint8_t *build_id;
 	uint8_t build_id_bytes; /* 0: not known; at most PERFDATA_BUILD_ID_BYTES */
 };
+/* Which machine was recorded; NULL and 0: not known, the file says nothing of it. */
+struct perfdata_writer_machine {
+	const char *hostname, *osrelease, *arch, *cpudesc, *cpuid;
+	uint32_t cpus;
+	uint64_t memory_kb;
+};
 /* Hostname, osrelease, arch, CPUs, memory, sample time and event desc are found by the writer. */
 struct perfdata_writer_features {
+	const struct perfdata_writer_machine *machine; /* NULL: the one that this runs on */
 	int argc;
 	char *const *argv; /* the command line */
 	const struct perfdata_writer_build_id *build_ids;

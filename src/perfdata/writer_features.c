@@ -81,10 +81,22 @@ static bool put_build_ids(struct section *section)
 	return section->features->build_id_count > 0;
 }
 
+/* TEXT, unless it is not known. */
+static bool put_known(struct section *section, const char *text)
+{
+	if (!text || !*text)
+		return false;
+	put_string(&section->out, text);
+	return true;
+}
+
 static bool put_hostname(struct section *section)
 {
+	const struct perfdata_writer_machine *machine = section->features->machine;
 	struct utsname name;
 
+	if (machine)
+		return put_known(section, machine->hostname);
 	if (uname(&name) < 0)
 		return false;
 	put_string(&section->out, name.nodename);
@@ -93,8 +105,11 @@ static bool put_hostname(struct section *section)
 
 static bool put_osrelease(struct section *section)
 {
+	const struct perfdata_writer_machine *machine = section->features->machine;
 	struct utsname name;
 
+	if (machine)
+		return put_known(section, machine->osrelease);
 	if (uname(&name) < 0)
 		return false;
 	put_string(&section->out, name.release);
@@ -103,8 +118,11 @@ static bool put_osrelease(struct section *section)
 
 static bool put_arch(struct section *section)
 {
+	const struct perfdata_writer_machine *machine = section->features->machine;
 	struct utsname name;
 
+	if (machine)
+		return put_known(section, machine->arch);
 	if (uname(&name) < 0)
 		return false;
 	put_string(&section->out, name.machine);
@@ -119,6 +137,13 @@ static bool put_version(struct section *section)
 
 static bool put_cpu_counts(struct section *section)
 {
+	const struct perfdata_writer_machine *machine = section->features->machine;
+
+	if (machine) {
+		buffer_append_u32(&section->out, machine->cpus);
+		buffer_append_u32(&section->out, machine->cpus);
+		return machine->cpus > 0;
+	}
 	buffer_append_u32(&section->out, sysconf(_SC_NPROCESSORS_CONF));
 	buffer_append_u32(&section->out, sysconf(_SC_NPROCESSORS_ONLN));
 	return true;
@@ -173,6 +198,8 @@ static bool put_cpu_description(struct section *section)
 	_cleanup_buffer_ struct buffer buffer;
 	const char *cpuinfo = read_cpuinfo(&buffer);
 
+	if (section->features->machine)
+		return put_known(section, section->features->machine->cpudesc);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !description; i++)
 		description = find_cpuinfo(cpuinfo, names[i]);
 	if (!description)
@@ -193,6 +220,8 @@ static bool put_cpu_id(struct section *section)
 	_cleanup_free_ char *stepping = find_cpuinfo(cpuinfo, "stepping");
 	_cleanup_free_ char *id = NULL;
 
+	if (section->features->machine)
+		return put_known(section, section->features->machine->cpuid);
 	if (!vendor || !family || !model || !stepping)
 		return false;
 	id = memory_printf("%s,%s,%s,%s", vendor, family, model, stepping);
@@ -202,8 +231,13 @@ static bool put_cpu_id(struct section *section)
 
 static bool put_total_memory(struct section *section)
 {
+	const struct perfdata_writer_machine *machine = section->features->machine;
 	struct sysinfo info;
 
+	if (machine) {
+		buffer_append_u64(&section->out, machine->memory_kb);
+		return machine->memory_kb > 0;
+	}
 	if (sysinfo(&info) < 0)
 		return false;
 	buffer_append_u64(&section->out, (uint64_t)info.totalram * info.mem_unit / 1024);

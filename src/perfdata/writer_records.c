@@ -156,24 +156,36 @@ struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_
 				  time_ns);
 }
 
+static struct error *write_fork(struct perfdata_writer *writer, const struct owner *owner,
+				uint16_t misc, const struct perfdata_fork *fork, uint64_t time_ns)
+{
+	begin_record(writer, PERF_RECORD_FORK,
+		     misc | (fork->exec ? PERF_RECORD_MISC_FORK_EXEC : 0));
+	buffer_append_u32(&writer->scratch, fork->pid);
+	buffer_append_u32(&writer->scratch, fork->parent_pid);
+	buffer_append_u32(&writer->scratch, fork->tid);
+	buffer_append_u32(&writer->scratch, fork->parent_tid);
+	buffer_append_u64(&writer->scratch, time_ns);
+	put_trailer(writer, owner->event_index, owner->id, fork->pid, fork->tid, time_ns);
+	return end_record(writer);
+}
+
+struct error *perfdata_writer_fork(struct perfdata_writer *writer, const struct perfdata_fork *fork,
+				   uint64_t time_ns)
+{
+	return write_fork(writer, &(struct owner){ 0 }, 0, fork, time_ns);
+}
+
 struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint32_t machine_pid,
 					    uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
 {
+	struct perfdata_fork fork = { .pid = pid, .parent_pid = parent_pid, .tid = pid,
+				      .parent_tid = parent_pid, .exec = true };
 	struct owner owner;
 	struct error *error = find_owner(writer, machine_pid, &owner);
 
-	if (error)
-		return error;
-	/* With this flag the parent's mappings are not the child's. */
-	begin_record(writer, PERF_RECORD_FORK,
-		     PERF_RECORD_MISC_GUEST_KERNEL | PERF_RECORD_MISC_FORK_EXEC);
-	buffer_append_u32(&writer->scratch, pid);
-	buffer_append_u32(&writer->scratch, parent_pid);
-	buffer_append_u32(&writer->scratch, pid);
-	buffer_append_u32(&writer->scratch, parent_pid);
-	buffer_append_u64(&writer->scratch, time_ns);
-	put_trailer(writer, owner.event_index, owner.id, pid, pid, time_ns);
-	return end_record(writer);
+	return error ? error : write_fork(writer, &owner, PERF_RECORD_MISC_GUEST_KERNEL, &fork,
+					  time_ns);
 }
 
 /* 24 bytes that say which file it is: by its build-id or by its inode. */

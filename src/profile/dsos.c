@@ -148,7 +148,8 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid)
 
 void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 {
-	struct dso_request request = { .path = intern_string(dsos->strings, entry->path) };
+	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
+				       .cache = dsos->cache };
 	struct dso_symbols found = { 0 };
 	struct error *error;
 

@@ -37,6 +37,7 @@ struct dso_entry {
 
 struct dsos {
 	struct intern *strings; /* borrowed */
+	const char *cache; /* of build-ids, that came with the recording; borrowed, NULL: none */
 	VECTOR(struct dso_entry *) items;
 	struct map by_key; /* hash of path and build-id -> place in items + 1 */
 };

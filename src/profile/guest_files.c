@@ -180,3 +180,23 @@ const struct symbol *guest_files_find(struct session *session, struct dso_entry 
 		search(session, entry);
 	return find_in(entry->found, address, ret_table);
 }
+
+struct symbol_table *guest_files_table(struct session *session, struct dso_entry *entry)
+{
+	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+	const struct symbol_table *ignored;
+
+	guest_files_find(session, entry, UINT64_MAX, &ignored); /* loads both */
+	if (!entry->table && !entry->found)
+		return NULL;
+	if (entry->table)
+		symbol_builder_add_table(builder, entry->table);
+	for (size_t i = 0; entry->found && i < symbol_table_count(entry->found); i++) {
+		const struct symbol *symbol = symbol_table_at(entry->found, i);
+
+		if (!entry->table || !symbol_table_find(entry->table, symbol->start))
+			symbol_builder_add(builder, symbol->start, symbol->end, symbol->type,
+					   symbol_name(entry->found, symbol), NULL);
+	}
+	return symbol_builder_finish(take_pointer(builder));
+}

@@ -30,5 +30,7 @@ void guest_files_deinit(struct guest_files *files);
 /* The function of ENTRY, a guest's file, at ADDRESS in it; NULL: not known. Loads what it needs. */
 const struct symbol *guest_files_find(struct session *session, struct dso_entry *entry,
 				      uint64_t address, const struct symbol_table **ret_table);
+/* All that guest_files_find() would find of ENTRY: a table of the caller's; NULL: nothing. */
+struct symbol_table *guest_files_table(struct session *session, struct dso_entry *entry);
 
 #endif

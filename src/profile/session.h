@@ -93,6 +93,8 @@ enum perfdata_status session_next_record(struct session *session, struct perfdat
 void session_decode(struct session *session, const struct perfdata_record *record,
 		    struct session_sample *ret);
 
+/* Looks whether symbols of programs came with the recording: the folder "debug" in its own. */
+void session_find_cache(struct session *session);
 /* Begins to load the symbols of the host's kernel, which goes on meanwhile. Only once. */
 void session_start_kernel(struct session *session);
 /* Takes from the recording which kernels MACHINE had when; once all of it was read. */

@@ -14,8 +14,10 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/cursor.h"
+#include "perfdata/record.h"
 #include "profile/order.h"
 #include "profile/session.h"
 
@@ -47,11 +49,15 @@ struct collector {
 };
 
 #define MMAP_HUGETLB_FLAG 0x40000 /* MAP_HUGETLB: the same on all of perf's architectures but alpha */
-#define PROT_EXEC_FLAG 4
 
 static uint16_t cpumode_of(const struct perfdata_record *record)
 {
 	return record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+}
+
+static bool is_swapped(const struct collector *collector)
+{
+	return perfdata_reader_swap(collector->session->reader);
 }
 
 /* The machine that a record is about; PID is what the record itself says. */
@@ -78,100 +84,62 @@ static struct side_event *add_event(struct collector *collector, enum event_kind
 }
 
 static bool read_comm(struct collector *collector, const struct perfdata_record *record,
-		      const struct perfdata_decoded *trailer, struct cursor *cursor)
+		      const struct perfdata_decoded *trailer)
 {
-	uint32_t pid = cursor_u32(cursor), tid = cursor_u32(cursor);
-	const char *name = cursor_string_field(cursor, cursor_left(cursor));
+	struct perfdata_comm comm;
 	struct side_event *event;
 
-	if (cursor->failed || !name)
+	if (!perfdata_record_comm(record, is_swapped(collector), &comm))
 		return false;
 	event = add_event(collector, EVENT_COMM, trailer);
-	event->machine = machine_of(collector, record, trailer, pid);
-	event->pid = pid;
-	event->tid = tid;
-	event->comm = intern_text(collector->session->strings, name);
+	event->machine = machine_of(collector, record, trailer, comm.pid);
+	event->pid = comm.pid;
+	event->tid = comm.tid;
+	event->comm = intern_text(collector->session->strings, comm.comm);
 	return true;
 }
 
 static bool read_fork(struct collector *collector, const struct perfdata_record *record,
-		      const struct perfdata_decoded *trailer, struct cursor *cursor)
+		      const struct perfdata_decoded *trailer)
 {
-	uint32_t pid = cursor_u32(cursor), parent_pid = cursor_u32(cursor);
-	uint32_t tid = cursor_u32(cursor), parent_tid = cursor_u32(cursor);
+	struct perfdata_fork fork;
 	struct side_event *event;
 
-	if (cursor->failed)
+	if (!perfdata_record_fork(record, is_swapped(collector), &fork))
 		return false;
 	event = add_event(collector, EVENT_FORK, trailer);
-	event->machine = machine_of(collector, record, trailer, pid);
-	event->pid = pid;
-	event->tid = tid;
-	event->fork.parent_pid = parent_pid;
-	event->fork.parent_tid = parent_tid;
-	event->fork.synthesized = record->misc & PERF_RECORD_MISC_FORK_EXEC;
-	return true;
-}
-
-struct mmap_fields {
-	uint32_t pid, tid;
-	uint64_t start, length, file_offset;
-	uint32_t prot, flags;
-	struct dso_names names;
-};
-
-static bool read_mmap_fields(const struct perfdata_record *record, struct cursor *cursor,
-			     struct mmap_fields *ret)
-{
-	struct mmap_fields fields = { .prot = PROT_EXEC_FLAG };
-
-	fields.pid = cursor_u32(cursor);
-	fields.tid = cursor_u32(cursor);
-	fields.start = cursor_u64(cursor);
-	fields.length = cursor_u64(cursor);
-	fields.file_offset = cursor_u64(cursor);
-	if (record->type == PERF_RECORD_MMAP2) {
-		if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			fields.names.build_id_bytes = cursor_u8(cursor);
-			cursor_skip(cursor, 3);
-			fields.names.build_id = cursor_bytes(cursor, 20);
-			if (fields.names.build_id_bytes > 20)
-				return false;
-		} else {
-			cursor_skip(cursor, 24); /* device, inode, generation */
-		}
-		fields.prot = cursor_u32(cursor);
-		fields.flags = cursor_u32(cursor);
-	}
-	fields.names.path = cursor_string_field(cursor, cursor_left(cursor));
-	if (cursor->failed || !fields.names.path)
-		return false;
-	*ret = fields;
+	event->machine = machine_of(collector, record, trailer, fork.pid);
+	event->pid = fork.pid;
+	event->tid = fork.tid;
+	event->fork.parent_pid = fork.parent_pid;
+	event->fork.parent_tid = fork.parent_tid;
+	event->fork.synthesized = fork.exec;
 	return true;
 }
 
 /* The dso of a user mapping; *ret_offset is the file offset to translate with. */
-static uint32_t user_dso(struct collector *collector, const struct mmap_fields *fields,
-			 uint64_t *ret_offset)
+static uint32_t user_dso(struct collector *collector, const struct perfdata_mapping *mapping,
+			 const struct dso_names *names, uint64_t *ret_offset)
 {
 	struct dsos *dsos = &collector->session->dsos;
 
-	*ret_offset = fields->file_offset;
-	if (dsos_is_anonymous(fields->names.path) || (fields->flags & MMAP_HUGETLB_FLAG)) {
-		*ret_offset = fields->start; /* addresses as they are */
-		return fields->prot & PROT_EXEC_FLAG ? dsos_add_jit(dsos, fields->pid)
-						     : dsos_add_plain(dsos, fields->names.path);
+	*ret_offset = mapping->file_offset;
+	if (dsos_is_anonymous(mapping->path) || (mapping->flags & MMAP_HUGETLB_FLAG)) {
+		*ret_offset = mapping->start; /* addresses as they are */
+		return mapping->prot & PROT_EXEC ? dsos_add_jit(dsos, mapping->pid)
+						 : dsos_add_plain(dsos, mapping->path);
 	}
-	if (!strcmp(fields->names.path, "[vdso]"))
+	if (!strcmp(mapping->path, "[vdso]"))
 		*ret_offset = 0;
-	return dsos_add_file(dsos, &fields->names);
+	return dsos_add_file(dsos, names);
 }
 
 static bool read_mmap(struct collector *collector, const struct perfdata_record *record,
-		      const struct perfdata_decoded *trailer, struct cursor *cursor)
+		      const struct perfdata_decoded *trailer)
 {
 	uint16_t cpumode = cpumode_of(record);
-	struct mmap_fields fields;
+	struct perfdata_mapping fields;
+	struct dso_names names;
 	struct side_event *event;
 	struct machine *machine;
 	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL ||
@@ -179,25 +147,27 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 	uint64_t end, offset;
 	uint32_t dso;
 
-	if (!read_mmap_fields(record, cursor, &fields))
+	if (!perfdata_record_mapping(record, is_swapped(collector), &fields))
 		return false;
+	names = (struct dso_names){ .path = fields.path, .build_id = fields.build_id,
+				    .build_id_bytes = fields.build_id_bytes };
 	machine = machine_of(collector, record, trailer, fields.pid);
 	if (__builtin_add_overflow(fields.start, fields.length, &end))
 		end = UINT64_MAX; /* perf's kernel mappings may end with the address space */
 	if (end <= fields.start)
 		return true; /* empty: names nothing */
 	if (cpumode == PERF_RECORD_MISC_KERNEL && !collector->session->kernel_path &&
-	    !strncmp(fields.names.path, "[kernel.kallsyms]", strlen("[kernel.kallsyms]"))) {
+	    !strncmp(fields.path, "[kernel.kallsyms]", strlen("[kernel.kallsyms]"))) {
 		collector->session->kernel_path = intern_text(collector->session->strings,
-							      fields.names.path);
+							      fields.path);
 		collector->session->kernel_reference = fields.file_offset;
 	}
 	if (kernel) {
-		dso = dsos_add_kernel(&collector->session->dsos, &fields.names);
+		dso = dsos_add_kernel(&collector->session->dsos, &names);
 		offset = fields.start;
 	} else {
-		fields.names.guest = machine->pid;
-		dso = user_dso(collector, &fields, &offset);
+		names.guest = machine->pid;
+		dso = user_dso(collector, &fields, &names, &offset);
 	}
 	event = add_event(collector, EVENT_MAPPING, trailer);
 	event->machine = machine;
@@ -242,15 +212,12 @@ static bool read_ksymbol(struct collector *collector, const struct perfdata_reco
 }
 
 static bool read_lost(struct collector *collector, const struct perfdata_record *record,
-		      const struct perfdata_decoded *trailer, struct cursor *cursor)
+		      const struct perfdata_decoded *trailer)
 {
 	uint32_t vm_pid = trailer->id ? trailer->id->machine_pid : 0;
 	uint64_t lost;
 
-	if (record->type == PERF_RECORD_LOST)
-		cursor_skip(cursor, sizeof(uint64_t)); /* an id: the trailer has it, too */
-	lost = cursor_u64(cursor);
-	if (cursor->failed)
+	if (!perfdata_record_lost(record, is_swapped(collector), &lost))
 		return false;
 	collector->session->lost += lost;
 	*map_insert(&collector->session->lost_by_vm, vm_pid, NULL) += lost;
@@ -269,17 +236,17 @@ static bool read_record(struct collector *collector, const struct perfdata_recor
 		trailer = (struct perfdata_decoded){ 0 };
 	switch (record->type) {
 	case PERF_RECORD_COMM:
-		return read_comm(collector, record, &trailer, &cursor);
+		return read_comm(collector, record, &trailer);
 	case PERF_RECORD_FORK:
-		return read_fork(collector, record, &trailer, &cursor);
+		return read_fork(collector, record, &trailer);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return read_mmap(collector, record, &trailer, &cursor);
+		return read_mmap(collector, record, &trailer);
 	case PERF_RECORD_KSYMBOL:
 		return read_ksymbol(collector, record, &trailer, &cursor);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return read_lost(collector, record, &trailer, &cursor);
+		return read_lost(collector, record, &trailer);
 	}
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The symbols of kernels, loaded when they are asked for. The host's are those of
- * symbol/dso.h. A guest's are those that the user named, else those in the recording, of which
+ * symbol/dso.h; of a directory recording with kcore_dir/kallsyms, those. A guest's are those that the user named, else those in the recording, of which
  * each holds for its span of time, else kcore_dir__PID/kallsyms of a directory recording.
  */
 #include <string.h>
@@ -10,12 +10,30 @@
 #include "base/memory.h"
 #include "profile/session.h"
 
+/* NAME in the folder that the recording is, in the arena; NULL: there is none. */
+static const char *in_directory(struct session *session, const char *name)
+{
+	const char *directory = perfdata_reader_directory(session->reader);
+	_cleanup_free_ char *path = directory ? memory_printf("%s/%s", directory, name) : NULL;
+
+	if (!path || access(path, F_OK))
+		return NULL;
+	return arena_strndup(session->arena, path, strlen(path));
+}
+
+void session_find_cache(struct session *session)
+{
+	session->dsos.cache = in_directory(session, "debug");
+}
+
 void session_start_kernel(struct session *session)
 {
 	struct dso_names names = { .path = "[kernel.kallsyms]" };
 	struct machine *host = session->machines.items[0];
 	struct dso_request request = { .path = names.path,
-				       .reference = session->kernel_reference };
+				       .reference = session->kernel_reference,
+				       .kallsyms = in_directory(session, "kcore_dir/kallsyms"),
+				       .modules = in_directory(session, "kcore_dir/modules") };
 	struct dso_entry *entry;
 
 	host->kernel_dso = dsos_add_kernel(&session->dsos, &names);

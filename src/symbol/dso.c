@@ -3,6 +3,7 @@
  * Symbols of programs and libraries. Which files are looked at, in this order (that of
  * stock perf, tools/perf/util/symbol.c, dso__load()):
  *
+ *	the cache that came with the recording
  *	what the file's .gnu_debuglink names, beside it and below /usr/lib/debug
  *	~/.debug/.build-id/xx/yyyy…/{elf,debug}		perf's cache
  *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
@@ -72,6 +73,16 @@ static char *build_id_name(const struct dso_request *request)
 	for (size_t i = 0; i < bytes; i++)
 		snprintf(text + 2 * i + (i > 0), 4, i ? "%02x" : "%02x/", request->build_id[i]);
 	return memory_strdup(text);
+}
+
+/* LEAF of the request's build-id in the cache that it names. */
+static char *own_cache_path(const struct dso_request *request, const char *leaf)
+{
+	_cleanup_free_ char *name = build_id_name(request);
+
+	if (!name || !request->cache)
+		return NULL;
+	return memory_printf("%s/.build-id/%s/%s", request->cache, name, leaf);
 }
 
 char *dso_cache_path(const struct dso_request *request, const char *leaf)
@@ -203,6 +214,7 @@ static void try_all(struct search *search, const struct elf_file *own)
 	const char *path = search->request.path;
 
 	if (search->request.build_id) {
+		try_file(search, own_cache_path(&search->request, "elf"));
 		if (own && elf_file_debug_link(own))
 			try_debug_link(search, path, elf_file_debug_link(own));
 		try_file(search, dso_cache_path(&search->request, "elf"));
@@ -334,8 +346,10 @@ static struct error *load_vdso(const struct dso_request *request, struct dso_sym
 	_cleanup_(search_deinit) struct search search = { .request = *request };
 	_cleanup_elf_file_ struct elf_file *own = NULL;
 
-	try_file(&search, dso_cache_path(request, "vdso"));
-	if (search.runtime)
+	try_file(&search, own_cache_path(request, "vdso"));
+	if (!search.symbols)
+		try_file(&search, dso_cache_path(request, "vdso"));
+	if (search.symbols || search.runtime)
 		return load_found(&search, ret);
 	error_destroy(open_own_vdso(&own));
 	if (!own || !dso_build_id_fits(request, own))

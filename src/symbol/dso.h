@@ -25,6 +25,10 @@ struct dso_request {
 	 * address of the symbol that the path ends with), or a module's start. 0: where it is now.
 	 */
 	uint64_t reference;
+	/* A cache of build-ids like ~/.debug, to be looked at before all others; NULL: none. */
+	const char *cache;
+	/* A kernel's only: its symbols are in these files and no others. NULL: not known. */
+	const char *kallsyms, *modules;
 	/*
 	 * PATH is one of a guest: what is there on this machine is another file, unless both have
 	 * the same build-id. ROOT is the guest's root folder as it is mounted here, or NULL.

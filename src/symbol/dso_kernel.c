@@ -2,6 +2,7 @@
 /*
  * Symbols of the host's kernel and its modules. In this order:
  *
+ *	what came with the recording, and nothing else then
  *	/proc/kallsyms		if the running kernel has the build-id (or none is known)
  *	kallsyms of perf's build-id cache
  *	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
@@ -96,7 +97,8 @@ static struct error *load_kallsyms(const struct dso_request *request, const char
 				   const char *modules, uint64_t delta, struct dso_symbols *ret)
 {
 	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
-	struct kallsyms_filter filter = { .core = true, .delta = delta, .no_generated = true };
+	struct kallsyms_filter filter = { .core = true, .delta = delta,
+					  .no_generated = !request->kallsyms };
 	struct error *error;
 
 	filter.modules = !delta;
@@ -192,6 +194,9 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 	_cleanup_free_ char *cached = dso_cache_path(request, "kallsyms");
 	_cleanup_error_ struct error *reason = NULL;
 
+	if (request->kallsyms)
+		return load_kallsyms(request, request->kallsyms, request->modules,
+				     kernel_delta(request, find_in_kallsyms, (void *)request->kallsyms), ret);
 	if (is_running_kernel(request)) {
 		reason = load_running(request, ret);
 		if (!reason)

@@ -41,6 +41,8 @@ bool symbol_builder_add(struct symbol_builder *builder, uint64_t start, uint64_t
 /* The range of a module (from /proc/modules): bounds its symbols. END is exclusive. */
 void symbol_builder_add_module(struct symbol_builder *builder, const char *module, uint64_t start,
 			       uint64_t end);
+/* All of TABLE, symbols and modules; where both have one at an address, finish() chooses. */
+void symbol_builder_add_table(struct symbol_builder *builder, const struct symbol_table *table);
 /*
  * Sorts, ends the open symbols, and of several symbols at one address keeps the one that
  * perf would name (tools/perf/util/symbol.c, choose_best_symbol). Takes BUILDER.

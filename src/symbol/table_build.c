@@ -131,6 +131,19 @@ void symbol_builder_add_module(struct symbol_builder *builder, const char *modul
 	builder->modules.items[number - 1].end = end;
 }
 
+void symbol_builder_add_table(struct symbol_builder *builder, const struct symbol_table *table)
+{
+	for (size_t i = 0; i < table->module_count; i++)
+		symbol_builder_add_module(builder, table->text + table->modules[i].name,
+					  table->modules[i].start, table->modules[i].end);
+	for (size_t i = 0; i < table->symbol_count; i++) {
+		const struct symbol *symbol = &table->symbols[i];
+
+		symbol_builder_add(builder, symbol->start, symbol->end, symbol->type,
+				   symbol_name(table, symbol), symbol_module(table, symbol));
+	}
+}
+
 static bool is_sorted(const struct symbol *symbols, size_t count)
 {
 	for (size_t i = 1; i < count; i++)

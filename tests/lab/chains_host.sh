@@ -7,9 +7,13 @@ guest=/run/lab/guest1
 record_known -g --duration 6 -F 997 -o /tmp/chains || exit
 perfvisor script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/script" || exit
 perfvisor report -i /tmp/chains >"$OUT/report" || exit
+fields=comm,pid,tid,time,period,ip,sym,symoff,dso
+perfvisor script -i /tmp/chains -F $fields,machine_pid,vcpu >"$OUT/as_guest" || exit
+perfvisor convert --native -i /tmp/chains -o /tmp/native || exit
+perf --buildid-dir /tmp/native/debug script --no-inline -i /tmp/native -F $fields,cpu >"$OUT/as_native" || exit
 record_known -g --kernel-only --duration 1 -o /tmp/kernel_only || exit
 perfvisor script -i /tmp/kernel_only -F comm,pid,ip >"$OUT/kernel_only" || exit
-cp /tmp/chains $guest/kallsyms $guest/modules "$OUT/"
+cp /tmp/chains $guest/pid $guest/kallsyms $guest/modules "$OUT/"
 address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }
 page() { printf '%x' $((0x$1 & ~0xfff)); }
 # Code, each in a file that is named by where it begins: the kernel's, and modules'.

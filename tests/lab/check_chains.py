@@ -197,6 +197,19 @@ kernel_only = [[int(line.split()[0], 16) >> 63 for line in block.strip("\n").spl
                for block in open(f"{folder}/kernel_only").read().split("\n\n")]
 check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for modes in kernel_only),
       "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
+
+
+def guests_samples(path, *form):
+    with open(f"{folder}/{path}", "rb") as file:
+        return subprocess.run(["python3", "tests/cli/guest_samples.py", *form], stdin=file,
+                              capture_output=True, check=True).stdout.splitlines()
+
+
+ours = guests_samples("as_guest", "guest", open(f"{folder}/pid").read().strip())
+perfs = guests_samples("as_native", "native")
+check(ours == perfs and len(ours) >= 5000,
+      f"convert --native: of {len(ours)} lines stock perf has {sum(map(str.__ne__, map(str, ours), map(str, perfs)))} "
+      f"that differ, and {len(perfs) - len(ours)} more")
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
     check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
 sys.exit(exit_status())

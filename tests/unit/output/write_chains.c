@@ -4,12 +4,15 @@
  * what is in it: a line for each chain, "PERIOD VM VCPU COMMAND FRAME…", separated by tabs, the
  * outermost frame first, each frame as its level, a space and its name.
  *
- *	write_chains FILE
+ *	write_chains FILE [programs]
  *
+ * programs: the recording has a function of the guests' program, their kernel has a module, and its
+ * names are of the characters that the text of kallsyms can have.
  * Names are a guest's, which means us harm.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "perfdata/sample.h"
@@ -74,6 +77,7 @@ static struct perfdata_event event = {
 };
 
 static uint64_t clock_ns = 1000000000;
+static bool programs;
 
 static void check(struct error *error)
 {
@@ -81,6 +85,20 @@ static void check(struct error *error)
 		return;
 	fprintf(stderr, "write_chains: %s\n", error_message(error));
 	exit(1);
+}
+
+static const char *function_name(size_t number)
+{
+	static char name[256];
+	size_t length = strlen(functions[number]);
+
+	if (!programs)
+		return functions[number];
+	for (size_t i = 0; i <= length; i++)
+		name[i] = functions[number][i] > ' ' && functions[number][i] < 0x7f ? functions[number][i]
+			  : i == length						     ? 0
+										     : '_';
+	return name;
 }
 
 static uint64_t address_of(int frame)
@@ -147,9 +165,11 @@ static void tell(size_t number)
 		       processes[chains[number].process]);
 	for (const int *frame = chains[number].frames; *frame != END; frame++) {
 		if (*frame >= 0)
-			printf("\tguest kernel %s", functions[*frame]);
+			printf("\tguest kernel %s", function_name(*frame));
 		else
-			printf("\t%s", *frame == APP ? "guest user [app]" : "host user [spinner]");
+			printf("\t%s", *frame != APP ? "host user [spinner]"
+				     : programs	    ? "guest user app_main"
+						    : "guest user [app]");
 	}
 	putchar('\n');
 }
@@ -181,35 +201,59 @@ static void add_threads(struct perfdata_writer *writer)
 	add_mapping(writer, 0, 900, "/nonexistent/spinner");
 }
 
-static void finish(struct perfdata_writer *writer)
+/* What BUILDER, which it takes, collected, into OUT. */
+static void encode(struct symbol_builder *builder, struct buffer *out)
+{
+	struct symbol_table *table = symbol_builder_finish(builder);
+
+	buffer_init(out, 1 << 20);
+	symbol_table_encode(table, out);
+	symbol_table_destroy(table);
+}
+
+static void encode_program(struct buffer *out)
 {
 	struct symbol_builder *builder = symbol_builder_create();
-	struct perfdata_writer_symbols symbols = { 0 };
-	struct perfdata_inventory inventory;
-	struct symbol_table *table;
-	struct buffer encoded;
+
+	symbol_builder_add(builder, 0x1000, 0x2000, 'T', "app_main", NULL);
+	encode(builder, out);
+}
+
+static void encode_kernel(struct buffer *out)
+{
+	struct symbol_builder *builder = symbol_builder_create();
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		symbol_builder_add(builder, KERNEL + 0x1000 + FUNCTION_BYTES * i,
-				   KERNEL + 0x1000 + FUNCTION_BYTES * (i + 1), 'T', functions[i],
-				   NULL);
-	table = symbol_builder_finish(builder);
-	buffer_init(&encoded, 1 << 20);
-	symbol_table_encode(table, &encoded);
-	symbol_table_destroy(table);
+				   KERNEL + 0x1000 + FUNCTION_BYTES * (i + 1), 'T', function_name(i),
+				   programs && i > 8 ? "extra" : NULL);
+	encode(builder, out);
+}
+
+static void finish(struct perfdata_writer *writer)
+{
+	struct perfdata_writer_symbols symbols[2] = { 0 };
+	struct perfdata_inventory inventory;
+	struct buffer kernel, program;
+
+	encode_kernel(&kernel);
+	encode_program(&program);
 	perfdata_inventory_init(&inventory);
 	inventory.guest = inventory.guest_sampled = inventory.host_sampled = true;
 	inventory.guest_processes = true;
 	for (size_t i = 0; i < 2; i++)
 		perfdata_inventory_add(&inventory, vm_pids[i], vm_names[i], "qemu");
-	symbols.data = encoded.data;
-	symbols.size = encoded.size;
+	symbols[0] = (struct perfdata_writer_symbols){ .data = kernel.data, .size = kernel.size };
+	symbols[1] = (struct perfdata_writer_symbols){ .data = program.data, .size = program.size,
+						       .kind = PERFDATA_SYMBOLS_FILE,
+						       .path = "/usr/bin/app" };
 	check(perfdata_writer_finish(writer,
 				     &(struct perfdata_writer_features){ .inventory = &inventory,
-									 .symbols = &symbols,
-									 .symbols_count = 1 }));
+									 .symbols = symbols,
+									 .symbols_count = 1 + programs }));
 	perfdata_inventory_deinit(&inventory);
-	buffer_deinit(&encoded);
+	buffer_deinit(&kernel);
+	buffer_deinit(&program);
 }
 
 int main(int argc, char **argv)
@@ -217,8 +261,9 @@ int main(int argc, char **argv)
 	struct perfdata_writer *writer;
 	uint64_t ids[2][2], host;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
+	programs = argc > 2;
 	check(perfdata_writer_create(argv[1], &event, 1, 16, &writer));
 	for (uint32_t vm = 0; vm < 2; vm++)
 		for (uint32_t vcpu = 0; vcpu < 2; vcpu++)

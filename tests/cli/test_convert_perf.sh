@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `perfvisor convert --native`: stock perf shows of the converted file, sample for sample, what
+# perfvisor shows of the guest in the original, and nothing of this machine; folded, both are what
+# write_chains says that it wrote. Tools that are not perf's read what lies beside the file.
+set -u
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+written=$(dirname "$perfvisor")/tests/unit
+tools=$(realpath tests/cli)
+golden=$(realpath tests/golden/perfdata)
+corpus=$(realpath tests/fuzz/corpus)
+command -v perf >/dev/null || { echo 'perf is not installed'; exit 77; }
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+export LC_ALL=C HOME=$here # no perfconfig, no build-id cache
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+same() { # WHAT LINES: want and got are the same, and so many at least
+	[ "$(wc -l <want)" -ge "$2" ] || complain "$1: only $(wc -l <want) lines"
+	diff want got >differences ||
+		{ complain "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 12 differences; }
+}
+refused() { # STATUS PATTERN OPTION…
+	local wanted=$1 pattern=$2
+	shift 2
+	"$perfvisor" convert "$@" 2>err.txt
+	[ $? = "$wanted" ] && grep -q "$pattern" err.txt || complain "convert $*: $(cat err.txt)"
+}
+convert() { # OPTION…: to native
+	"$perfvisor" convert --native -o native "$@" 2>convert.err || complain "convert $*: $(cat convert.err)"
+}
+perf_script() {
+	perf --buildid-dir native/debug script --no-inline -i native "$@" 2>perf.err
+}
+fields=comm,pid,tid,time,period,event,ip,sym,symoff,dso
+# compare WHAT RECORDING PID LINES: as guest and as native, by perf and by perfvisor
+compare() {
+	"$perfvisor" script -i "$2" -F $fields,machine_pid,vcpu 2>/dev/null |
+		python3 "$tools/guest_samples.py" guest "$3" | sed 's/ cycles:G: / cycles: /' >want
+	perf_script -F $fields,cpu | python3 "$tools/guest_samples.py" native >got
+	same "$1: perf script" "$4"
+	"$perfvisor" script -i native -F $fields,cpu 2>script.err | python3 "$tools/guest_samples.py" native >got
+	same "$1: perfvisor script" "$4"
+	grep -v 'kernel is shown as addresses' script.err && complain "$1: it complains"
+}
+rows() { # of a report, without headings
+	grep -v '^#' | grep . | sed -E 's/^ +[0-9]/ &/; s/\[(guest\.)?kernel\.kallsyms\]/KERNEL/; s/\[g\]/[k]/; s/\[u\]/[.]/; s/ +/ /g; s/ $//'
+}
+
+"$written/write_chains" vm.data programs >truth || exit 1
+refused 2 'it has web <1> (5000), db (6000)' --native -i vm.data
+refused 2 'hint: --native' -i vm.data
+refused 1 "no VM 'none'" --native -i vm.data --vm none
+[ -e perf.data.native ] && complain 'a failure leaves something'
+by_name=(-g none --no-children --sort)
+while IFS=: read -r name pid lines; do
+	convert --vm "$name" -i vm.data
+	compare "$name" vm.data "$pid" "$lines"
+	grep "	$name	" truth | python3 "$tools/collapse.py" --truth >want
+	perf_script | python3 "$tools/collapse.py" >got
+	same "$name: perf script, folded" 1
+	"$perfvisor" fold -i native 2>fold.err | sort >got
+	same "$name: perfvisor fold" 1
+	"$perfvisor" report -i vm.data --vm "$name" "${by_name[@]}" gcomm,dso,sym 2>/dev/null | rows >want
+	"$perfvisor" report -i native "${by_name[@]}" comm,dso,sym 2>/dev/null | rows >got
+	same "$name: perfvisor report" 1
+	sed -i 's/\[extra\]/KERNEL/' want
+	sort want -o want
+	perf --buildid-dir native/debug report -i native --stdio "${by_name[@]}" comm,dso,sym 2>/dev/null | rows | sort >got
+	same "$name: perf report" 1
+done <<'VMS'
+web <1>:5000:430
+db:6000:112
+VMS
+[ -d native.old ] || complain 'what was there is not kept'
+mkdir native.old/mine
+touch native.old/debug/notes native.old/mine/letter
+"$perfvisor" convert --native --vm db -i vm.data -o native 2>err.txt
+[ $? = 1 ] && grep -q 'hint: remove' err.txt && [ -f native.old/debug/notes ] && [ -f native.old/mine/letter ] ||
+	complain "somebody's own files go: $(ls -R native.old)"
+rm -rf native.old
+refused 2 "'native' is the recording that is to be converted" --native -i native -o native
+refused 1 'the recording has no VM' --native -i native -o again
+
+# What lies beside the file, by binutils.
+elf=$(find native/debug -name elf)
+nm "$elf" >got 2>&1
+echo '0000000000001000 T app_main' >want
+same 'nm' 1
+readelf -n "$elf" 2>&1 | grep -qE 'Build ID: [0-9a-f]{40}' || complain "$(readelf -n "$elf" 2>&1)"
+[ "$(readelf -lW native/kcore_dir/kcore 2>&1 | grep -c '^  LOAD .*0xffffffff81001000 ')" = 1 ] ||
+	complain "kcore: $(readelf -lW native/kcore_dir/kcore 2>&1)"
+grep -q '^ffffffff81001900 T a_function_with.*	\[extra\]$' native/kcore_dir/kallsyms ||
+	complain 'kallsyms does not name a module'
+
+# Names that do harm to what reads them spoil no others.
+"$written/write_chains" harm.data >/dev/null
+convert --vm 5000 -i harm.data
+perf_script -F ip,sym | grep ffffffff81 >got
+[ "$(grep -c entry_SYSCALL_64 got)" = 88 ] && ! grep -q unknown got || complain "hostile names: $(sort got | uniq -c)"
+
+# Processes that come and go, threads, a pid that is used again, two events; nothing is known of the kernel,
+# and this machine's symbols are not its.
+"$written/write_example" example guest-processes >truth || complain 'write_example failed'
+convert --vm first -i example
+compare processes example 5000 250
+awk '$7 == 5000 { print $1 "/" $2, $5, $9, $10 }' truth >want
+perf_script -F comm,pid,tid,period,ip |
+	sed -E 's,^ *(\S+) +(-?[0-9]+)/(-?[0-9]+) +([0-9]+) +([0-9a-f]+) *$,\2/\3 \4 \5 \1,' >got
+same 'processes: as they were written' 250
+perf report --header-only -i native 2>/dev/null >header.txt
+for line in 'hostname : web1' 'os release : 6.1.0-example' 'nrcpus online : 2'; do
+	grep -qF "# $line" header.txt || complain "the header has no '$line': $(cat header.txt)"
+done
+perf evlist -i native 2>/dev/null >got
+printf '%s\n' cpu-clock cycles >want
+same 'events' 2
+[ -f native/kcore_dir/kallsyms ] && [ ! -s native/kcore_dir/kallsyms ] ||
+	complain 'kallsyms of an unknown kernel is not empty'
+
+# A recording of stock perf's own: one VM, which needs no --vm; threads have the vCPUs' names.
+convert -i "$golden/kvm.data"
+"$perfvisor" script -i "$golden/kvm.data" -F comm,pid,tid,time,ip 2>/dev/null | sed 's/  */ /g' >want
+perf_script -F comm,pid,tid,time,ip | sed 's/  */ /g' >got
+same "stock perf's recording" 50
+
+# Whatever is in the file: an error or a recording, and no crash.
+for file in "$golden"/*.data "$corpus"/perfdata/* "$corpus"/profile/*; do
+	rm -rf odd odd.old
+	"$perfvisor" convert --native -i "$file" -o odd >odd.out 2>&1
+	[ $? -le 1 ] || grep -q '^perfvisor: .*--vm' odd.out || complain "$file: $(cat odd.out)"
+done
+exit $status
