@@ -97,6 +97,8 @@ static void native_deinit(struct native *native)
 	perfdata_writer_destroy(native->writer);
 	symbol_table_destroy(native->kernel);
 	free(native->boot_starts);
+	free(native->events);
+	map_deinit(&native->ids);
 	vector_deinit(&native->files);
 	map_deinit(&native->file_of_dso);
 }
@@ -111,6 +113,7 @@ static struct error *convert(const struct convert_config *config, int argc, char
 	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
 
 	map_init(&native.file_of_dso);
+	map_init(&native.ids);
 	native.session = session;
 	if (!error)
 		error = check_output(path, output);

@@ -32,6 +32,9 @@ struct native {
 	uint64_t nested;      /* of them: of a guest of the guest */
 	uint32_t vcpus;	      /* one more than the highest number of a vCPU with samples */
 
+	uint32_t *events; /* place in the new file + 1, by that in the old one; 0: left out. Owned */
+	struct map ids;	  /* new place of the event and vCPU -> new id */
+
 	VECTOR(struct native_file) files;
 	struct map file_of_dso; /* -> place in files + 1 */
 };
@@ -43,8 +46,26 @@ bool native_has_time(const struct native *native, uint64_t time);
 /* The range that is the kernel's and its modules'; false: not known. */
 bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint64_t *ret_end);
 
+#define NATIVE_MAX_VCPUS 4096
+
+/* The CPU that a vCPU is; 0 for one whose number is not known. */
+static inline uint32_t native_cpu(uint32_t vcpu)
+{
+	return vcpu < NATIVE_MAX_VCPUS ? vcpu : 0;
+}
+
 /* Writes the file PATH: all of it but the features (native_records.c). */
 struct error *native_write_records(struct native *native, const char *path) MUST_CHECK;
+/* The id of what was event OLD_EVENT, which is not left out, on CPU VCPU. */
+struct error *native_find_id(struct native *native, size_t old_event, uint32_t vcpu,
+			     uint64_t *ret) MUST_CHECK;
+
+/* The records beside samples (native_side.c): creating reads all of the recording. */
+struct native_side *native_side_create(struct native *native);
+void native_side_destroy(struct native_side *side);
+/* Writes those of times up to TIME that were not written yet. */
+struct error *native_side_copy_until(struct native_side *side, uint64_t time) MUST_CHECK;
+
 /* The symbols, beside the file in FOLDER (native_symbols.c). */
 struct error *native_write_symbols(struct native *native, const char *folder) MUST_CHECK;
 

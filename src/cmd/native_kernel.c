@@ -2,11 +2,11 @@
 /*
  * Which kernel a converted recording has. An ordinary machine's recording has one; ours may have
  * several tables of a guest's: states of one boot, between which modules came and went, and
- * other boots. Tables whose kernels begin at the same address are of one boot: their symbols become one
- * table. Of several boots the one with most samples is taken.
+ * other boots. Tables whose kernels begin at the same address are of one boot: their symbols become
+ * one table. Of several boots the one with most samples is taken.
  *
- * Limits: a kernel that boots twice at one address (no KASLR) counts as one boot; of two modules that
- * were at the same address one after the other one gives the names.
+ * Limits: a kernel that boots twice at one address (no KASLR) counts as one boot; of two modules
+ * that were at the same address one after the other one gives the names.
  */
 #include <string.h>
 

@@ -12,8 +12,8 @@
  * kernel (maps__split_kallsyms()); with all of them as the kernel's own, what lies between two
  * modules (BPF programs, trampolines) would have the name of what stands before it.
  *
- * The user's own cache of build-ids, ~/.debug, is left alone: the guest says what its files are, and could
- * name the host's samples.
+ * The user's own cache of build-ids, ~/.debug, is left alone: the guest says what its files are,
+ * and could name the host's samples.
  */
 #include <errno.h>
 #include <fcntl.h>

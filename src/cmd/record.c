@@ -74,8 +74,8 @@ static const struct option_spec record_option_table[] = {
 };
 
 /*
- * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by what its
- * kernel and programs have.
+ * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by what
+ * its kernel and programs have.
  */
 static struct error *check_call_graph(struct record_options *options)
 {

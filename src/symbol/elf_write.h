@@ -23,8 +23,8 @@ struct elf_range {
 uint16_t elf_write_machine(const char *name);
 
 /*
- * Into OUT, which is empty, a shared object whose .symtab has TABLE's symbols; their addresses are offsets in the
- * file that it stands for, and addresses of its one segment. BUILD_ID_BYTES at most 64.
+ * Into OUT, which is empty, a shared object whose .symtab has TABLE's symbols; their addresses are
+ * offsets in the file that it stands for, and addresses of its one segment. BUILD_ID_BYTES at most 64.
  */
 void elf_write_symbols(const struct symbol_table *table, uint16_t machine, const uint8_t *build_id,
 		       size_t build_id_bytes, struct buffer *out);
