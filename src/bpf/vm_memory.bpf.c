@@ -53,6 +53,19 @@ static __always_inline void read_slots(bool hashed)
 	slots_valid = visit_slots(found_kvm, hashed, &walk);
 }
 
+static __always_inline void read_registers(__u64 vcpu, struct vm_memory_vcpu *to)
+{
+	__u64 vmcb = read_word(vcpu + memory_layout.svm_vmcb);
+	__u64 arch = vcpu + memory_layout.vcpu_arch;
+
+	to->cr3 = read_word(vmcb + memory_layout.vmcb_cr3);
+	to->gs_base = read_word(vmcb + memory_layout.vmcb_gs_base);
+	to->cpl = read_byte(vmcb + memory_layout.vmcb_cpl);
+	to->mp_state = read_u32(arch + memory_layout.arch_mp_state);
+	bpf_probe_read_kernel(to->registers, sizeof(to->registers),
+			      (void *)(unsigned long)(arch + memory_layout.arch_regs));
+}
+
 static __always_inline void read_vcpu(__u64 vcpu)
 {
 	__u32 number = vcpu_count++;
@@ -66,9 +79,9 @@ static __always_inline void read_vcpu(__u64 vcpu)
 	to->cr4 = read_word(arch + memory_layout.arch_cr4);
 	to->efer = read_word(arch + memory_layout.arch_efer);
 	to->nested = read_u32(arch + memory_layout.arch_hflags) & HF_GUEST_MASK;
-	to->cr3 = memory_layout.is_svm ? read_word(read_word(vcpu + memory_layout.svm_vmcb) +
-						   memory_layout.vmcb_cr3) :
-					 0;
+	to->cr3 = 0;
+	if (memory_layout.is_svm)
+		read_registers(vcpu, to);
 }
 
 /* Returns the file's VM, 0 if it is none of KVM's; *RET_VCPU: the vCPU, if it is one's. */

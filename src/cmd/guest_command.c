@@ -4,8 +4,8 @@
 
 #include "host/vm.h"
 
-static struct error *choose_vm(const struct host_vms *vms, const char *text,
-			       const struct host_vm **ret)
+struct error *guest_command_choose(const struct host_vms *vms, const char *text,
+				   const struct host_vm **ret)
 {
 	if (text)
 		return host_vms_select(vms, text, ret);
@@ -21,14 +21,6 @@ static struct error *choose_vm(const struct host_vms *vms, const char *text,
 			  "'perfvisor list' shows them");
 }
 
-static struct error *open_view(const struct host_vm *vm, struct guest_view **ret)
-{
-	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = vm_memory_finder_create();
-	struct error *error = guest_view_open(finder, vm, ret);
-
-	return error ? error_prefix(error, "could not look into VM '%s'", vm->name) : NULL;
-}
-
 static const char *hint_for(const struct error *error)
 {
 	switch (error_code(error)) {
@@ -41,22 +33,30 @@ static const char *hint_for(const struct error *error)
 	}
 }
 
+struct error *guest_command_open_vm(struct vm_memory_finder *finder, const struct host_vm *vm,
+				    struct guest_view **ret)
+{
+	struct error *error = guest_view_open(finder, vm, ret);
+
+	if (!error)
+		return NULL;
+	error = error_prefix(error, "could not look into VM '%s'", vm->name);
+	return error_hint(error, "%s", hint_for(error));
+}
+
 struct error *guest_command_open(const char *text, struct guest_view **ret)
 {
+	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
+	_cleanup_host_vms_ struct host_vms vms = { 0 };
 	const struct host_vm *vm;
-	struct host_vms vms;
 	struct error *error = host_vms_find(&vms);
 
+	if (!error)
+		error = guest_command_choose(&vms, text, &vm);
 	if (error)
 		return error;
-	error = choose_vm(&vms, text, &vm);
-	if (!error) {
-		error = open_view(vm, ret);
-		if (error)
-			error = error_hint(error, "%s", hint_for(error));
-	}
-	host_vms_deinit(&vms);
-	return error;
+	finder = vm_memory_finder_create();
+	return guest_command_open_vm(finder, vm, ret);
 }
 
 const char *guest_command_printable(const char *name, char *text, size_t size)

@@ -7,7 +7,6 @@
  * tracepoint without a rate is sampled each time, as perf does.
  */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/buffer.h"
 #include "base/log.h"
@@ -16,10 +15,6 @@
 #include "host/tracefs.h"
 
 #define DEFAULT_HZ 999
-
-#define SAMPLE_TYPE                                                                                \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
 static uint64_t max_sample_rate(void)
 {
@@ -84,12 +79,7 @@ static struct error *prepare_event(struct host_event *event, const struct record
 {
 	host_event_set_modes(event, options->guest, options->host, ret_modes);
 	set_rate(event, options, frequency);
-	event->attr.disabled = 1;
-	/* The clock that a BPF program has, too; not local_clock(), which it has not. */
-	event->attr.use_clockid = 1;
-	event->attr.clockid = CLOCK_MONOTONIC;
-	event->attr.sample_type = SAMPLE_TYPE | (event->tracepoint ? PERF_SAMPLE_RAW : 0);
-	event->attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	host_event_set_sampling(event);
 	if (options->callchains) {
 		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 		/* Those of guests are not the kernel's affair. */

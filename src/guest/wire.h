@@ -43,6 +43,14 @@ enum guest_message {
 				   its chain ended (a place), u32 count of frames, each u32
 				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
 				   u64 bytes of that, function, module: u32 length, text */
+	GUEST_ASK_VCPU,		/* what a vCPU was met at: u32 1 in user mode, 8 u64 ip, sp, bp, ax, dx,
+				   di, r10, r13 (struct unwind_registers), u64 task_struct, u64 GS
+				   base (to find the task by, if that is 0), 4 u64 of the vCPU's
+				   registers, u32 count of copied stacks: two of the kernel and the
+				   user's, of each u64 start, u64 end, u32 bytes, the bytes; or 0:
+				   the vCPU stands still, they are read from memory -> u32 1 if its
+				   task was found, and that task; a chain as above: the kernel's,
+				   then the user's */
 	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
@@ -63,6 +71,9 @@ enum guest_message {
 #define GUEST_FRAME_CALL 1    /* the address is a call's return address */
 #define GUEST_FRAME_GUESSED 2
 #define GUEST_FRAME_WAITING 4 /* scheduler or lock code, which the guest's /proc/PID/stack leaves out */
+#define GUEST_VCPU_STACKS 3
+#define GUEST_PLACE_NAME_BYTES 1024 /* of a place's names; what is longer is cut */
+#define GUEST_FRAME_USER 8    /* user code; the place's module is then the path of its file */
 #define GUEST_WIRE_REGISTERS 4
 #define GUEST_MESSAGE_MAX ((size_t)64 << 20)
 

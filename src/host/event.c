@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/event_names.h"
 #include "host/event_pmu.h"
@@ -353,6 +354,20 @@ void host_event_set_modes(struct host_event *event, bool guest, bool host, host_
 		event->attr.exclude_kernel = !event->kernel;
 		event->attr.exclude_hv = !event->hypervisor;
 	}
+}
+
+void host_event_set_sampling(struct host_event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	attr->disabled = 1;
+	/* The clock that a BPF program has, too; not local_clock(), which it has not. */
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			    (event->tracepoint ? PERF_SAMPLE_RAW : 0);
+	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 }
 
 bool host_event_sees_host(const struct host_event *event)

@@ -62,6 +62,8 @@ void host_events_deinit(struct host_events *events);
  * Tracepoints happen in the host and are always wanted.
  */
 void host_event_set_modes(struct host_event *event, bool guest, bool host, host_modes *ret_modes);
+/* What a sample says, by which clock, and that the event waits to be enabled; not its rate. */
+void host_event_set_sampling(struct host_event *event);
 /* Whether samples of the host (of guests) can come at all, with the attr as it is now. */
 bool host_event_sees_host(const struct host_event *event);
 bool host_event_sees_guest(const struct host_event *event);

@@ -8,12 +8,12 @@
 #include "base/memory.h"
 #include "guest/wire.h"
 
-#define MAX_NAME_BYTES 1024
+_Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "all stacks are sent");
 
 static uint32_t decode_text(struct cursor *cursor, struct intern *strings)
 {
 	uint32_t length = cursor_u32(cursor);
-	const char *text = cursor_bytes(cursor, length <= MAX_NAME_BYTES ? length : SIZE_MAX);
+	const char *text = cursor_bytes(cursor, length <= GUEST_PLACE_NAME_BYTES ? length : SIZE_MAX);
 
 	return text ? intern_bytes(strings, text, length) : 0;
 }
@@ -35,6 +35,7 @@ static void decode_frame(struct cursor *cursor, struct intern *strings,
 	ret->call = flags & GUEST_FRAME_CALL;
 	ret->guessed = flags & GUEST_FRAME_GUESSED;
 	ret->waiting = flags & GUEST_FRAME_WAITING;
+	ret->user = flags & GUEST_FRAME_USER;
 	decode_place(cursor, strings, &ret->place);
 }
 
@@ -117,6 +118,67 @@ struct error *guest_stacks_read(struct guest_view *view, const struct guest_task
 		return error;
 	}
 	*ret = stacks;
+	return NULL;
+}
+
+bool guest_stacks_decode_vcpu(const struct buffer *answer, struct intern *strings,
+			      struct guest_stacks *stacks, struct guest_task *ret_task)
+{
+	struct cursor cursor = cursor_make(answer->data, answer->size, false);
+	struct guest_stack stack = { .kind = UNWIND_TASK_ASLEEP, .state = 'R' };
+	bool has_task = cursor_u32(&cursor);
+	struct guest_task task;
+
+	guest_view_decode_task(&cursor, &task);
+	decode_chain(&cursor, strings, &stack, stacks);
+	vector_append(&stacks->items, stack);
+	*ret_task = has_task ? task : (struct guest_task){ 0 };
+	return !cursor.failed && !cursor_left(&cursor);
+}
+
+static void append_stack(struct buffer *request, const struct capture_stack *stack)
+{
+	buffer_append_u64(request, stack->start.value);
+	buffer_append_u64(request, stack->end.value);
+	buffer_append_u32(request, stack->bytes);
+	buffer_append(request, stack->data, stack->bytes);
+}
+
+static void append_state(struct buffer *request, const struct guest_vcpu_state *state)
+{
+	const struct unwind_registers *registers = &state->registers;
+	const uint64_t words[] = {
+		registers->ip,	       registers->sp,	 registers->bp,	       registers->ax,
+		registers->dx,	       registers->di,	 registers->r10,       registers->r13,
+		state->task.value,     state->gs_base,	 state->mmu.x86.cr0,   state->mmu.x86.cr3,
+		state->mmu.x86.cr4,    state->mmu.x86.efer,
+	};
+
+	buffer_append_u32(request, state->user);
+	buffer_append(request, words, sizeof(words));
+	buffer_append_u32(request, state->stacks ? GUEST_VCPU_STACKS : 0);
+	if (!state->stacks)
+		return;
+	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
+		append_stack(request, &state->stacks->kernel[i]);
+	append_stack(request, &state->stacks->user);
+}
+
+struct error *guest_stacks_read_vcpu(struct guest_view *view, const struct guest_vcpu_state *state,
+				     struct intern *strings, struct guest_stacks *stacks,
+				     struct guest_task *ret_task)
+{
+	_cleanup_buffer_ struct buffer request, answer;
+	struct error *error;
+
+	buffer_init(&request, GUEST_MESSAGE_MAX);
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	append_state(&request, state);
+	error = guest_view_ask(view, GUEST_ASK_VCPU, request.data, request.size, &answer);
+	if (error)
+		return error;
+	if (!guest_stacks_decode_vcpu(&answer, strings, stacks, ret_task))
+		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
 	return NULL;
 }
 

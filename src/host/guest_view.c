@@ -267,7 +267,7 @@ struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret)
 				  GUEST_CACHE_SYMBOLS, ret);
 }
 
-static void decode_task(struct cursor *cursor, struct guest_task *ret)
+void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret)
 {
 	const char *comm, *name;
 
@@ -306,7 +306,7 @@ struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope sc
 	for (uint32_t i = 0; i < count && i < MAX_TASKS && !cursor.failed; i++) {
 		struct guest_task task;
 
-		decode_task(&cursor, &task);
+		guest_view_decode_task(&cursor, &task);
 		vector_append(&tasks.items, task);
 	}
 	if (cursor.failed || cursor_left(&cursor)) {
@@ -328,7 +328,7 @@ struct error *guest_view_task(struct guest_view *view, struct gva at, struct gue
 	if (error)
 		return error;
 	cursor = cursor_make(view->answer.data, view->answer.size, false);
-	decode_task(&cursor, &task);
+	guest_view_decode_task(&cursor, &task);
 	if (cursor.failed || cursor_left(&cursor))
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
 	*ret = task;

@@ -7,6 +7,7 @@
 #define HOST_GUEST_VIEW_H
 
 #include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include "bpf/guest_sampler.h"
@@ -60,6 +61,8 @@ struct error *guest_view_unwind_table(struct guest_view *view,
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;
+/* A task as the parser sends it; a cursor that has failed leaves what it may. */
+void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret);
 /*
  * The task whose task_struct is TASK, as of the last refresh: some ten reads, no list is walked.
  * ERROR_NOT_FOUND: what is there cannot be a task.

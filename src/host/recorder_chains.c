@@ -8,13 +8,11 @@
  */
 #include <linux/perf_event.h>
 
+#include "host/kvm_registers.h"
 #include "host/recorder_state.h"
 #include "unwind/unwind.h"
 
 #define MAX_FRAMES 512
-
-/* As KVM numbers them, enum kvm_reg of arch/x86/include/asm/kvm_host.h. */
-enum { AX, CX, DX, BX, SP, BP, SI, DI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
 struct recorder_chain {
 	struct unwind_frame frames[MAX_FRAMES];
@@ -62,21 +60,6 @@ static struct unwind_stack stack_of(const struct capture_stack *stack)
 	};
 }
 
-static struct unwind_registers registers_of(const struct capture_stacks *stacks, uint64_t ip)
-{
-	const uint64_t *registers = stacks->registers;
-
-	return (struct unwind_registers){ .ip = ip,
-					  .sp = registers[SP],
-					  .bp = registers[BP],
-					  .ax = registers[AX],
-					  .dx = registers[DX],
-					  .di = registers[DI],
-					  .r10 = registers[R10],
-					  .r13 = registers[R13],
-					  .others_known = true };
-}
-
 /* As far as they are certain. */
 static enum perfdata_chain_end add_frames(struct recorder_chain *chain,
 					  const struct unwind_chain *found)
@@ -114,7 +97,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 					  const struct capture_guest *guest, uint64_t ip,
 					  uint64_t time_ns)
 {
-	struct unwind_registers start = registers_of(guest->stacks, ip);
+	struct unwind_registers start = kvm_registers_for_unwind(guest->stacks->registers, ip);
 	const struct unwind_table *table = recorder->vms.items[vm].unwind;
 	struct recorder_chain *chain = recorder->chain;
 	struct unwind_stack copies[CAPTURE_KERNEL_STACKS];
@@ -207,7 +190,8 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 		add(chain, sample->ip);
 		end = guest ? PERFDATA_CHAIN_UNREADABLE : PERFDATA_CHAIN_NO_REGISTERS;
 	} else if (user) {
-		struct unwind_registers start = registers_of(guest->stacks, sample->ip);
+		struct unwind_registers start =
+			kvm_registers_for_unwind(guest->stacks->registers, sample->ip);
 
 		end = add_user(recorder, vm, guest, &start, sample->time_ns);
 	} else {

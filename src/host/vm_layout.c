@@ -212,17 +212,25 @@ static struct error *find_registers(const struct btf *btf, struct vm_memory_layo
 
 static struct error *find_vmcb(const struct btf *btf, struct vm_memory_layout *ret)
 {
-	__u32 save, cr3;
+	__u32 save, cr3, cpl, gs, segment_base;
 	const struct wanted fields[] = {
 		{ "vcpu_svm", "vmcb", &ret->svm_vmcb },
 		{ "vmcb", "save", &save },
 		{ "vmcb_save_area", "cr3", &cr3 },
+		{ "vmcb_save_area", "cpl", &cpl },
+		{ "vmcb_save_area", "gs", &gs },
+		{ "vmcb_seg", "base", &segment_base },
+		{ "kvm_vcpu_arch", "regs", &ret->arch_regs },
+		{ "kvm_vcpu_arch", "mp_state", &ret->arch_mp_state },
 	};
 	struct error *error = find_fields(btf, fields, sizeof(fields) / sizeof(*fields));
 
-	if (!error)
-		ret->vmcb_cr3 = save + cr3;
-	return error;
+	if (error)
+		return error;
+	ret->vmcb_cr3 = save + cr3;
+	ret->vmcb_cpl = save + cpl;
+	ret->vmcb_gs_base = save + gs + segment_base;
+	return NULL;
 }
 
 static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layout *ret)

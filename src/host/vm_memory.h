@@ -21,10 +21,18 @@ struct host_vm_slot {
 	uint64_t hva; /* where the VMM has it mapped */
 };
 
+#define HOST_VM_REGISTERS 17 /* as KVM numbers them (host/kvm_registers.h); the last is IP */
+
 struct host_vm_registers {
 	uint32_t vcpu;
 	bool nested; /* it runs a guest of its own: not this guest's page tables; QEMU does not say */
 	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel, by BPF) */
+	/* By BPF, on AMD; of a vCPU that is in the guest: as of its last exit. */
+	bool has_state;
+	bool halted; /* by HLT: waits for an interrupt */
+	bool user;   /* CPL 3 */
+	uint64_t registers[HOST_VM_REGISTERS];
+	uint64_t gs_base;
 };
 
 struct host_vm_memory {

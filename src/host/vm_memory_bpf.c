@@ -4,7 +4,7 @@
  *
  * On AMD CR3 is in the VMCB. On Intel it is in the VMCS, out of reach; KVM's own copy is what it
  * last needed of it, which with nested paging may be of a process that is long gone, so that it is
- * not taken. CR0, EFER and CR4's bits that matter here are true on both: KVM intercepts their changes.
+ * not taken, nor are other registers. CR0, EFER and CR4's bits that matter here are true on both: KVM intercepts their changes.
  */
 #include "host/vm_memory_bpf.h"
 
@@ -13,12 +13,16 @@
 #if HAVE_BPF
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/kvm.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "host/bpf_log.h"
 #include "host/vm_layout.h"
 #include "vm_memory.skel.h"
+
+_Static_assert(VM_MEMORY_REGISTERS == HOST_VM_REGISTERS, "all of them are passed on");
 
 struct vm_memory_bpf {
 	struct vm_memory_skeleton *skeleton;
@@ -79,8 +83,13 @@ static void take_registers(const struct vm_memory_skeleton *skeleton, struct hos
 					  .cr3 = vcpu->cr3,
 					  .cr4 = vcpu->cr4,
 					  .efer = vcpu->efer } },
+			.has_state = skeleton->rodata->memory_layout.is_svm,
+			.halted = vcpu->mp_state == KVM_MP_STATE_HALTED,
+			.user = vcpu->cpl == 3,
+			.gs_base = vcpu->gs_base,
 		};
 
+		memcpy(registers.registers, vcpu->registers, sizeof(registers.registers));
 		vector_append(&ret->registers, registers);
 	}
 }

@@ -48,7 +48,7 @@ static bool read_pages(void *context, const struct gpa *from, size_t count, void
 	return bytes;
 }
 
-static void take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret)
+void service_take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret)
 {
 	uint64_t registers[GUEST_WIRE_REGISTERS];
 
@@ -139,7 +139,7 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 		arch_count++;
 	if (arch_number >= arch_count)
 		return error_create(ERROR_BAD_DATA, "no architecture %u", arch_number);
-	take_registers(request, arch_all[arch_number], &mmu);
+	service_take_registers(request, arch_all[arch_number], &mmu);
 	limit = cursor_u64(request);
 	slot_count = cursor_u32(request);
 	if (request->failed || slot_count > MAX_SLOTS)
@@ -398,7 +398,7 @@ static struct error *answer_state(struct service *service, struct cursor *reques
 	size_t count = 0;
 
 	while (count < GUEST_STATE_MMUS && cursor_left(request))
-		take_registers(request, service->space.mmu.arch, &mmus[count++]);
+		service_take_registers(request, service->space.mmu.arch, &mmus[count++]);
 	if (request->failed || cursor_left(request))
 		return error_create(ERROR_BAD_DATA, "a malformed request");
 	refresh(service);
@@ -443,6 +443,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		return service_answer_file_unwind(service, &request);
 	case GUEST_ASK_STACKS:
 		return service_answer_stacks(service, &request);
+	case GUEST_ASK_VCPU:
+		return service_answer_vcpu(service, &request);
 	case GUEST_ASK_CURRENT:
 		return answer_current(service);
 	case GUEST_ASK_STATE:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What service.c (the connection, the kernel), service_key.c (what tables are made of),
- * service_process.c (its processes) and service_stack.c (their kernel stacks) share.
+ * service_process.c (its processes), service_stack.c (their kernel stacks) and service_vcpu.c (what a
+ * vCPU runs) share.
  */
 #ifndef SERVICE_SERVICE_PRIVATE_H
 #define SERVICE_SERVICE_PRIVATE_H
@@ -12,9 +13,11 @@
 #include "guest/kernel.h"
 #include "guest/mapping.h"
 #include "guest/module.h"
+#include "guest/name.h"
 #include "guest/program.h"
 #include "guest/task.h"
 #include "guest/wire.h"
+#include "unwind/unwind.h"
 
 struct service_stacks;
 
@@ -43,6 +46,23 @@ struct error *service_answer_file_symbols(struct service *service,
 struct error *service_answer_file_unwind(struct service *service,
 					 struct cursor *request) MUST_CHECK;
 struct error *service_answer_stacks(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_vcpu(struct service *service, struct cursor *request) MUST_CHECK;
+
+/* The registers that tell how a vCPU of ARCH translates. */
+void service_take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret);
+/* Makes ->tasks, ->programs and ->mappings, ->stacks, unless they are there. */
+struct error *service_open_tasks(struct service *service) MUST_CHECK;
+struct error *service_open_mappings(struct service *service) MUST_CHECK;
+struct error *service_open_stacks(struct service *service) MUST_CHECK;
+
+void service_append_task(struct service *service, const struct guest_task *task);
+/* Code at ADDRESS; NAME: that of the function that it is in, or an empty one. */
+void service_append_named(struct service *service, uint64_t address, const struct guest_name *name);
+/* Kernel code, for those who have opened stacks. BACK is 1 for return addresses. */
+void service_append_place(struct service *service, uint64_t address, unsigned int back);
+void service_append_frame(struct service *service, const struct unwind_frame *frame);
+/* The unwind data of kernel and modules, likewise. */
+const struct unwind_table *service_kernel_unwind(const struct service *service);
 
 /*
  * Numbers of what the tables of symbols and of unwind data of the kernel with MODULES (NULL: not known)

@@ -8,7 +8,7 @@
 
 #define MAX_STRINGS 16384
 
-static struct error *open_tasks(struct service *service)
+struct error *service_open_tasks(struct service *service)
 {
 	return service->tasks ? NULL : guest_task_reader_create(service->kernel, &service->tasks);
 }
@@ -19,7 +19,7 @@ static struct error *open_programs(struct service *service)
 				 : guest_program_reader_create(service->kernel, &service->programs);
 }
 
-static struct error *open_mappings(struct service *service)
+struct error *service_open_mappings(struct service *service)
 {
 	/* A guest may have other paths each time. */
 	if (intern_count(service->strings) > MAX_STRINGS) {
@@ -52,7 +52,7 @@ void service_close_processes(struct service *service)
 	service->tasks = NULL;
 }
 
-static void append_task(struct service *service, const struct guest_task *task)
+void service_append_task(struct service *service, const struct guest_task *task)
 {
 	buffer_append_u64(&service->answer, task->at.value);
 	buffer_append_u64(&service->answer, task->mm.value);
@@ -70,7 +70,7 @@ static void append_task(struct service *service, const struct guest_task *task)
 struct error *service_answer_tasks(struct service *service, struct cursor *request)
 {
 	enum guest_task_scope scope = cursor_u32(request) ? GUEST_THREADS : GUEST_PROCESSES;
-	struct error *error = open_tasks(service);
+	struct error *error = service_open_tasks(service);
 	struct guest_tasks tasks;
 
 	if (error)
@@ -78,7 +78,7 @@ struct error *service_answer_tasks(struct service *service, struct cursor *reque
 	guest_tasks_read(service->tasks, scope, &tasks);
 	buffer_append_u32(&service->answer, tasks.items.count);
 	for (size_t i = 0; i < tasks.items.count; i++)
-		append_task(service, &tasks.items.items[i]);
+		service_append_task(service, &tasks.items.items[i]);
 	guest_tasks_deinit(&tasks);
 	return NULL;
 }
@@ -86,7 +86,7 @@ struct error *service_answer_tasks(struct service *service, struct cursor *reque
 struct error *service_answer_task(struct service *service, struct cursor *request)
 {
 	struct gva at = GVA(cursor_u64(request));
-	struct error *error = open_tasks(service);
+	struct error *error = service_open_tasks(service);
 	struct guest_task task;
 
 	if (error)
@@ -94,7 +94,7 @@ struct error *service_answer_task(struct service *service, struct cursor *reques
 	if (!guest_task_read(service->tasks, at, &task))
 		return error_create(ERROR_NOT_FOUND, "the guest has no task at %#llx",
 				    (unsigned long long)at.value);
-	append_task(service, &task);
+	service_append_task(service, &task);
 	return NULL;
 }
 
@@ -120,7 +120,7 @@ static void append_mapping(struct service *service, const struct guest_mapping *
 struct error *service_answer_mappings(struct service *service, struct cursor *request)
 {
 	struct gva mm = GVA(cursor_u64(request));
-	struct error *error = open_mappings(service);
+	struct error *error = service_open_mappings(service);
 	struct guest_mappings mappings;
 
 	if (error)
@@ -143,7 +143,7 @@ static struct error *find_program(struct service *service, struct cursor *reques
 	struct error *error = open_programs(service);
 
 	if (!error)
-		error = open_mappings(service);
+		error = service_open_mappings(service);
 	if (error)
 		return error;
 	guest_space_forget(&service->space);

@@ -57,7 +57,7 @@ static void find_waiting_code(struct service_stacks *stacks)
 	}
 }
 
-static struct error *open_stacks(struct service *service)
+struct error *service_open_stacks(struct service *service)
 {
 	_cleanup_error_ struct error *no_modules = NULL;
 	struct service_stacks *stacks;
@@ -89,22 +89,40 @@ static bool is_waiting_code(const struct service_stacks *stacks, uint64_t addres
 	return false;
 }
 
-/* BACK is 1 for return addresses: the call in front of one may be a function's last instruction. */
-static void append_place(struct service *service, uint64_t address, unsigned int back)
+const struct unwind_table *service_kernel_unwind(const struct service *service)
+{
+	return service->stacks->table;
+}
+
+static void append_name(struct service *service, const char *name)
+{
+	size_t bytes = strnlen(name, GUEST_PLACE_NAME_BYTES);
+
+	buffer_append_u32(&service->answer, bytes);
+	buffer_append(&service->answer, name, bytes);
+}
+
+void service_append_named(struct service *service, uint64_t address, const struct guest_name *name)
+{
+	buffer_append_u64(&service->answer, address);
+	buffer_append_u64(&service->answer, name->offset);
+	buffer_append_u64(&service->answer, name->bytes);
+	append_name(service, name->function);
+	append_name(service, name->module ? name->module : "");
+}
+
+/* The call in front of a return address may be a function's last instruction. */
+void service_append_place(struct service *service, uint64_t address, unsigned int back)
 {
 	const struct service_stacks *stacks = service->stacks;
 	struct guest_name name = { .function = "" };
 
 	if (guest_name_find(stacks->kernel, &stacks->modules, GVA(address - back), &name))
 		name.offset += back;
-	buffer_append_u64(&service->answer, address);
-	buffer_append_u64(&service->answer, name.offset);
-	buffer_append_u64(&service->answer, name.bytes);
-	service_append_text(&service->answer, name.function);
-	service_append_text(&service->answer, name.module ? name.module : "");
+	service_append_named(service, address, &name);
 }
 
-static void append_frame(struct service *service, const struct unwind_frame *frame)
+void service_append_frame(struct service *service, const struct unwind_frame *frame)
 {
 	buffer_append_u32(&service->answer,
 			  (frame->kind == UNWIND_FRAME_CALL ? GUEST_FRAME_CALL : 0) |
@@ -112,16 +130,16 @@ static void append_frame(struct service *service, const struct unwind_frame *fra
 				  (is_waiting_code(service->stacks, frame->address)
 					   ? GUEST_FRAME_WAITING
 					   : 0));
-	append_place(service, frame->address, frame->kind == UNWIND_FRAME_CALL);
+	service_append_place(service, frame->address, frame->kind == UNWIND_FRAME_CALL);
 }
 
 static void append_chain(struct service *service, const struct unwind_chain *chain)
 {
 	buffer_append_u32(&service->answer, chain->end);
-	append_place(service, chain->end_at, 0);
+	service_append_place(service, chain->end_at, 0);
 	buffer_append_u32(&service->answer, chain->count);
 	for (size_t i = 0; i < chain->count; i++)
-		append_frame(service, &chain->frames[i]);
+		service_append_frame(service, &chain->frames[i]);
 }
 
 static void append_task(struct service *service, struct gva at)
@@ -146,7 +164,7 @@ struct error *service_answer_stacks(struct service *service, struct cursor *requ
 
 	if (count > GUEST_STACK_TASKS || cursor_left(request) % sizeof(uint64_t))
 		return error_create(ERROR_BAD_DATA, "a malformed request");
-	error = open_stacks(service);
+	error = service_open_stacks(service);
 	if (error)
 		return error;
 	for (size_t i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds perfvisor stack --tasks against the guest's own /proc/PID/stack, frame by frame.
+"""Holds perfvisor stack --tasks against the guest's own /proc/PID/stack, frame by frame; and perfvisor
+stack, of what the vCPUs run, against the source of a program and what is known of the load.
 
 A thread counts that did not run between two rounds of the guest's, one before and one behind: its
 counts of context switches are the same in both. Every such thread's stack must be the same, too.
@@ -87,4 +88,51 @@ check(all(flat[tid] == stacks[tid][1] for tid in still), "JSON: the same frames"
 check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1] for tid in still),
       "JSON: with those of the scheduler")
 check({task["tid"] for task in json.loads(read("ps.json"))} >= still, "each thread is in ps")
+
+
+def vcpus():
+    """What the vCPUs ran, of all times that they were looked at."""
+    decoder, text, items = json.JSONDecoder(), read("vcpus.json").strip(), []
+    while text:
+        item, end = decoder.raw_decode(text)
+        items += item
+        text = text[end:].strip()
+    return items
+
+
+def functions(vcpu):
+    return [frame["function"] for frame in vcpu["frames"]]
+
+
+looks = vcpus()
+chains = [vcpu for vcpu in looks if "frames" in vcpu]
+check(len(chains) >= 0.9 * len(looks), f"{len(chains)} of {len(looks)} looks at vCPUs give a chain")
+# A process that has just begun may have its program in no memory yet.
+whole = [vcpu for vcpu in chains if vcpu["end"] == "complete"]
+check(len(whole) >= 0.9 * len(chains), f"{len(whole)} of them are complete")
+known = [vcpu for vcpu in whole if vcpu.get("comm") == "user7525" and vcpu["mode"] == "user"]
+start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
+right = [vcpu for vcpu in known if functions(vcpu) in (start, ["hot_a"] + start, ["hot_b"] + start)
+         and all(frame["user"] and frame["module"] == "/lab/bin/user7525" for frame in vcpu["frames"])
+         and vcpu["vcpu"] == 0 and vcpu["stack"] == "running"]
+check(known and len(right) >= len(known) - 1, f"{len(right)} of {len(known)} in user7525: its source's chain")
+in_kernel = [functions(vcpu) for vcpu in whole if vcpu["vcpu"] == 1 and vcpu["mode"] == "kernel"
+             and vcpu.get("comm") == "dd"]
+check(any("vfs_read" in names and any(name and name.startswith("entry_SYSCALL") for name in names)
+          for names in in_kernel), f"{len(in_kernel)} in a kernel under dd, in a read that it called")
+halted = [vcpu for vcpu in chains if vcpu["stack"] == "halted"]
+idle = [vcpu for vcpu in halted if vcpu.get("comm", "").startswith("swapper/") and vcpu["tid"] == 0
+        and "cpu_startup_entry" in functions(vcpu) and vcpu["end"] == "complete"]
+check(halted and len(idle) == len(halted), f"{len(idle)} of {len(halted)} halted: in the idle task")
+addresses = {int(line.split()[0], 16): line.split()[2] for line in read("kallsyms").splitlines()}
+placed = [frame for vcpu in chains for frame in vcpu["frames"] if not frame["user"] and frame["function"]
+          and not frame["module"]]
+check(placed and all(int(frame["address"], 16) - frame["offset"] in addresses for frame in placed),
+      f"each of {len(placed)} kernel frames counts from a symbol of the guest's")
+text = read("vcpus.text")
+check(re.search(r"^vCPU 0: (running|halted|not running|ran and slept)", text, re.M) and
+      re.search(r"^vCPU 1: running, \d+/\d+ dd, in (kernel|user) mode\n        \S+\+0x", text, re.M),
+      "as text: " + text.splitlines()[0])
+check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 is of one")
+check("has no vCPU 2" in read("vcpu2.error"), "there is no third")
 sys.exit(exit_status())

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: the stacks of guest1's tasks as perfvisor reads them, between two rounds of what
-# guest1 says of them itself, into $OUT.
+# guest1 says of them itself; and what its vCPUs run, until each kind was met. All into $OUT.
 set -u
 guest=/run/lab/guest1
 rounds() { grep -c '^END' $guest/console.log; }
@@ -23,3 +23,12 @@ wait_for $(($(rounds) + 2)) || exit 1
 echo "$before $(rounds)" >"$OUT/rounds"
 cp $guest/console.log "$OUT/"
 grep ' fuse_dev_do_read\b' $guest/kallsyms >"$OUT/fuse"
+cp $guest/kallsyms "$OUT/"
+for _ in $(seq 20); do
+	perfvisor stack --json >"$OUT/vcpus" || exit
+	cat "$OUT/vcpus" >>"$OUT/vcpus.json"
+	grep -q '"hot_[ab]"' "$OUT/vcpus.json" && grep -q '"halted"' "$OUT/vcpus.json" &&
+		grep -q '"urandom_read' "$OUT/vcpus.json" && break
+done
+perfvisor stack >"$OUT/vcpus.text" && perfvisor stack --vcpu 1 --json >"$OUT/vcpu1.json" || exit
+! perfvisor stack --vcpu 2 2>"$OUT/vcpu2.error"

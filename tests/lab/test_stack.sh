@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor stack --tasks equals the guest's own /proc/PID/stack, for every thread that holds still:
+# perfvisor stack --tasks equals the guest's own /proc/PID/stack, for every thread that holds still, and
+# perfvisor stack has the chains of what the vCPUs run:
 # four guest kernels (three forms of ORC), two hosts, page tables of four and five levels.
 set -u
 . tests/lab/in_lab.sh

@@ -307,6 +307,146 @@ static void test_answers_that_are_too_large(void **state)
 	assert_false(guest_stacks_decode(&fixture->answer, 1, fixture->strings, &fixture->stacks));
 }
 
+/* ---- vCPUs ---- */
+
+#define SP SMALL_GUEST_AT(PLACE_STACK_SP + 56)
+#define STACK_BYTES (PLACE_STACK + 4096 - PLACE_STACK_SP - 56)
+#define MET_AT (SMALL_GUEST_FUNCTION(3) + 5)
+
+static void append_stack(struct buffer *to, uint64_t start, uint64_t end, const void *data,
+			 uint32_t bytes)
+{
+	buffer_append_u64(to, start);
+	buffer_append_u64(to, end);
+	buffer_append_u32(to, bytes);
+	buffer_append(to, data, bytes);
+}
+
+/* A vCPU at IP and SP, with the thread's stack as it is, and 16 bytes of zeros at 0x30000. */
+static void make_question(const struct fixture *fixture, bool user, uint64_t ip, uint64_t sp,
+			  uint64_t task, uint64_t gs_base, struct buffer *ret)
+{
+	const uint64_t words[] = { ip, sp, 0, 0, 0, 0, 0, 0, task, gs_base, 0, SMALL_GUEST_CR3, 0,
+				   1 << 10 };
+
+	buffer_init(ret, 1 << 20);
+	buffer_append_u32(ret, user);
+	buffer_append(ret, words, sizeof(words));
+	buffer_append_u32(ret, GUEST_VCPU_STACKS);
+	append_stack(ret, SP, SP + STACK_BYTES,
+		     fixture->guest.memory + SMALL_GUEST_PHYSICAL + SP - SMALL_GUEST_KERNEL,
+		     STACK_BYTES);
+	append_stack(ret, 0, 0, "", 0);
+	append_stack(ret, 0x30000, 0x30010, "0123456789abcdef", 16);
+}
+
+static const struct guest_stack *ask_vcpu(struct fixture *fixture, const struct buffer *question,
+					  struct guest_task *ret)
+{
+	assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question->data, question->size), GUEST_RESULT);
+	assert_true(guest_stacks_decode_vcpu(&fixture->answer, fixture->strings, &fixture->stacks,
+					     ret));
+	return &fixture->stacks.items.items[fixture->stacks.items.count - 1];
+}
+
+static void check_kernel_chain(const struct fixture *fixture, const struct guest_stack *stack)
+{
+	const struct guest_stack_frame *frames = &fixture->stacks.frames.items[stack->first_frame];
+
+	assert_int_equal(stack->end, UNWIND_COMPLETE);
+	assert_int_equal(stack->frame_count, 4);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(frames[i].place.address, SMALL_GUEST_FUNCTION(3 - i) + 5);
+	assert_string_equal(text(fixture, frames[3].place.function), "ret_from_fork");
+	assert_false(frames[0].call);
+	assert_true(frames[1].call);
+	assert_false(frames[1].user);
+}
+
+static void test_a_vcpu_in_the_kernel(void **state)
+{
+	struct fixture *fixture = *state;
+	struct guest_task task;
+	struct buffer question;
+
+	open_guest(fixture);
+	make_question(fixture, false, MET_AT, SP, SMALL_GUEST_AT(PLACE_THREAD), 0, &question);
+	check_kernel_chain(fixture, ask_vcpu(fixture, &question, &task));
+	assert_int_equal(task.pid, 8);
+	assert_int_equal(task.tgid, 7);
+	assert_string_equal(task.name, "helper");
+	buffer_deinit(&question);
+	/* By the current task of its CPU; the symbol is an address here. */
+	make_question(fixture, false, MET_AT, SP, 0, 0, &question);
+	check_kernel_chain(fixture, ask_vcpu(fixture, &question, &task));
+	assert_string_equal(task.name, "worker");
+	buffer_deinit(&question);
+	make_question(fixture, false, MET_AT, SP, 0, 0x123456789, &question);
+	check_kernel_chain(fixture, ask_vcpu(fixture, &question, &task));
+	assert_int_equal(task.at.value, 0);
+	buffer_deinit(&question);
+}
+
+/* The file is not in the guest's memory: no function is known, and no caller. */
+static void test_a_vcpu_in_user_code(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct guest_stack_frame *frame;
+	const struct guest_stack *stack;
+	struct guest_task task;
+	struct buffer question;
+
+	open_guest(fixture);
+	make_question(fixture, true, 0x10123, 0x30000, SMALL_GUEST_AT(PLACE_TASK), 0, &question);
+	stack = ask_vcpu(fixture, &question, &task);
+	assert_int_equal(stack->end, UNWIND_NO_DATA);
+	assert_int_equal(stack->end_at.address, 0x10123);
+	assert_int_equal(stack->frame_count, 1);
+	frame = &fixture->stacks.frames.items[stack->first_frame];
+	assert_true(frame->user);
+	assert_false(frame->call);
+	assert_int_equal(frame->place.address, 0x10123);
+	assert_string_equal(text(fixture, frame->place.function), "");
+	assert_string_equal(text(fixture, frame->place.module), "/lib");
+	buffer_deinit(&question);
+}
+
+static void test_questions_about_vcpus_that_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct buffer question;
+
+	open_guest(fixture);
+	make_question(fixture, false, MET_AT, SP, 0, 0, &question);
+	for (size_t size = 0; size < question.size; size++)
+		assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question.data, size), GUEST_FAILED);
+	buffer_append_u8(&question, 0);
+	assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question.data, question.size), GUEST_FAILED);
+	buffer_deinit(&question);
+}
+
+static void test_answers_about_vcpus_that_are_cut(void **state)
+{
+	struct fixture *fixture = *state;
+	struct buffer question, part = { 0 };
+	struct guest_task task;
+
+	open_guest(fixture);
+	make_question(fixture, false, MET_AT, SP, 0, 0, &question);
+	assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question.data, question.size), GUEST_RESULT);
+	for (size_t size = 0; size <= fixture->answer.size + 1; size++) {
+		part.data = memory_calloc(1, size + 1);
+		part.size = size;
+		memcpy(part.data, fixture->answer.data,
+		       size < fixture->answer.size ? size : fixture->answer.size);
+		assert_int_equal(guest_stacks_decode_vcpu(&part, fixture->strings,
+							  &fixture->stacks, &task),
+				 size == fixture->answer.size);
+		free(part.data);
+	}
+	buffer_deinit(&question);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -320,6 +460,10 @@ int main(void)
 		TEST(test_answers_that_lie),
 		TEST(test_answers_that_are_too_large),
 		TEST(test_tables_are_read_anew),
+		TEST(test_a_vcpu_in_the_kernel),
+		TEST(test_a_vcpu_in_user_code),
+		TEST(test_questions_about_vcpus_that_are_refused),
+		TEST(test_answers_about_vcpus_that_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
