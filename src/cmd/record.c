@@ -60,7 +60,7 @@ static const struct option_spec record_option_table[] = {
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE", "and its /proc/modules",
 	       .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE", "or its vmlinux",
+	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE", "or its vmlinux; of a unikernel: its ELF file",
 	       .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestmount", guestmount, "DIR",
 	       "or, by the VM's pid, DIR/PID/proc/kallsyms", .completion = COMPLETE_DIRECTORY),
@@ -384,6 +384,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.call_chains = options->callchains,
 		.max_overhead = options->max_overhead / 100,
 		.user_stack_bytes = options->stack_bytes,
+		.guest_image = options->guestvmlinux,
 		.path = options->output,
 		.directory = options->directory,
 	};

@@ -25,6 +25,9 @@ enum guest_message {
 	GUEST_ASK_KEEP,	/* -> what was found of the kernel (guest_kernel_keep()) */
 	GUEST_ASK_NAMES, /* as GUEST_ASK_OPEN, but only -> release, host name: u32 length, text;
 			    no guest is open after that */
+	GUEST_ASK_CODE, /* as GUEST_ASK_OPEN, then u64 gva of a page, u32 count of pages, at most
+			   GUEST_CODE_PAGES -> of each page u32 1 and the page, or u32 0; no guest is
+			   open after that, and none needs to be one of Linux */
 	GUEST_ASK_SYMBOLS,	/* u64 key of a table that the owner has, 0: none -> u64 key; an encoded
 				   symbol table (symbol/table.h) of kernel and modules, or nothing if
 				   its key is the owner's */
@@ -65,6 +68,7 @@ enum guest_message {
 };
 
 #define GUEST_READ_PAGES 64
+#define GUEST_CODE_PAGES 4096
 #define GUEST_STATE_MMUS 16
 #define GUEST_STACK_TASKS 64
 #define GUEST_STACK_FRAMES 512

@@ -157,21 +157,27 @@ static void append_registers(struct buffer *request, const struct arch_mmu *mmu)
 	buffer_append(request, registers, sizeof(registers));
 }
 
-/* QUESTION is one that says what to look at. */
+/* What to look at, as questions that open a guest begin. */
+static void append_guest(const struct guest_client *client, const struct arch_mmu *mmu,
+			 struct buffer *request)
+{
+	buffer_append_u32(request, arch_number(mmu->arch));
+	append_registers(request, mmu);
+	buffer_append_u64(request, client->limits.bytes_per_call);
+	buffer_append_u32(request, client->slot_count);
+	for (size_t i = 0; i < client->slot_count; i++) {
+		buffer_append_u64(request, client->slots[i].start.value);
+		buffer_append_u64(request, client->slots[i].bytes);
+	}
+}
+
 static struct error *ask_about(struct guest_client *client, enum guest_message question,
 			       const struct arch_mmu *mmu, struct buffer *ret)
 {
 	_cleanup_buffer_ struct buffer request;
 
 	buffer_init(&request, GUEST_MESSAGE_MAX);
-	buffer_append_u32(&request, arch_number(mmu->arch));
-	append_registers(&request, mmu);
-	buffer_append_u64(&request, client->limits.bytes_per_call);
-	buffer_append_u32(&request, client->slot_count);
-	for (size_t i = 0; i < client->slot_count; i++) {
-		buffer_append_u64(&request, client->slots[i].start.value);
-		buffer_append_u64(&request, client->slots[i].bytes);
-	}
+	append_guest(client, mmu, &request);
 	return guest_client_ask(client, question, request.data, request.size, ret);
 }
 
@@ -185,6 +191,18 @@ struct error *guest_client_ask_names(struct guest_client *client, const struct a
 				     struct buffer *ret)
 {
 	return ask_about(client, GUEST_ASK_NAMES, mmu, ret);
+}
+
+struct error *guest_client_ask_code(struct guest_client *client, const struct arch_mmu *mmu,
+				    struct gva gva, uint32_t count, struct buffer *ret)
+{
+	_cleanup_buffer_ struct buffer request;
+
+	buffer_init(&request, GUEST_MESSAGE_MAX);
+	append_guest(client, mmu, &request);
+	buffer_append_u64(&request, gva.value);
+	buffer_append_u32(&request, count);
+	return guest_client_ask(client, GUEST_ASK_CODE, request.data, request.size, ret);
 }
 
 /* A parser that asks but does not listen: without a limit a send would wait for it. */

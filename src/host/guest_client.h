@@ -37,6 +37,9 @@ struct error *guest_client_open(struct guest_client *client, const struct arch_m
 /* Asks only for release and host name (GUEST_ASK_NAMES), which takes much less; else likewise. */
 struct error *guest_client_ask_names(struct guest_client *client, const struct arch_mmu *mmu,
 				     struct buffer *ret) MUST_CHECK;
+/* Asks for COUNT pages from GVA on (GUEST_ASK_CODE), by a vCPU's own page tables. */
+struct error *guest_client_ask_code(struct guest_client *client, const struct arch_mmu *mmu,
+				    struct gva gva, uint32_t count, struct buffer *ret) MUST_CHECK;
 void guest_client_stop(struct guest_client *client); /* takes NULL */
 
 /* Asks QUESTION with SIZE bytes of DATA; the answer comes into RET, an initialised buffer. */

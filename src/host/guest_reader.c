@@ -189,12 +189,16 @@ static void forget_news(struct unwind_news *news)
 void guest_reader_destroy(struct guest_reader *reader)
 {
 	struct guest_reader_process process;
+	struct guest_image_code code;
+	uint32_t vm;
 
 	if (!reader)
 		return;
 	stop(reader, 0);
 	while (guest_reader_take(reader, &process))
 		guest_reader_process_deinit(&process);
+	while (guest_reader_take_image_code(reader, &vm, &code))
+		vector_deinit(&code);
 	forget_news(&reader->kernel_unwind);
 	forget_news(&reader->file_unwind);
 	for (size_t i = 0; i < reader->guests.count; i++)
@@ -218,6 +222,7 @@ void guest_reader_destroy(struct guest_reader *reader)
 	vector_deinit(&reader->added);
 	vector_deinit(&reader->questions);
 	vector_deinit(&reader->answers);
+	vector_deinit(&reader->images);
 	pthread_cond_destroy(&reader->wanted);
 	pthread_cond_destroy(&reader->done);
 	pthread_mutex_destroy(&reader->lock);
@@ -336,6 +341,23 @@ bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *
 	*ret_file = change.of;
 	*ret = change.table;
 	return true;
+}
+
+bool guest_reader_take_image_code(struct guest_reader *reader, uint32_t *ret_vm,
+				  struct guest_image_code *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = reader->images_taken < reader->images.count;
+	if (there) {
+		*ret_vm = reader->images.items[reader->images_taken].vm;
+		*ret = reader->images.items[reader->images_taken++].code;
+	}
+	if (reader->images_taken == reader->images.count)
+		reader->images.count = reader->images_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	return there;
 }
 
 void guest_reader_finish(struct guest_reader *reader, double seconds)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "host/capture.h"
+#include "host/guest_image.h"
 #include "host/guest_view.h"
 
 struct guest_reader;
@@ -21,6 +22,7 @@ struct guest_reader;
 struct guest_reader_options {
 	bool kernel_only; /* nothing of guests' user space is read */
 	bool unwind_data; /* wanted, for call chains */
+	const struct guest_image *image; /* of guests that are no Linux; NULL: none is known; borrowed */
 };
 
 /*
@@ -67,6 +69,13 @@ bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_v
 /* Likewise the unwind data of file number FILE, by file offsets. */
 bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
 					 struct unwind_table **ret);
+
+/*
+ * The code of the image that VM, which is no Linux, runs; RET's vector is the caller's. It is there before
+ * the first sample with stacks of that VM. False: no news.
+ */
+bool guest_reader_take_image_code(struct guest_reader *reader, uint32_t *ret_vm,
+				  struct guest_image_code *ret);
 
 /* A symbol table that held from FROM_NS to UNTIL_NS; 0: from the beginning, to the end. */
 struct guest_reader_kernel {

@@ -47,7 +47,7 @@ static const struct host_vm *look_for_vm(struct guest_reader *reader, uint32_t p
 }
 
 /* Loading takes a moment, which is not taken where there is no guest. */
-static struct vm_memory_finder *finder_of(struct guest_reader *reader)
+struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader)
 {
 	if (!reader->finder)
 		reader->finder = vm_memory_finder_create();
@@ -196,7 +196,7 @@ static struct error *look_again(struct guest_reader *reader, struct guest *guest
 	for (int i = 0; i < RECHECKS && !error; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		error = guest_view_check(guest->view, finder_of(reader), vm, &guest->state);
+		error = guest_view_check(guest->view, guest_reader_finder(reader), vm, &guest->state);
 		if (!error && guest->state.kernel)
 			return NULL;
 	}
@@ -206,7 +206,7 @@ static struct error *look_again(struct guest_reader *reader, struct guest *guest
 static struct error *open_view(struct guest_reader *reader, struct guest *guest,
 			       const struct host_vm *vm)
 {
-	struct error *error = guest_view_open(finder_of(reader), vm, &guest->view);
+	struct error *error = guest_view_open(guest_reader_finder(reader), vm, &guest->view);
 
 	if (error)
 		return error;
@@ -253,6 +253,8 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 	if (error) {
 		note_failure(reader, guest, vm->name, error);
 		close_view(reader, guest);
+		if (error_code(error) == ERROR_NOT_FOUND)
+			guest_reader_look_at_image(reader, guest, vm);
 		plan_retry(guest, clock_monotonic_ns() - begin);
 		return;
 	}

@@ -38,6 +38,11 @@ struct unwind_news {
 	size_t count, capacity;
 };
 
+struct image_news {
+	uint32_t vm;
+	struct guest_image_code code;
+};
+
 struct question {
 	uint32_t vm, tgid;
 	struct gva mm;
@@ -86,6 +91,8 @@ struct guest_reader {
 	VECTOR(struct guest_reader_process) answers;
 	size_t answers_taken;
 	struct unwind_news kernel_unwind, file_unwind;
+	VECTOR(struct image_news) images;
+	size_t images_taken;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
@@ -100,6 +107,10 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 /* The second and later looks, if it is time: at guests with a kernel, and at those without. */
 void guest_reader_check_all(struct guest_reader *reader);
 void guest_reader_retry_all(struct guest_reader *reader);
+/* A guest without a Linux kernel may be of another kind: its stacks are copied all the same. */
+void guest_reader_look_at_image(struct guest_reader *reader, struct guest *guest,
+				const struct host_vm *vm);
+struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader);
 /*
  * A kernel that is gone ran until the last sample whose task was found by it, though the last look
  * was before. Samples come late, so this waits until its successor is looked for.

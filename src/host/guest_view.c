@@ -166,17 +166,18 @@ static struct error *find_memory(struct vm_memory_finder *finder, const struct h
 			    vm->name);
 }
 
-static struct error *start_client(struct guest_view *view,
-				  const struct guest_client_limits *to)
+struct error *guest_view_start_parser(struct host_vm_memory *memory,
+				      const struct guest_client_limits *to,
+				      struct guest_client **ret)
 {
-	struct guest_memory_source source = host_vm_memory_source(&view->memory);
+	struct guest_memory_source source = host_vm_memory_source(memory);
 	VECTOR(struct guest_slot) slots = { 0 };
 	struct error *error;
 
-	for (size_t i = 0; i < view->memory.slots.count; i++)
-		vector_append(&slots, (struct guest_slot){ view->memory.slots.items[i].start,
-							   view->memory.slots.items[i].bytes });
-	error = guest_client_start(&source, slots.items, slots.count, to, &view->client);
+	for (size_t i = 0; i < memory->slots.count; i++)
+		vector_append(&slots, (struct guest_slot){ memory->slots.items[i].start,
+							   memory->slots.items[i].bytes });
+	error = guest_client_start(&source, slots.items, slots.count, to, ret);
 	vector_deinit(&slots);
 	return error;
 }
@@ -191,7 +192,7 @@ static struct error *start_view(struct vm_memory_finder *finder, const struct ho
 	buffer_init(&view->answer, GUEST_MESSAGE_MAX);
 	error = find_memory(finder, vm, &view->memory);
 	if (!error)
-		error = start_client(view, to);
+		error = guest_view_start_parser(&view->memory, to, &view->client);
 	if (error)
 		return error;
 	*ret = take_pointer(view);
@@ -428,8 +429,7 @@ static int compare_sizes(const void *left, const void *right)
 	return (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-/* The largest slots: what a sampler has no room for it does not read. */
-static void describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret)
+void guest_view_describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret)
 {
 	VECTOR(struct sampler_slot) slots = { 0 };
 
@@ -478,7 +478,7 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.irq_stack_offset = cursor_u64(&cursor);
 	if (cursor.failed || cursor_left(&cursor))
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
-	describe_slots(&view->memory, &vm);
+	guest_view_describe_slots(&view->memory, &vm);
 	*ret = vm;
 	return NULL;
 }

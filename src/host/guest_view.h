@@ -103,6 +103,15 @@ struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder 
 struct error *guest_view_ask(struct guest_view *view, enum guest_message question, const void *data,
 			     size_t size, struct buffer *ret) MUST_CHECK;
 
+/* For guests of other kinds. A parser that reads MEMORY, which must outlive it. */
+struct guest_client;
+struct guest_client_limits;
+struct error *guest_view_start_parser(struct host_vm_memory *memory,
+				      const struct guest_client_limits *limits,
+				      struct guest_client **ret) MUST_CHECK;
+/* The largest slots: what a sampler has no room for it does not read. */
+void guest_view_describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret);
+
 uint64_t guest_view_bytes_read(const struct guest_view *view);
 
 DEFINE_CLEANUP(cleanup_guest_view, struct guest_view *, guest_view_close)

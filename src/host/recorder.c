@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "base/progress.h"
 #include "host/recorder_state.h"
 
@@ -266,6 +267,13 @@ static void start_reader(struct recorder *recorder)
 {
 	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
 						.unwind_data = recorder->config.call_chains };
+	_cleanup_error_ struct error *no_image = NULL;
+
+	if (recorder->config.call_chains && recorder->config.guest_image)
+		no_image = guest_image_load(recorder->config.guest_image, &recorder->image);
+	if (no_image) /* a Linux guest does without */
+		log_detail("no call chains by it: %s", error_message(no_image));
+	options.image = recorder->image;
 
 	recorder->reader = guest_reader_create(recorder->capture, &options);
 	for (size_t i = 0; i < recorder->vms.count; i++)
@@ -351,6 +359,7 @@ void recorder_destroy(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		free(recorder->threads.items[i].ids);
 	recorder_forget_unwind_tables(recorder);
+	guest_image_destroy(recorder->image);
 	free(recorder->chain);
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);

@@ -41,6 +41,7 @@ struct recorder_config {
 	bool call_chains;     /* of guests, by their kernels' stacks and, but for kernel_only, */
 	double max_overhead;  /* share of a core that sampling may take of a vCPU's thread; 0: any */
 	uint32_t user_stack_bytes; /* as much of programs' stacks */
+	const char *guest_image;   /* the ELF file of guests that are no Linux, for these; NULL: none */
 	const char *path;
 	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
 };

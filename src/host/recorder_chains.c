@@ -93,6 +93,22 @@ static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
 	return add_frames(chain, &found);
 }
 
+/* Of a guest that is no Linux, by the image that it runs. */
+static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
+					 const struct capture_guest *guest, uint64_t ip)
+{
+	struct unwind_registers start = kvm_registers_for_unwind(guest->stacks->registers, ip);
+	const struct guest_image_code *code = &recorder->vms.items[vm].image;
+	struct unwind_program program = { .mappings = code->items, .count = code->count };
+	struct unwind_stack copy = stack_of(&guest->stacks->user);
+	struct recorder_chain *chain = recorder->chain;
+	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+
+	add(chain, PERF_CONTEXT_GUEST_KERNEL);
+	unwind_run_user(&program, &start, &copy, 1, &found);
+	return add_frames(chain, &found);
+}
+
 static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 					  const struct capture_guest *guest, uint64_t ip,
 					  uint64_t time_ns)
@@ -104,6 +120,8 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 	enum perfdata_chain_end end;
 
+	if (!guest->stacks->kernel[0].end.value) /* where a Linux kernel's stack would be */
+		return add_image(recorder, vm, guest, ip);
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copies[i] = stack_of(&guest->stacks->kernel[i]);
 	add(chain, PERF_CONTEXT_GUEST_KERNEL);
@@ -154,10 +172,15 @@ static void take_file(struct recorder *recorder, uint32_t file, struct unwind_ta
 void recorder_take_unwind_tables(struct recorder *recorder)
 {
 	struct unwind_table *table;
+	struct guest_image_code code;
 	uint32_t of, version;
 
 	if (!recorder->reader)
 		return;
+	while (guest_reader_take_image_code(recorder->reader, &of, &code)) {
+		vector_deinit(&recorder->vms.items[of].image);
+		recorder->vms.items[of].image = code;
+	}
 	while (guest_reader_take_unwind_table(recorder->reader, &of, &version, &table)) {
 		unwind_table_destroy(recorder->vms.items[of].unwind);
 		recorder->vms.items[of].unwind = table;
@@ -169,8 +192,10 @@ void recorder_take_unwind_tables(struct recorder *recorder)
 
 void recorder_forget_unwind_tables(struct recorder *recorder)
 {
-	for (size_t i = 0; i < recorder->vms.count; i++)
+	for (size_t i = 0; i < recorder->vms.count; i++) {
 		unwind_table_destroy(recorder->vms.items[i].unwind);
+		vector_deinit(&recorder->vms.items[i].image);
+	}
 	for (size_t i = 0; i < recorder->file_unwind.count; i++)
 		unwind_table_destroy(recorder->file_unwind.items[i]);
 	vector_deinit(&recorder->file_unwind);

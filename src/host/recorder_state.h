@@ -37,6 +37,7 @@ struct recorder_vm {
 	struct guest_mode_vm guest_mode;
 	struct unwind_table *unwind; /* NULL: not known, or not wanted */
 	uint32_t unwind_version;     /* of the samples that it is for */
+	struct guest_image_code image; /* of a guest that is no Linux */
 };
 
 /* A thread of a guest, as its last sample had it. */
@@ -83,6 +84,7 @@ struct recorder {
 	struct map task_of, process_of; /* VM << 32 | tid, tgid -> number */
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
+	struct guest_image *image; /* NULL: none was given, or it does not help */
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
 	VECTOR(struct unwind_table *) file_unwind; /* by the file's number; NULL: none, or not yet */
 };

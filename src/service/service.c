@@ -222,6 +222,27 @@ static struct error *answer_names(struct service *service, struct cursor *reques
 	return NULL;
 }
 
+static struct error *answer_code(struct service *service, struct cursor *request)
+{
+	struct error *error = take_guest(service, request);
+	uint64_t gva = cursor_u64(request);
+	uint32_t count = cursor_u32(request);
+	uint8_t page[GUEST_PAGE_BYTES];
+
+	if (error)
+		return error;
+	if (request->failed || gva % GUEST_PAGE_BYTES || count > GUEST_CODE_PAGES)
+		return error_create(ERROR_BAD_DATA, "a malformed request");
+	for (uint32_t i = 0; i < count; i++, gva += GUEST_PAGE_BYTES) {
+		bool there = guest_space_read(&service->space, GVA(gva), page, sizeof(page));
+
+		buffer_append_u32(&service->answer, there);
+		if (there)
+			buffer_append(&service->answer, page, sizeof(page));
+	}
+	return NULL;
+}
+
 /* MODULES is NULL where they are not known. */
 static void append_symbols(struct service *service, const struct guest_modules *modules)
 {
@@ -420,6 +441,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		take_kept(service);
 		return NULL;
 	}
+	if (type == GUEST_ASK_CODE)
+		return answer_code(service, &request);
 	if (!service->kernel)
 		return error_create(ERROR_BAD_DATA, "no guest is open");
 	switch (type) {

@@ -39,6 +39,33 @@ struct error *unwind_table_read_file(const struct guest_elf_source *source,
 	return error ? error : make_table(&frames, ret);
 }
 
+struct error *unwind_image_read(const struct guest_elf_source *source, struct unwind_image *ret)
+{
+	_cleanup_guest_elf_frames_ struct guest_elf_frames frames = { 0 };
+	struct error *error = guest_elf_frames_read(source, &frames);
+	struct unwind_image image = { 0 };
+
+	if (!error)
+		error = make_table(&frames, &image.table);
+	if (error)
+		return error;
+	for (; image.count < frames.code_count; image.count++)
+		image.code[image.count] = (struct unwind_mapping){
+			.start = GVA(frames.code[image.count].address),
+			.end = GVA(frames.code[image.count].address +
+				   frames.code[image.count].bytes),
+			.offset = frames.code[image.count].offset,
+			.table = image.table,
+		};
+	*ret = image;
+	return NULL;
+}
+
+void unwind_image_deinit(struct unwind_image *image)
+{
+	unwind_table_destroy(image->table);
+}
+
 struct error *unwind_table_read_program(struct guest_program_reader *reader,
 					const struct guest_program *program,
 					struct unwind_table **ret)

@@ -5,11 +5,22 @@
 
 #include "base/error.h"
 #include "guest/program.h"
-#include "unwind/table.h"
+#include "unwind/user.h"
 
 /* Errors as guest_elf_frames_read(); what of the data is missing or malformed is left out. */
 struct error *unwind_table_read_file(const struct guest_elf_source *source,
 				     struct unwind_table **ret) MUST_CHECK;
+/* Code of a file that is loaded as it is linked, a kernel's or a unikernel's. */
+struct unwind_image {
+	struct unwind_table *table;
+	struct unwind_mapping code[GUEST_ELF_MAX_CODE]; /* of all of it, where it was linked to */
+	size_t count;
+};
+
+/* Errors as unwind_table_read_file(). */
+struct error *unwind_image_read(const struct guest_elf_source *source,
+				struct unwind_image *ret) MUST_CHECK;
+void unwind_image_deinit(struct unwind_image *image);
 /* The same of what a guest's process has mapped; errors as guest_program_frames(). */
 struct error *unwind_table_read_program(struct guest_program_reader *reader,
 					const struct guest_program *program,

@@ -3,8 +3,9 @@
 # tinyvm in the lab: the unikernel's own counts are the shares that it promises, and stock
 # perf's samples fall on its functions in these shares, by address. Shares are of the hot
 # functions' samples together; the bound is 4 standard deviations of a binomial share, with
-# 2,000 samples at least (share 0.75: +-0.039); all other functions have 1 % at most. Also:
-# SIGTERM and SIGINT, unexpected exits, 300 VMs at once.
+# 2,000 samples at least (share 0.75: +-0.039); all other functions have 1 % at most. perfvisor's
+# call chains are those of the unikernel's source, with frame pointers and without; with a wrong
+# file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300 VMs at once.
 set -u
 . tests/lab/in_lab.sh
 folder=build/release/lab/tinyvm
@@ -22,15 +23,24 @@ OUT=$work/out in_lab 180 --no-guest --add "$work/halt.elf" --add "$work/triple.e
 	--add "$folder/unikernel-nofp.elf" --add tests/lab/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
-nm -S "$folder/unikernel.elf" | awk '$3 ~ /^[tT]$/ { print }' >"$work/symbols"
+for build in unikernel unikernel-nofp; do
+	nm -S "$folder/$build.elf" | awk '$3 ~ /^[tT]$/ { print }' >"$work/symbols.$build"
+done
 python3 - "$work/symbols" "$work/out" <<'END'
 import re
 import sys
 
-functions = []
-for line in open(sys.argv[1]):
-    start, size, _, name = line.split()
-    functions.append((int(start, 16), int(size, 16), name))
+
+
+def read_functions(build):
+    functions = []
+    for line in open(f"{sys.argv[1]}.{build}"):
+        start, size, _, name = line.split()
+        functions.append((int(start, 16), int(size, 16), name))
+    return functions
+
+
+functions = read_functions("unikernel")
 failed = False
 
 
@@ -47,7 +57,7 @@ def stats(mode, vcpus):
     return rows
 
 
-def name_of(address):
+def name_of(address, functions=functions):
     for start, size, name in functions:
         if start <= address < start + size:
             return name
@@ -76,6 +86,45 @@ def shares(mode, expected):
         check(abs(seen - share) <= bound, f"{mode}: {name} {seen:.4f}, {share} +-{bound:.4f}")
 
 
+def chains(name, build):
+    functions = read_functions(build)
+    blocks = open(f"{sys.argv[2]}/{name}.chains").read().split("\n\n")
+    found = [[int(line.split()[0], 16) for line in block.splitlines() if line.startswith((" ", "\t"))]
+             for block in blocks]
+    # A return address is behind its call, which may be a function's last instruction.
+    return [[name_of(address - (i > 0), functions) for i, address in enumerate(chain)]
+            for chain in found if chain]
+
+
+START = ["main_loop", "kernel_main", "_start"]
+LOOP = [["hot_a", "step_a", "phase_one"] + START, ["hot_b", "step_b", "phase_two"] + START]
+DEEP = ["deep_leaf"] + 100 * ["deep_call"] + ["deep_start"] + START
+
+
+def known_chains(name, build, known, leaf):
+    """Each chain is a known one, or what is left of one that was met on its way to its leaf."""
+    found = chains(name, build)
+    right = sum(any(chain == whole[len(whole) - len(chain):] for whole in known) for chain in found)
+    at_leaf = [chain for chain in found if chain[0] in leaf]
+    exact = sum(chain in known for chain in at_leaf)
+    odd = [chain for chain in found if not any(chain == whole[len(whole) - len(chain):] for whole in known)]
+    check(len(found) >= 1000 and right >= 0.999 * len(found),
+          f"{name}: {right} of {len(found)} chains are the source's {[c[:4] + c[-4:] for c in odd[:2]]}")
+    check(at_leaf and exact >= 0.999 * len(at_leaf), f"{name}: {exact} of {len(at_leaf)} in its leaves, to _start")
+
+
+def no_callers(name):
+    found = chains(name, "unikernel")
+    check(len(found) >= 1000 and all(len(chain) == 1 for chain in found),
+          f"{name}: {len(found)} samples without callers")
+    check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(), f"{name}: and the report says why")
+
+
+for build, frames in ("unikernel", "fp"), ("unikernel-nofp", "nofp"):
+    known_chains(f"{frames}-loop", build, LOOP, ("hot_a", "hot_b"))
+    known_chains(f"{frames}-deep", build, [DEEP], ("deep_leaf",))
+no_callers("wrong")
+no_callers("none")
 for a, b, user in stats("loop", 2):
     check(b > 100 and 0 <= a - 3 * b <= 48 and user == 0, f"loop: rounds {a} {b} {user}")
 for mode, vcpus in ("user", 1), ("user-la57", 2):

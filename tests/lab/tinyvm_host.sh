@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What test_tinyvm.sh runs in the lab's host. It checks what needs no symbols, and leaves in
-# $OUT for the rest: MODE.stats (tinyvm --stats) and MODE.samples (cpumode and IP of each
-# sample of stock perf, as `perf report -D` shows them).
+# $OUT for the rest: MODE.stats (tinyvm --stats), MODE.samples (cpumode and IP of each
+# sample of stock perf, as `perf report -D` shows them), and NAME.chains (of perfvisor record -g).
 set -u
 status=0
 fail() {
@@ -40,6 +40,22 @@ profile() {
 	perf report -D -i /tmp/perf.data 2>/dev/null |
 		sed -nE 's/.*PERF_RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
 			>"$OUT/$mode.samples"
+}
+
+# NAME MODE ELF FILE OPTION…: perfvisor's call chains of a VM that runs ELF, with FILE as its image
+# (-: none)
+chains() {
+	local name=$1 mode=$2 elf=$3 file=$4 pid
+	shift 4
+	tinyvm --mode "$mode" "$@" "$elf" &
+	pid=$!
+	sleep 0.5
+	perfvisor record -v -g --max-overhead 100 -F 997 -p $pid --duration 3 -o /tmp/chains \
+		$([ "$file" = - ] || echo --guestvmlinux "$file") 2>"$OUT/$name.log" ||
+		fail "record -g: $(cat "$OUT/$name.log")"
+	end $pid TERM
+	perfvisor script -i /tmp/chains -F ip >"$OUT/$name.chains" 2>/tmp/log || fail "script: $(cat /tmp/log)"
+	perfvisor report -i /tmp/chains -g >"$OUT/$name.report" 2>&1
 }
 
 now_ms() {
@@ -100,6 +116,13 @@ profile loop --vcpus 2
 profile user
 profile user-la57 --vcpus 2 --la57
 profile deep
+with=/usr/share/perfvisor-lab/unikernel.elf without=/root/unikernel-nofp.elf
+chains fp-loop loop $with $with --vcpus 2
+chains fp-deep deep $with $with --la57
+chains nofp-loop loop $without $without --vcpus 2
+chains nofp-deep deep $without $without
+chains wrong deep $with $without
+chains none deep $with -
 timeout 20 tinyvm --seconds 1 --vcpus 64 --stats /root/unikernel-nofp.elf >"$OUT/seconds.stats" ||
 	fail "--seconds: status $?"
 tinyvm --mode idle & pid=$!

@@ -96,21 +96,28 @@ static uint32_t ask(struct fixture *fixture, enum guest_message question, const 
 	}
 }
 
-static void open_guest(struct fixture *fixture)
+/* What to look at, as questions begin that say so. */
+static void append_guest(struct buffer *request)
 {
 	const uint64_t registers[] = { 0, SMALL_GUEST_CR3, 0, 1 << 10 };
-	struct buffer request;
 	uint32_t arch = 0;
 
 	while (arch_all[arch] != &arch_x86_64)
 		arch++;
-	buffer_init(&request, 4096);
-	buffer_append_u32(&request, arch);
-	buffer_append(&request, registers, sizeof(registers));
-	buffer_append_u64(&request, 1 << 24);
-	buffer_append_u32(&request, 1);
-	buffer_append_u64(&request, 0);
-	buffer_append_u64(&request, SMALL_GUEST_BYTES);
+	buffer_init(request, 4096);
+	buffer_append_u32(request, arch);
+	buffer_append(request, registers, sizeof(registers));
+	buffer_append_u64(request, 1 << 24);
+	buffer_append_u32(request, 1);
+	buffer_append_u64(request, 0);
+	buffer_append_u64(request, SMALL_GUEST_BYTES);
+}
+
+static void open_guest(struct fixture *fixture)
+{
+	struct buffer request;
+
+	append_guest(&request);
 	assert_int_equal(ask(fixture, GUEST_ASK_OPEN, request.data, request.size), GUEST_RESULT);
 	buffer_deinit(&request);
 }
@@ -447,6 +454,40 @@ static void test_answers_about_vcpus_that_are_cut(void **state)
 	buffer_deinit(&question);
 }
 
+/* ---- code of any guest ---- */
+
+static uint32_t ask_code(struct fixture *fixture, uint64_t gva, uint32_t pages)
+{
+	struct buffer request;
+	uint32_t type;
+
+	append_guest(&request);
+	buffer_append_u64(&request, gva);
+	buffer_append_u32(&request, pages);
+	type = ask(fixture, GUEST_ASK_CODE, request.data, request.size);
+	buffer_deinit(&request);
+	return type;
+}
+
+/* The page behind the kernel's last is not mapped. */
+static void test_code(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint8_t *page = fixture->guest.memory + SMALL_GUEST_PHYSICAL + SMALL_GUEST_END -
+			      SMALL_GUEST_KERNEL - GUEST_PAGE_BYTES;
+	uint32_t there;
+
+	assert_int_equal(ask_code(fixture, SMALL_GUEST_END - GUEST_PAGE_BYTES, 2), GUEST_RESULT);
+	assert_int_equal(fixture->answer.size, 4 + GUEST_PAGE_BYTES + 4);
+	memcpy(&there, fixture->answer.data, sizeof(there));
+	assert_int_equal(there, 1);
+	assert_memory_equal(fixture->answer.data + 4, page, GUEST_PAGE_BYTES);
+	memcpy(&there, fixture->answer.data + 4 + GUEST_PAGE_BYTES, sizeof(there));
+	assert_int_equal(there, 0);
+	assert_int_equal(ask_code(fixture, SMALL_GUEST_KERNEL + 1, 1), GUEST_FAILED);
+	assert_int_equal(ask_code(fixture, SMALL_GUEST_KERNEL, GUEST_CODE_PAGES + 1), GUEST_FAILED);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -464,6 +505,7 @@ int main(void)
 		TEST(test_a_vcpu_in_user_code),
 		TEST(test_questions_about_vcpus_that_are_refused),
 		TEST(test_answers_about_vcpus_that_are_cut),
+		TEST(test_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
