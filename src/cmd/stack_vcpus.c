@@ -42,8 +42,8 @@ static void write_vcpu(const struct vcpu_stack *vcpu, const struct stack_listing
 		       struct json *json)
 {
 	static const char *const states[VCPU_STATES] = {
-		[VCPU_RUNS] = "running",	 [VCPU_HALTED] = "halted",
-		[VCPU_STOPPED] = "not running",	 [VCPU_NESTED] = "nested guest",
+		[VCPU_RUNS] = "running",          [VCPU_HALTED] = "halted",
+		[VCPU_STOPPED] = "not running",   [VCPU_NESTED] = "nested guest",
 		[VCPU_UNSTARTED] = "not started", [VCPU_RESTLESS] = "restless",
 	};
 

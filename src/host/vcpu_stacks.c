@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples are taken as for a recording, one of each vCPU. One that gives none stands still if its
- * registers are the same at two looks; its chain holds if they are still the same when it was read.
+ * A vCPU that is halted is read from memory; its chain holds if its registers are the same before and
+ * behind that. Of the others samples are taken as for a recording, one of each. One that gives none
+ * stands still if its registers are the same at two looks, and is read as if it were halted.
  */
 #include "host/vcpu_stacks.h"
 
@@ -17,12 +18,13 @@
 #define WAIT_MS 5
 #define LOOK_NS 100000000ull
 #define LIMIT_NS 1000000000ull
-#define ATTEMPTS 4
+#define ATTEMPTS 16
 #define USER_STACK_BYTES (32 << 10)
 #define VERSION 1 /* of what the sampler knows of the guest */
 
 struct met {
 	const struct host_vcpu *vcpu;
+	bool done; /* its chain was read */
 	bool sampled, nested;
 	struct guest_vcpu_state state;
 	struct capture_stacks stacks;
@@ -82,8 +84,8 @@ static void on_sample(void *context, size_t event, size_t thread,
 	met->nested = guest->nested;
 	if (met->nested)
 		return;
-	met->state.user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-			  PERF_RECORD_MISC_GUEST_USER;
+	met->state.user =
+		(sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
 	met->state.registers = kvm_registers_for_unwind(guest->stacks->registers, sample->ip);
 	met->state.task = guest->has_task ? guest->task : GVA(0);
 	keep_stacks(met, guest->stacks);
@@ -118,8 +120,9 @@ static struct error *open_capture(struct survey *survey)
 	config.event_count = survey->events.items.count;
 	error = capture_create(&config, &survey->capture);
 	if (!error && !capture_sees_guests(survey->capture))
-		error = error_create(ERROR_UNSUPPORTED,
-				     "the registers of a running vCPU are out of reach on this host");
+		error = error_create(
+			ERROR_UNSUPPORTED,
+			"the registers of a running vCPU are out of reach on this host");
 	return error;
 }
 
@@ -178,6 +181,12 @@ static void forget(struct look *look)
 	look->there = false;
 }
 
+/* Nothing more is to be waited for. */
+static bool is_settled(const struct met *met)
+{
+	return met->done || met->sampled || !met->vcpu->tid;
+}
+
 /* Each vCPU has given a sample, or has the registers that it had at the look before. */
 static bool all_stand_still(struct survey *survey)
 {
@@ -189,17 +198,17 @@ static bool all_stand_still(struct survey *survey)
 	for (size_t i = 0; i < survey->met.count; i++) {
 		const struct met *met = &survey->met.items[i];
 
-		all &= met->sampled || is_same(find_registers(&before, met->vcpu->number),
-					       find_registers(&survey->last, met->vcpu->number));
+		all &= is_settled(met) || is_same(find_registers(&before, met->vcpu->number),
+						  find_registers(&survey->last, met->vcpu->number));
 	}
 	forget(&before);
 	return all;
 }
 
-static bool all_sampled(const struct survey *survey)
+static bool all_settled(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->met.count; i++)
-		if (!survey->met.items[i].sampled && survey->met.items[i].vcpu->tid)
+		if (!is_settled(&survey->met.items[i]))
 			return false;
 	return true;
 }
@@ -207,9 +216,9 @@ static bool all_sampled(const struct survey *survey)
 static struct error *sample(struct survey *survey)
 {
 	uint64_t begin = clock_monotonic_ns(), looked = begin;
-	struct error *error = capture_enable(survey->capture);
+	struct error *error = all_settled(survey) ? NULL : capture_enable(survey->capture);
 
-	while (!error && !all_sampled(survey)) {
+	while (!error && !all_settled(survey)) {
 		uint64_t now;
 
 		capture_wait(survey->capture, WAIT_MS);
@@ -240,8 +249,8 @@ static struct error *read_chain(struct survey *survey, const struct guest_vcpu_s
 				struct intern *strings, struct vcpu_stack *item,
 				struct vcpu_stacks *stacks)
 {
-	struct error *error = guest_stacks_read_vcpu(survey->view, state, strings, &stacks->stacks,
-						     &item->task);
+	struct error *error =
+		guest_stacks_read_vcpu(survey->view, state, strings, &stacks->stacks, &item->task);
 
 	if (error)
 		return error;
@@ -262,8 +271,8 @@ static struct guest_vcpu_state still_state(const struct host_vm_registers *regis
 	};
 }
 
-/* *RET: it did not run meanwhile. */
-static struct error *try_still(struct survey *survey, struct intern *strings,
+/* *RET: it did not run meanwhile. ONLY_HALTED: nothing else is to be read. */
+static struct error *try_still(struct survey *survey, bool only_halted, struct intern *strings,
 			       struct vcpu_stack *item, struct vcpu_stacks *stacks, bool *ret)
 {
 	const struct host_vm_registers *registers;
@@ -273,6 +282,8 @@ static struct error *try_still(struct survey *survey, struct intern *strings,
 	*ret = false;
 	look_again(survey, &before);
 	registers = find_registers(&before, item->vcpu);
+	if (registers && only_halted && (!registers->halted || registers->nested))
+		registers = NULL;
 	if (registers && registers->nested) {
 		item->state = VCPU_NESTED;
 		*ret = true;
@@ -296,31 +307,48 @@ static struct error *read_still(struct survey *survey, struct intern *strings,
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
 		bool good;
-		struct error *error = try_still(survey, strings, item, stacks, &good);
+		struct error *error = try_still(survey, false, strings, item, stacks, &good);
 
 		if (error || good)
 			return error;
 	}
-	*item = (struct vcpu_stack){ .vcpu = item->vcpu, .state = VCPU_RESTLESS, .stack = SIZE_MAX };
+	*item = (struct vcpu_stack){ .vcpu = item->vcpu,
+				     .state = VCPU_RESTLESS,
+				     .stack = SIZE_MAX };
 	return NULL;
 }
 
-static struct error *read_one(struct survey *survey, const struct met *met, struct intern *strings,
-			      struct vcpu_stacks *stacks)
+/* Those that are halted now, before anything is sampled. */
+static struct error *read_halted(struct survey *survey, struct intern *strings,
+				 struct vcpu_stacks *stacks)
 {
-	struct vcpu_stack item = { .vcpu = met->vcpu->number, .stack = SIZE_MAX };
 	struct error *error = NULL;
 
-	if (met->nested)
-		item.state = VCPU_NESTED;
-	else if (met->sampled)
-		error = read_chain(survey, &met->state, strings, &item, stacks);
-	else if (!met->vcpu->tid)
-		item.state = VCPU_UNSTARTED;
-	else
-		error = read_still(survey, strings, &item, stacks);
-	vector_append(&stacks->items, item);
+	for (size_t i = 0; i < survey->met.count && !error; i++) {
+		struct met *met = &survey->met.items[i];
+
+		for (int j = 0; j < ATTEMPTS && met->vcpu->tid && !met->done && !error; j++)
+			error = try_still(survey, true, strings, &stacks->items.items[i], stacks,
+					  &met->done);
+	}
 	return error;
+}
+
+static struct error *read_rest(struct survey *survey, const struct met *met, struct intern *strings,
+			       struct vcpu_stack *item, struct vcpu_stacks *stacks)
+{
+	if (met->done)
+		return NULL;
+	*item = (struct vcpu_stack){ .vcpu = met->vcpu->number, .stack = SIZE_MAX };
+	if (met->nested)
+		item->state = VCPU_NESTED;
+	else if (met->sampled)
+		return read_chain(survey, &met->state, strings, item, stacks);
+	else if (!met->vcpu->tid)
+		item->state = VCPU_UNSTARTED;
+	else
+		return read_still(survey, strings, item, stacks);
+	return NULL;
 }
 
 static struct error *choose_vcpus(struct survey *survey, uint32_t wanted)
@@ -364,10 +392,17 @@ struct error *vcpu_stacks_read(struct vm_memory_finder *finder, const struct hos
 		error = open_capture(&survey);
 	if (!error)
 		error = add_threads(&survey);
+	for (size_t i = 0; i < survey.met.count; i++)
+		vector_append(&stacks.items,
+			      (struct vcpu_stack){ .vcpu = survey.met.items[i].vcpu->number,
+						   .stack = SIZE_MAX });
+	if (!error)
+		error = read_halted(&survey, strings, &stacks);
 	if (!error)
 		error = sample(&survey);
 	for (size_t i = 0; i < survey.met.count && !error; i++)
-		error = read_one(&survey, &survey.met.items[i], strings, &stacks);
+		error = read_rest(&survey, &survey.met.items[i], strings, &stacks.items.items[i],
+				  &stacks);
 	end_survey(&survey);
 	if (error)
 		vcpu_stacks_deinit(&stacks);

@@ -27,7 +27,7 @@ struct vcpu {
 	uint64_t gs_base;
 	struct arch_mmu mmu;
 	struct unwind_stack stacks[GUEST_VCPU_STACKS]; /* the kernel's, the user's last */
-	uint8_t *kernel_copy, *user_copy;	       /* of memory; owned */
+	uint8_t *kernel_copy, *user_copy;              /* of memory; owned */
 };
 
 /* A file, or vDSO, that the process has mapped. */
@@ -42,7 +42,7 @@ struct user_code {
 	struct gva mm;
 	struct guest_mappings mappings;
 	VECTOR(struct unwind_mapping) code;
-	VECTOR(size_t) mapping;		/* of each code, in MAPPINGS */
+	VECTOR(size_t) mapping;         /* of each code, in MAPPINGS */
 	VECTOR(struct code_file) files; /* of each code */
 	size_t read;
 };
@@ -148,9 +148,10 @@ static void open_code(struct service *service, const struct vcpu *vcpu, struct u
 
 		if (!mapping->execute)
 			continue;
-		vector_append(&ret->code, ((struct unwind_mapping){ .start = mapping->start,
-								    .end = mapping->end,
-								    .offset = mapping->file_offset }));
+		vector_append(&ret->code,
+			      ((struct unwind_mapping){ .start = mapping->start,
+							.end = mapping->end,
+							.offset = mapping->file_offset }));
 		vector_append(&ret->mapping, i);
 		vector_append(&ret->files, (struct code_file){ 0 });
 	}
@@ -192,8 +193,8 @@ static bool read_file(struct user_code *code, uint64_t address)
 	file = &code->files.items[number];
 	file->tried = true;
 	if (!service->programs ||
-	    !guest_mapping_find_program(service->mappings, code->mm,
-					code->code.items[number].start, &program))
+	    !guest_mapping_find_program(service->mappings, code->mm, code->code.items[number].start,
+					&program))
 		return false;
 	/* What is missing is seen: the chain ends there, or its frames have no names. */
 	error_destroy(unwind_table_read_program(service->programs, &program, &file->unwind));
@@ -227,9 +228,9 @@ static void append_user_place(const struct user_code *code, uint64_t address, un
 	if (number != SIZE_MAX) {
 		const struct unwind_mapping *mapping = &code->code.items[number];
 
-		name.module = intern_string(
-			code->service->strings,
-			code->mappings.items.items[code->mapping.items[number]].path);
+		name.module =
+			intern_string(code->service->strings,
+				      code->mappings.items.items[code->mapping.items[number]].path);
 		offset = address - back - mapping->start.value + mapping->offset;
 		symbols = code->files.items[number].symbols;
 		symbol = symbols ? symbol_table_find(symbols, offset) : NULL;
@@ -246,8 +247,9 @@ static void append_user_frame(const struct user_code *code, const struct unwind_
 {
 	bool call = frame->kind == UNWIND_FRAME_CALL;
 
-	buffer_append_u32(&code->service->answer, GUEST_FRAME_USER | (call ? GUEST_FRAME_CALL : 0) |
-							  (frame->guessed ? GUEST_FRAME_GUESSED : 0));
+	buffer_append_u32(&code->service->answer,
+			  GUEST_FRAME_USER | (call ? GUEST_FRAME_CALL : 0) |
+				  (frame->guessed ? GUEST_FRAME_GUESSED : 0));
 	append_user_place(code, frame->address, call);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: the stacks of guest1's tasks as perfvisor reads them, between two rounds of what
-# guest1 says of them itself; and what its vCPUs run, until each kind was met. All into $OUT.
+# guest1 says of them itself; and what guest2's vCPUs run, until each kind was met. All into $OUT.
 set -u
 guest=/run/lab/guest1
 rounds() { grep -c '^END' $guest/console.log; }
@@ -16,19 +16,20 @@ wait_for() {
 wait_for 2 || exit 1
 before=$(rounds)
 perfvisor stack --vm guest1 --tasks >"$OUT/stacks" || exit
-perfvisor stack --tasks --json >"$OUT/stacks.json" || exit
-perfvisor ps --threads --json >"$OUT/ps.json" || exit
+perfvisor stack --vm guest1 --tasks --json >"$OUT/stacks.json" || exit
+perfvisor ps --vm guest1 --threads --json >"$OUT/ps.json" || exit
 # The round that is being printed may have begun before.
 wait_for $(($(rounds) + 2)) || exit 1
 echo "$before $(rounds)" >"$OUT/rounds"
 cp $guest/console.log "$OUT/"
 grep ' fuse_dev_do_read\b' $guest/kallsyms >"$OUT/fuse"
-cp $guest/kallsyms "$OUT/"
-for _ in $(seq 20); do
-	perfvisor stack --json >"$OUT/vcpus" || exit
+cp /run/lab/guest2/kallsyms "$OUT/"
+for _ in $(seq 30); do
+	perfvisor stack --vm guest2 --json >"$OUT/vcpus" || exit
 	cat "$OUT/vcpus" >>"$OUT/vcpus.json"
 	grep -q '"hot_[ab]"' "$OUT/vcpus.json" && grep -q '"halted"' "$OUT/vcpus.json" &&
-		grep -q '"urandom_read' "$OUT/vcpus.json" && break
+		grep -q '"vfs_read"' "$OUT/vcpus.json" && break
 done
-perfvisor stack >"$OUT/vcpus.text" && perfvisor stack --vcpu 1 --json >"$OUT/vcpu1.json" || exit
-! perfvisor stack --vcpu 2 2>"$OUT/vcpu2.error"
+perfvisor stack --vm guest2 >"$OUT/vcpus.text" || exit
+perfvisor stack --vm guest2 --vcpu 1 --json >"$OUT/vcpu1.json" || exit
+! perfvisor stack --vm guest2 --vcpu 2 2>"$OUT/vcpu2.error"

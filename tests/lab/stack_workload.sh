@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: threads that sleep and are stopped in many ways, and two that run. What the guest's
+# Guest workload: threads that sleep and are stopped in many ways, and one that runs. What the guest's
 # own /proc/PID/stack says of them goes to the console, in rounds, for as long as the guest lives.
 echo 1 >/proc/sys/kernel/printk # the console is for the truth
 mkfifo /tmp/fifo
@@ -17,13 +17,6 @@ sleep 1 # each has begun to run its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
 taskset 2 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
-# The other CPU is idle half of the time.
-while :; do
-	taskset 1 user7525 &
-	sleep 2
-	kill $!
-	sleep 2
-done 2>/dev/null &
 sleep 1
 round=1
 while :; do

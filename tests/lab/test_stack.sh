@@ -11,7 +11,7 @@ out=build/lab/stack
 try() {
 	echo "== host $*"
 	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
-		--guest-workload tests/lab/stack_workload.sh \
+		--guests 2 --guest-workload tests/lab/stack_workload.sh,tests/lab/vcpus_workload.sh \
 		--add tests/lab/stack_host.sh -- bash /root/stack_host.sh || status=1
 	python3 tests/lab/check_stack.py "$out" || status=1
 }

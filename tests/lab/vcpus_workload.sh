@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Guest workload: the second CPU reads random numbers, the first runs user7525 and is idle by turns.
+# Nothing is forked meanwhile.
+mkfifo /tmp/nothing
+taskset 2 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+taskset 1 user7525 &
+while :; do
+	read -r -t 2 _ <>/tmp/nothing
+	kill -STOP $!
+	read -r -t 3 _ <>/tmp/nothing
+	kill -CONT $!
+done
