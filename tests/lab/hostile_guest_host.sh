@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: guest1's kernel structures are scribbled over while perfvisor looks at it and
 # records it. Into $OUT: "looks" (attack, command, status, seconds), "errors" (what perfvisor said),
-# the recording's status and report, and the names that were read before all that.
+# "times" (attack, when it began), the recording's status, samples and report, and the names that were read before all that.
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
@@ -23,7 +23,7 @@ cp /run/lab/guest1/{kallsyms,console.log} "$OUT/"
 perfvisor symbols --vm guest1 >"$OUT/symbols" 2>"$OUT/symbols.err"
 perfvisor ps --vm guest1 >"$OUT/ps" 2>>"$OUT/symbols.err"
 user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
-perfvisor record --max-overhead 100 --vm guest1 -F 200 -o /tmp/recording 2>"$OUT/record.err" &
+perfvisor record --max-overhead 100 --vm guest1 -g -F 200 -o /tmp/recording 2>"$OUT/record.err" &
 recorder=$!
 for _ in $(seq 300); do
 	grep -q '^perfvisor: recording' "$OUT/record.err" && break
@@ -37,14 +37,17 @@ wait_for_kernel() {
 	done
 }
 
-for attack in data lists tables; do
+for attack in data lists stacks tables; do
 	wait_for_kernel
-	scribble guest1 $attack 12000 >>"$OUT/scribble" 2>&1 &
+	echo "$attack $(cut -d ' ' -f 1 /proc/uptime)" >>"$OUT/times"
+	scribble guest1 $attack 9000 >>"$OUT/scribble" 2>&1 &
 	scribbler=$!
 	sleep 1
 	while kill -0 $scribbler 2>/dev/null; do
 		look $attack ps --threads
 		look $attack symbols --modules
+		look $attack stack
+		look $attack stack --tasks
 		look $attack ps --maps "${user:-1}"
 		look $attack symbols
 	done
@@ -63,3 +66,5 @@ echo $? >"$OUT/record.status"
 kill -0 "$pid" 2>/dev/null && echo yes >"$OUT/vmm_lives"
 perfvisor report -i /tmp/recording --sort vm,mode >"$OUT/report" 2>&1
 echo $? >"$OUT/report.status"
+perfvisor report -i /tmp/recording -g --sort vm,mode >"$OUT/report.chains" 2>&1
+perfvisor script -i /tmp/recording -F time,ip >"$OUT/script" 2>&1

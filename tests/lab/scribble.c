@@ -3,11 +3,11 @@
  * Turns a running guest's kernel structures into an attack on who reads them, from the host, by
  * writing into its VMM's memory (what perfvisor itself never does):
  *
- *	scribble VM data|lists|tables MILLISECONDS
+ *	scribble VM data|lists|stacks|tables MILLISECONDS
  *
  * data: BTF, symbol tables and what else a kernel does not write; lists: modules, tasks, mappings;
- * tables: its page tables. Words become pointers to themselves and to each other, lengths without
- * end, garbage. Of data and lists the old words come back after some milliseconds, so that they
+ * stacks: the kernel stacks of its tasks, and its unwind data; tables: its page tables. Words become pointers to themselves and to each other, lengths without
+ * end, garbage. Of all others the old words come back after some milliseconds, so that they
  * change while they are read; page tables stay as they are written: their guest does not live on.
  * The guest goes on meanwhile, as far as it can.
  */
@@ -27,6 +27,7 @@
 #define WORDS_AT_ONCE 64
 #define MAX_WAIT_MS 100
 #define TABLE_BYTES 4096
+#define STACK_BYTES 16384 /* THREAD_SIZE */
 
 struct target {
 	struct gpa at; /* up to the end of its page */
@@ -151,6 +152,34 @@ static void add_lists(struct scribble *scribble)
 	add_modules(scribble);
 }
 
+/* From one end of the tables to the other. */
+static void add_between(struct scribble *scribble, const char *start_name, const char *end_name)
+{
+	struct gva start, end;
+
+	if (guest_kernel_find_symbol(scribble->kernel, start_name, &start) &&
+	    guest_kernel_find_symbol(scribble->kernel, end_name, &end))
+		add(scribble, start.value, end.value - start.value);
+}
+
+static void add_stacks(struct scribble *scribble)
+{
+	struct guest_task_reader *reader;
+	struct guest_tasks tasks;
+	struct error *error = guest_task_reader_create(scribble->kernel, &reader);
+
+	if (error)
+		die("no tasks", error);
+	guest_tasks_read(reader, GUEST_THREADS, &tasks);
+	/* Their upper halves, which are in use; above all of those that run now and then. */
+	for (size_t i = 0; i < tasks.items.count; i++)
+		for (int j = 0; j < (tasks.items.items[i].mm.value ? 40 : 1); j++)
+			add(scribble, tasks.items.items[i].stack.value + STACK_BYTES / 2,
+			    STACK_BYTES / 2);
+	add_between(scribble, "__start_orc_unwind", "__stop_orc_unwind");
+	add_between(scribble, "__start_orc_unwind_ip", "__stop_orc_unwind_ip");
+}
+
 /* The kernel's own table, and what it leads to by its last entries. */
 static void add_tables(struct scribble *scribble)
 {
@@ -273,13 +302,15 @@ int main(int argc, char **argv)
 	bool restore;
 
 	if (argc != 4)
-		die("VM data|lists|tables MILLISECONDS", NULL);
+		die("VM data|lists|stacks|tables MILLISECONDS", NULL);
 	open_guest(&scribble, argv[1]);
 	restore = strcmp(argv[2], "tables") != 0;
 	if (!restore)
 		add_tables(&scribble);
 	else if (!strcmp(argv[2], "lists"))
 		add_lists(&scribble);
+	else if (!strcmp(argv[2], "stacks"))
+		add_stacks(&scribble);
 	else
 		add_data(&scribble);
 	printf("scribble: %zu targets\n", scribble.targets.count);

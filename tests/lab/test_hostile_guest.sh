@@ -24,7 +24,7 @@ none() {
 	! grep -E "$@"
 }
 
-OUT=$work/out in_lab 240 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
+OUT=$work/out in_lab 300 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
 	--add "$scribble:/usr/bin/scribble" --add tests/lab/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
@@ -34,8 +34,8 @@ for file in kallsyms symbols; do
 	grep -v '\[' "$work/out/$file" >"$work/out/$file.core"
 done
 is "every name is the guest's own" cmp "$work/out/kallsyms.core" "$work/out/symbols.core"
-is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 3 ]
-for attack in data lists tables; do
+is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 4 ]
+for attack in data lists stacks tables; do
 	is "perfvisor looked during $attack" grep -q "^$attack '" "$work/out/looks"
 done
 # 1: it said what it could not do. 124: it hung; more: it died.
@@ -51,4 +51,29 @@ is "and is read" [ "$(cat "$work/out/report.status")" = 0 ]
 # 200 a second for 36 seconds, less what the guest does not live to see.
 samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/out/report")
 is "the guest was sampled" [ "${samples:-0}" -ge 200 ]
+# Chains are finite, each of them says how it ends, and they cost the recording nothing.
+python3 - "$work/out" <<'END' || failed=1
+import re
+import sys
+
+sys.path.insert(0, "tests/lab")
+from verdict import check, exit_status
+
+folder = sys.argv[1]
+blocks = [block.splitlines() for block in open(f"{folder}/script").read().split("\n\n") if block.strip()]
+times = [float(re.search(r"([0-9]+\.[0-9]+):", block[0]).group(1)) for block in blocks]
+check(max(len(block) for block in blocks) <= 2 + 2 * 512, f"{max(map(len, blocks))} frames at most")
+report = open(f"{folder}/report.chains").read()
+complete, chains = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete", report, re.M).groups())
+totals = re.search(r"^# Totals:.*?(\d+) guest kernel, (\d+) guest user", report, re.M)
+check(chains == sum(map(int, totals.groups())), f"{complete} of {chains} chains are complete, all say so")
+print(re.search(r"^# Guest call chains:.*", report, re.M).group(0))
+begins = [(line.split()[0], float(line.split()[1])) for line in open(f"{folder}/times")]
+for attack, begin in begins:
+    # 200 a second, of a host that has much else to do.
+    seen = sum(begin <= time < begin + 9 for time in times)
+    check(seen >= 300 or attack == "tables", f"{attack}: {seen} samples in 9 seconds")
+check(complete < chains, "some of them are not complete")
+sys.exit(exit_status())
+END
 exit $failed
