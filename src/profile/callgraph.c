@@ -202,8 +202,7 @@ static void add_weighed(struct callgraph *graph, struct callgraph_branches *bran
 
 static void add_below(struct callgraph *graph, struct callgraph_branches *branches, uint32_t node)
 {
-	for (uint32_t at = node_of(graph, node)->child; at != CALLTREE_NONE;
-	     at = node_of(graph, at)->sibling)
+	for (uint32_t at = node + 1; at < node_of(graph, node)->end; at = node_of(graph, at)->end)
 		add_member(graph, branches, at, WAY_BELOW,
 			   node_of(graph, at)->period - graph->weights[at]);
 }

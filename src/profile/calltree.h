@@ -12,23 +12,16 @@
 
 #include "base/vector.h"
 #include "profile/chains.h"
-#include "profile/identity.h"
 #include "profile/profile.h"
 
 #define CALLTREE_NONE UINT32_MAX
 
-/* A function at a level; equal ones have equal numbers. */
-struct calltree_frame {
-	uint32_t location; /* one of those in it */
-	uint16_t cpumode;
-};
-
 struct calltree_node {
 	uint32_t parent; /* its number is lower than the node's; CALLTREE_NONE: a root */
 	uint32_t frame;	 /* of a root: its number in roots */
-	uint32_t child, sibling; /* the first below, the next beside; CALLTREE_NONE: there is none */
-	uint32_t row;		 /* the number of the row that it counts for; not of a root */
-	uint64_t period, count;	 /* of samples that end here or below */
+	uint32_t end;	 /* all below it have numbers between its own and this one, exclusive */
+	uint32_t row;	 /* the number of the row that it counts for; not of a root */
+	uint64_t period, count;		  /* of samples that end here or below */
 	uint64_t self_period, self_count; /* that end here */
 };
 
@@ -40,16 +33,16 @@ struct calltree_root {
 
 struct calltree {
 	VECTOR(struct calltree_node) nodes;
-	VECTOR(struct calltree_frame) frames;
+	VECTOR(struct chains_frame) frames;
 	VECTOR(struct calltree_root) roots;
 	uint32_t *nodes_of; /* from chains' nodes; NULL when the profile is complete */
 };
 
 /*
- * From CHAINS, by FUNCTIONS, which know dso and symbol. The rows of roots, whose number is their group
- * until then, and of nodes are the caller's to fill in.
+ * From CHAINS. The rows of roots, whose number is their group until then, and of nodes are the caller's
+ * to fill in.
  */
-struct calltree *calltree_create(struct identities *functions, const struct chains *chains);
+struct calltree *calltree_create(const struct chains *chains);
 void calltree_destroy(struct calltree *tree); /* takes NULL */
 
 #endif

@@ -21,6 +21,7 @@
 
 #define FIRST_SLOTS 8192 /* a power of two */
 #define NODES_MAX (64U << 20)
+#define LEVEL_MASK ((1U << CHAINS_LEVEL_BITS) - 1)
 
 struct callers {
 	uint64_t hash[2];
@@ -34,7 +35,7 @@ struct table {
 	size_t capacity; /* a power of two */
 };
 
-struct frame {
+struct address {
 	struct lookup lookup;
 	uint16_t cpumode;
 };
@@ -42,14 +43,17 @@ struct frame {
 struct chains {
 	struct session *session;
 	struct resolver *resolver;
+	struct identities *functions;
 	bool lone;
 	uint64_t seeds[4];
 	VECTOR(struct chains_node) nodes;
+	VECTOR(struct chains_frame) frames;
+	struct map numbers; /* identity << CHAINS_LEVEL_BITS | cpumode -> frame + 1 */
 	VECTOR(struct callers) callers;
 	VECTOR(uint32_t) roots; /* of each group, + 1 */
 	struct node_index index;
 	struct table callers_table;
-	struct frame frames[CHAINS_FRAMES_MAX]; /* of the chain at hand */
+	struct address addresses[CHAINS_FRAMES_MAX]; /* of the chain at hand */
 };
 
 static void table_init(struct table *table)
@@ -58,16 +62,19 @@ static void table_init(struct table *table)
 	table->slots = memory_calloc(table->capacity, sizeof(*table->slots));
 }
 
-struct chains *chains_create(struct session *session, struct resolver *resolver, bool lone)
+struct chains *chains_create(struct session *session, struct resolver *resolver,
+			     struct identities *functions, bool lone)
 {
 	struct chains *chains = memory_calloc(1, sizeof(*chains));
 
 	chains->session = session;
 	chains->resolver = resolver;
+	chains->functions = functions;
 	chains->lone = lone;
 	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
 		for (size_t i = 0; i < 4; i++)
 			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
+	map_init(&chains->numbers);
 	node_index_init(&chains->index, FIRST_SLOTS, chains->seeds[0]);
 	table_init(&chains->callers_table);
 	return chains;
@@ -76,6 +83,7 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 void chains_seal(struct chains *chains)
 {
 	node_index_deinit(&chains->index);
+	map_deinit(&chains->numbers);
 	free(take_pointer(chains->callers_table.slots));
 	vector_deinit(&chains->callers);
 	vector_deinit(&chains->roots);
@@ -87,6 +95,7 @@ void chains_destroy(struct chains *chains)
 		return;
 	chains_seal(chains);
 	vector_deinit(&chains->nodes);
+	vector_deinit(&chains->frames);
 	free(chains);
 }
 
@@ -98,6 +107,16 @@ size_t chains_count(const struct chains *chains)
 const struct chains_node *chains_nodes(const struct chains *chains)
 {
 	return chains->nodes.items;
+}
+
+size_t chains_frame_count(const struct chains *chains)
+{
+	return chains->frames.count;
+}
+
+const struct chains_frame *chains_frames(const struct chains *chains)
+{
+	return chains->frames.items;
 }
 
 static void grow_callers(struct chains *chains)
@@ -145,15 +164,38 @@ static uint32_t root_of(struct chains *chains, uint32_t group)
 	return chains->roots.items[group] - 1;
 }
 
-static inline uint32_t make_frame(uint32_t location, uint16_t cpumode)
+static uint32_t find_frame(struct chains *chains, uint32_t location, uint16_t cpumode)
 {
-	return location << CHAINS_LEVEL_BITS | (cpumode & ((1U << CHAINS_LEVEL_BITS) - 1));
+	uint64_t identity = identities_find(chains->functions, location, cpumode);
+	uint64_t *number =
+		map_insert(&chains->numbers, identity << CHAINS_LEVEL_BITS | cpumode, NULL);
+
+	if (!*number) {
+		vector_append(&chains->frames,
+			      (struct chains_frame){ .location = location, .cpumode = cpumode });
+		*number = chains->frames.count;
+	}
+	return *number - 1;
 }
 
-static uint32_t frame_of(struct chains *chains, const struct frame *frame)
+/* The frame of an address, which the resolver keeps with it: with the cpumode, and + 1. */
+static inline uint32_t frame_of(struct chains *chains, const struct resolved *resolved,
+				uint16_t cpumode)
 {
-	return make_frame(resolver_finish(chains->resolver, &frame->lookup).location,
-			  frame->cpumode);
+	uint32_t level = cpumode & LEVEL_MASK;
+
+	if (*resolved->tag >> CHAINS_LEVEL_BITS && (*resolved->tag & LEVEL_MASK) == level)
+		return (*resolved->tag >> CHAINS_LEVEL_BITS) - 1;
+	*resolved->tag = (find_frame(chains, resolved->location, level) + 1) << CHAINS_LEVEL_BITS |
+			 level;
+	return (*resolved->tag >> CHAINS_LEVEL_BITS) - 1;
+}
+
+static uint32_t frame_at(struct chains *chains, const struct address *address)
+{
+	struct resolved resolved = resolver_finish(chains->resolver, &address->lookup);
+
+	return frame_of(chains, &resolved, address->cpumode);
 }
 
 static inline uint64_t fold(uint64_t left, uint64_t right)
@@ -221,7 +263,7 @@ static void resolve_callers(struct chains *chains, const struct walk *walk, uint
 	*ret = (struct callers){ .hash = { walk->hash[0], walk->hash[1] }, .node = root,
 				 .until = SPACE_FOREVER };
 	for (uint64_t i = 0; i < walk->count && count + 1 < CHAINS_FRAMES_MAX; i++) {
-		struct frame *frame = &chains->frames[count];
+		struct address *address = &chains->addresses[count];
 
 		if (chain_is_mark(walk->words[i])) {
 			chain_enter(chains->session, walk->sample, walk->context, walk->words[i],
@@ -229,16 +271,16 @@ static void resolve_callers(struct chains *chains, const struct walk *walk, uint
 			continue;
 		}
 		resolver_begin(chains->resolver, place.machine, place.space, walk->words[i], time,
-			       &frame->lookup);
-		frame->cpumode = place.cpumode;
-		if (ret->from < frame->lookup.from)
-			ret->from = frame->lookup.from;
-		if (ret->until > frame->lookup.until)
-			ret->until = frame->lookup.until;
+			       &address->lookup);
+		address->cpumode = place.cpumode;
+		if (ret->from < address->lookup.from)
+			ret->from = address->lookup.from;
+		if (ret->until > address->lookup.until)
+			ret->until = address->lookup.until;
 		count++;
 	}
 	while (count--)
-		ret->node = find_node(chains, ret->node, frame_of(chains, &chains->frames[count]));
+		ret->node = find_node(chains, ret->node, frame_at(chains, &chains->addresses[count]));
 }
 
 /* The node of the callers; those of an older time under the same hash make room for those of now. */
@@ -290,7 +332,7 @@ bool chains_begin(struct chains *chains, const struct session_sample *sample,
 	struct walk walk = { .sample = sample, .context = context, .words = fields->callchain,
 			     .count = fields->callchain_count };
 	uint32_t root = root_of(chains, group);
-	struct frame innermost;
+	struct address innermost;
 	uint64_t address;
 
 	ret->period = fields->period;
@@ -309,21 +351,21 @@ bool chains_begin(struct chains *chains, const struct session_sample *sample,
 	resolver_begin(chains->resolver, walk.place.machine, walk.place.space, address,
 		       sample->time, &innermost.lookup);
 	innermost.cpumode = walk.place.cpumode;
-	ret->node = find_node(chains, ret->callers, frame_of(chains, &innermost));
+	ret->node = find_node(chains, ret->callers, frame_at(chains, &innermost));
 	return false;
 }
 
-void chains_prefetch(const struct chains *chains, const struct chains_end *end, uint32_t location)
+void chains_prefetch(struct chains *chains, struct chains_end *end,
+		     const struct resolved *resolved)
 {
-	size_t start = node_index_start(&chains->index, end->callers,
-					make_frame(location, end->cpumode));
-
-	__builtin_prefetch(&chains->index.slots[start]);
+	end->frame = frame_of(chains, resolved, end->cpumode);
+	__builtin_prefetch(&chains->index.slots[node_index_start(&chains->index, end->callers,
+								 end->frame)]);
 }
 
-void chains_locate(struct chains *chains, struct chains_end *end, uint32_t location)
+void chains_locate(struct chains *chains, struct chains_end *end)
 {
-	end->node = find_node(chains, end->callers, make_frame(location, end->cpumode));
+	end->node = find_node(chains, end->callers, end->frame);
 }
 
 void chains_finish(struct chains *chains, const struct chains_end *end)

@@ -14,26 +14,24 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vector.h"
 
 struct identities {
 	struct profile *profile;
 	bool by_dso, by_symbol, by_vm;
-	struct intern *numbers;	  /* struct identity as bytes */
-	uint32_t *by_location[2]; /* location -> identity, 0: not yet; host's and guests' */
+	struct intern *numbers;		  /* struct identity as bytes */
+	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; host's and guests' */
 };
 
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys)
 {
 	struct identities *identities = memory_calloc(1, sizeof(*identities));
-	size_t locations = resolver_count(profile->resolver);
 
 	identities->profile = profile;
 	identities->by_symbol = profile_keys_have(keys, PROFILE_SYMBOL);
 	identities->by_dso = identities->by_symbol || profile_keys_have(keys, PROFILE_DSO);
 	identities->by_vm = profile_keys_have(keys, PROFILE_VM);
 	identities->numbers = intern_create();
-	for (int i = 0; i < 2; i++)
-		identities->by_location[i] = memory_calloc(locations + 1, sizeof(uint32_t));
 	return identities;
 }
 
@@ -42,7 +40,7 @@ void identities_destroy(struct identities *identities)
 	if (!identities)
 		return;
 	for (int i = 0; i < 2; i++)
-		free(identities->by_location[i]);
+		vector_deinit(&identities->by_location[i]);
 	intern_destroy(identities->numbers);
 	free(identities);
 }
@@ -67,11 +65,19 @@ static void identify_symbol(const struct identities *identities, const struct lo
 	}
 }
 
+/* What is known of LOCATION, 0: nothing yet; valid until the next call. */
+static uint32_t *known_of(struct identities *identities, bool guest, uint32_t location)
+{
+	while (identities->by_location[guest].count <= location)
+		vector_append(&identities->by_location[guest], 0);
+	return &identities->by_location[guest].items[location];
+}
+
 uint32_t identities_find(struct identities *identities, uint32_t number, uint16_t cpumode)
 {
 	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
 	const struct location *location = resolver_location(identities->profile->resolver, number);
-	uint32_t *known = &identities->by_location[guest][number];
+	uint32_t *known = known_of(identities, guest, number);
 	struct identity identity;
 
 	if (*known)

@@ -19,7 +19,7 @@ struct identity {
 
 struct identities;
 
-/* By the dso, the symbol, or both, as far as they are in KEYS; all locations are known by now. */
+/* By the dso, the symbol, or both, as far as they are in KEYS. */
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys);
 void identities_destroy(struct identities *identities); /* takes NULL */
 

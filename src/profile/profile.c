@@ -15,6 +15,7 @@
 #include "profile/calltree.h"
 #include "profile/chains.h"
 #include "profile/context.h"
+#include "profile/identity.h"
 #include "profile/profile_rows.h"
 
 #define GROUP_SKIP UINT32_MAX /* of a context whose samples are not wanted */
@@ -41,6 +42,7 @@ struct counter {
 	size_t pending_count;
 	bool guest_chains; /* guest samples have chains with an end each */
 	struct chains *chains; /* NULL: not asked for */
+	struct identities *functions; /* its frames' */
 	VECTOR(uint32_t) chain_groups; /* of a group, the one without a cpumode; 0: not known yet */
 	VECTOR(struct profile_stray) strays;
 };
@@ -196,14 +198,14 @@ static void count_stray(struct counter *counter, const struct pending *pending, 
 					      .period = pending->period });
 }
 
-/* The location of each sample is in its key. */
+/* Of samples without a place in the call tree the location is in the key. */
 static void count_chains(struct counter *counter)
 {
 	for (size_t i = 0; i < counter->pending_count; i++) {
 		struct pending *pending = &counter->pending[i];
 
 		if (pending->chain_goes_here)
-			chains_locate(counter->chains, &pending->end, (uint32_t)pending->key);
+			chains_locate(counter->chains, &pending->end);
 		else
 			count_stray(counter, pending, (uint32_t)pending->key);
 	}
@@ -218,13 +220,13 @@ static void count_batch(struct counter *counter)
 
 	for (size_t i = 0; i < counter->pending_count; i++) {
 		struct pending *pending = &counter->pending[i];
-		uint32_t location = resolver_finish(resolver, &pending->lookup).location;
+		struct resolved resolved = resolver_finish(resolver, &pending->lookup);
 
-		pending->key = (uint64_t)pending->group << 32 | location;
+		pending->key = (uint64_t)pending->group << 32 | resolved.location;
 		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
 						   (counter->capacity - 1)]);
 		if (counter->chains && pending->chain_goes_here)
-			chains_prefetch(counter->chains, &pending->end, location);
+			chains_prefetch(counter->chains, &pending->end, &resolved);
 	}
 	if (counter->chains)
 		count_chains(counter);
@@ -344,11 +346,22 @@ static void build_rows(const struct counter *counter)
 					 .cells = counter->cells,
 					 .cell_count = counter->capacity,
 					 .chains = counter->chains,
+					 .functions = counter->functions,
 					 .children = counter->options->children,
 					 .strays = counter->strays.items,
 					 .stray_count = counter->strays.count };
 
 	profile_rows_build(counter->profile, &counter->options->keys, &counts);
+}
+
+static void start_chains(struct counter *counter)
+{
+	struct profile_keys keys = counter->options->keys;
+
+	profile_keys_add(&keys, PROFILE_SYMBOL);
+	counter->functions = identities_create(counter->profile, &keys);
+	counter->chains = chains_create(counter->session, counter->profile->resolver,
+					counter->functions, counter->options->lone);
 }
 
 struct profile *profile_create(struct session *session, const struct profile_options *options)
@@ -370,7 +383,7 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	context_cache_init(counter.contexts, session);
 	counter.cells = memory_calloc(counter.capacity, sizeof(*counter.cells));
 	if (options->chains)
-		counter.chains = chains_create(session, profile->resolver, options->lone);
+		start_chains(&counter);
 	session_rewind(session);
 	count_all(&counter);
 	resolver_seal(profile->resolver);
@@ -379,6 +392,7 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	count_unwritten(profile, options);
 	build_rows(&counter);
 	chains_destroy(counter.chains);
+	identities_destroy(counter.functions);
 	vector_deinit(&counter.chain_groups);
 	vector_deinit(&counter.strays);
 	free(counter.cells);

@@ -145,7 +145,7 @@ struct walk {
 
 static uint32_t row_of_frame(struct builder *builder, struct walk *walk, uint32_t number)
 {
-	const struct calltree_frame *frame = &walk->tree->frames.items[number];
+	const struct chains_frame *frame = &walk->tree->frames.items[number];
 	uint32_t *group = &walk->groups[frame->cpumode];
 
 	if (!*group)
@@ -182,24 +182,17 @@ static void leave_node(struct walk *walk, const struct calltree_node *node)
 static void walk_root(struct builder *builder, struct walk *walk)
 {
 	struct calltree_node *nodes = walk->tree->nodes.items;
-	uint32_t at = nodes[walk->root->node].child;
+	uint32_t root = walk->root->node, last = root;
 
 	walk->depth = 0;
 	memset(walk->groups, 0, sizeof(walk->groups));
-	while (at != CALLTREE_NONE) {
+	for (uint32_t at = root + 1; at < nodes[root].end; last = at++) {
+		for (; last != nodes[at].parent; last = nodes[last].parent)
+			leave_node(walk, &nodes[last]);
 		enter_node(builder, walk, &nodes[at]);
-		if (nodes[at].child != CALLTREE_NONE) {
-			at = nodes[at].child;
-			continue;
-		}
-		leave_node(walk, &nodes[at]);
-		while (at != walk->root->node && nodes[at].sibling == CALLTREE_NONE) {
-			at = nodes[at].parent;
-			if (at != walk->root->node)
-				leave_node(walk, &nodes[at]);
-		}
-		at = nodes[at].sibling; /* a root has none */
 	}
+	for (; last != root; last = nodes[last].parent)
+		leave_node(walk, &nodes[last]);
 }
 
 /* Samples whose function is not in their chain count for it all the same. */
@@ -217,24 +210,9 @@ static void add_stray(struct builder *builder, const struct calltree *tree,
 	row_of(builder, number)->children += stray->period;
 }
 
-static struct calltree *create_tree(struct builder *builder, const struct chains *chains)
-{
-	struct profile_keys keys = *builder->keys;
-	struct identities *functions;
-	struct calltree *tree;
-
-	if (profile_keys_have(&keys, PROFILE_SYMBOL))
-		return calltree_create(builder->identities, chains);
-	profile_keys_add(&keys, PROFILE_SYMBOL);
-	functions = identities_create(builder->profile, &keys);
-	tree = calltree_create(functions, chains);
-	identities_destroy(functions);
-	return tree;
-}
-
 static void build_tree(struct builder *builder, const struct profile_counts *counts)
 {
-	struct calltree *tree = create_tree(builder, counts->chains);
+	struct calltree *tree = calltree_create(counts->chains);
 	struct walk walk = { .tree = tree };
 
 	builder->profile->tree = tree;
@@ -262,11 +240,12 @@ void profile_rows_build(struct profile *profile, const struct profile_keys *keys
 {
 	struct builder builder = { .profile = profile, .keys = keys, .groups = counts->groups,
 				   .children = counts->children };
+	bool by_function = counts->chains && profile_keys_have(keys, PROFILE_SYMBOL);
 	size_t count;
 	_cleanup_free_ const struct profile_cell **ordered = order_cells(
 		counts->cells, counts->cell_count, resolver_count(profile->resolver), &count);
 
-	builder.identities = identities_create(profile, keys);
+	builder.identities = by_function ? counts->functions : identities_create(profile, keys);
 	map_init(&builder.numbers);
 	for (size_t i = 0; i < count; i++)
 		add_cell(&builder, ordered[i]);
@@ -277,5 +256,6 @@ void profile_rows_build(struct profile *profile, const struct profile_keys *keys
 		profile_rows_sort(profile, keys, &profile->events[i]);
 	map_deinit(&builder.numbers);
 	vector_deinit(&builder.places);
-	identities_destroy(builder.identities);
+	if (!by_function)
+		identities_destroy(builder.identities);
 }

@@ -8,6 +8,7 @@
 
 #include "base/intern.h"
 #include "profile/chains.h"
+#include "profile/identity.h"
 #include "profile/profile.h"
 
 /* What the samples of a group share: the keys that do not depend on the address. */
@@ -35,6 +36,7 @@ struct profile_counts {
 	const struct profile_cell *cells;
 	size_t cell_count;
 	const struct chains *chains; /* NULL: none were counted */
+	struct identities *functions; /* of their frames: by the keys, and by symbol */
 	bool children;		     /* of the rows are wanted */
 	const struct profile_stray *strays;
 	size_t stray_count;

@@ -9,10 +9,9 @@
  * dsos: the second cache has far fewer entries than there are samples, and what is behind it
  * may take its time. A mapping that does not begin and end with a page turns the first one off.
  *
- * The kernel's addresses are taken as they are, and named late: looked up in its symbol table
- * first, which knows its modules, and only then in the mappings of the recording. Each
- * has a location of its own; profile_rows.c puts those of one function together. A guest may
- * have had several kernels, each with its table: their addresses are kept apart.
+ * The kernel's addresses are taken as they are: looked up in its symbol table first, which knows
+ * its modules, and only then in the mappings of the recording. A guest may have had several
+ * kernels, each with its table: their addresses are kept apart.
  */
 #include "profile/resolver.h"
 
@@ -98,48 +97,56 @@ static uint32_t module_dso(struct resolver *resolver, const char *module)
 	return dsos_add_kernel(&resolver->session->dsos, &names);
 }
 
-/* The dso of a mapping of the kernel; LOCATION_NO_DSO for none. */
-static uint32_t mapped_dso(const struct location *location)
+/* The dso of the kernel's mapping that LOOKUP's address is in; LOCATION_NO_DSO for none. */
+static uint32_t kernel_mapped_dso(const struct lookup *lookup)
 {
-	return location->mapping ? location->mapping->dso : LOCATION_NO_DSO;
+	const struct space_mapping *mapping =
+		space_find(&lookup->machine->kernel, lookup->address, lookup->time).mapping;
+
+	return mapping ? mapping->dso : LOCATION_NO_DSO;
 }
 
-static void name_kernel_address(struct resolver *resolver, struct location *location)
+/* LOCATION's number: one for all addresses of its symbol. */
+static uint32_t share_location(struct resolver *resolver, const struct location *location)
 {
-	struct machine *machine = location->unnamed;
+	uint64_t *place;
+
+	if (!location->symbol)
+		return add_location(resolver, location);
+	/* Tables do not move: a symbol's place in memory, which is even, stands for it. */
+	place = map_insert(&resolver->by_symbol, (uintptr_t)location->symbol | location->varies,
+			   NULL);
+	if (!*place)
+		*place = add_location(resolver, location) + 1;
+	return *place - 1;
+}
+
+static uint32_t kernel_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct machine *machine = lookup->machine;
 	const struct symbol_table *table =
-		session_kernel_table(resolver->session, machine, location->kernel);
+		session_kernel_table(resolver->session, machine, lookup->kernel);
+	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
+				     .varies = machine->kernels.count > 1 };
 	const char *module = NULL;
 
-	location->unnamed = NULL;
-	location->varies = machine->kernels.count > 1;
 	if (table) {
-		location->table = table;
-		location->symbol = symbol_table_find(table, location->address);
-		module = location->symbol ? symbol_module(table, location->symbol)
-					  : symbol_table_find_module(table, location->address);
+		location.table = table;
+		location.symbol = symbol_table_find(table, location.address);
+		module = location.symbol ? symbol_module(table, location.symbol)
+					 : symbol_table_find_module(table, location.address);
 	}
 	if (module)
-		location->dso = module_dso(resolver, module);
+		location.dso = module_dso(resolver, module);
 	else
-		location->dso = location->symbol ? machine->kernel_dso : mapped_dso(location);
+		location.dso = location.symbol ? machine->kernel_dso : kernel_mapped_dso(lookup);
+	return share_location(resolver, &location);
 }
 
-static struct location *named_location(struct resolver *resolver, uint32_t number)
-{
-	struct location *location = &resolver->locations.items[number];
-
-	if (location->unnamed)
-		name_kernel_address(resolver, location);
-	return location;
-}
-
-/* The function of ENTRY at ADDRESS; one location for all of its addresses. */
 static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t address)
 {
 	struct dso_entry *entry = resolver->session->dsos.items.items[dso];
 	struct location location = { .dso = dso, .address = address };
-	uint64_t *place;
 
 	if (!entry->build_id_bytes && !entry->loaded)
 		session_set_build_id(resolver->session, entry);
@@ -151,29 +158,17 @@ static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t 
 		location.table = entry->table;
 		location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
 	}
-	if (!location.symbol)
-		return add_location(resolver, &location);
-	/* Tables do not move: a symbol's place in memory stands for it. */
-	place = map_insert(&resolver->by_symbol, (uintptr_t)location.symbol, NULL);
-	if (!*place)
-		*place = add_location(resolver, &location) + 1;
-	return *place - 1;
+	return share_location(resolver, &location);
 }
 
 static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
 {
-	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
-				     .mapping = lookup->mapping };
+	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address };
 
 	if (lookup->domain == DOMAIN_NOWHERE)
 		return add_location(resolver, &location);
-	if (lookup->domain & DOMAIN_KERNEL) {
-		location.unnamed = lookup->machine;
-		location.kernel = lookup->kernel;
-		location.mapping = space_find(&lookup->machine->kernel, lookup->address,
-					      lookup->time).mapping;
-		return add_location(resolver, &location);
-	}
+	if (lookup->domain & DOMAIN_KERNEL)
+		return kernel_location(resolver, lookup);
 	if (resolver->session->dsos.items.items[lookup->domain]->kind == DSO_SYMBOL) {
 		location.dso = lookup->domain;
 		location.address = lookup->mapping ? lookup->mapping->start : lookup->address;
@@ -325,26 +320,26 @@ size_t resolver_count(const struct resolver *resolver)
 
 const struct location *resolver_location(struct resolver *resolver, uint32_t number)
 {
-	return named_location(resolver, number);
+	return &resolver->locations.items[number];
 }
 
 static const struct dso_entry *dso_of(struct resolver *resolver, uint32_t number)
 {
-	uint32_t dso = named_location(resolver, number)->dso;
+	uint32_t dso = resolver_location(resolver, number)->dso;
 
 	return dso == LOCATION_NO_DSO ? NULL : resolver->session->dsos.items.items[dso];
 }
 
 uint64_t resolver_symbol_start(struct resolver *resolver, uint32_t number)
 {
-	const struct location *location = named_location(resolver, number);
+	const struct location *location = resolver_location(resolver, number);
 
 	return location->symbol ? location->symbol->start : location->address;
 }
 
 const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
 {
-	struct location *location = named_location(resolver, number);
+	struct location *location = &resolver->locations.items[number];
 	const struct dso_entry *entry = dso_of(resolver, number);
 	const char *name;
 

@@ -13,21 +13,14 @@
 
 #define LOCATION_NO_DSO SPACE_UNMAPPED
 
-/*
- * Addresses of kernels are named late, when all samples are counted: the kernel's symbols
- * are loaded meanwhile. resolver_location() gives locations that are named.
- */
 struct location {
 	uint32_t dso;		     /* in the session's dsos; LOCATION_NO_DSO: unknown */
 	const struct symbol *symbol; /* NULL: none holds the address */
 	const struct symbol_table *table; /* of symbol */
 	/* Without a symbol: in the dso, else the ip; the start of a DSO_SYMBOL. */
 	uint64_t address;
-	char *name;	  /* made for people when first asked for; owned */
-	struct machine *unnamed; /* a kernel's address that is not looked up yet; else NULL */
-	uint32_t kernel;	 /* of a kernel's address: which of the machine's it was */
-	bool varies;		 /* the machine had several kernels: addresses mean little */
-	const struct space_mapping *mapping; /* of that address then; NULL: none */
+	char *name;  /* made for people when first asked for; owned */
+	bool varies; /* the machine had several kernels: addresses mean little */
 };
 
 struct resolved {
@@ -64,7 +57,6 @@ struct resolved resolver_finish(struct resolver *resolver, const struct lookup *
 /* There will be no more lookups: frees what only they need. Locations stay. */
 void resolver_seal(struct resolver *resolver);
 
-/* The calls below look up what is not looked up yet. */
 size_t resolver_count(const struct resolver *resolver); /* of locations so far */
 const struct location *resolver_location(struct resolver *resolver, uint32_t number);
 /* Where the location's function starts, to subtract from resolved.address. */
