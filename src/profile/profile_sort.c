@@ -2,81 +2,88 @@
 /*
  * Rows in perf's order (hist_entry__sort() in tools/perf/ui/hist.c): by period (by
  * children, where chains were counted; callers above whom they call), the highest first, ties by
- * the keys in their order, as text. Most rows of a large profile are ties of a
- * single sample: what they are compared by is put side by side first.
+ * the keys in their order, as text. Most rows of a large profile are ties of a single sample, which
+ * take long to compare: so rows are put in order by one thing after another, the least important
+ * first, each of them made a number.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "profile/profile_rows.h"
 
-struct sortable {
-	uint64_t period, address;
-	const char *vm, *comm, *guest_comm, *dso, *symbol; /* NULL: no key, or no symbol */
-	const struct profile_row *row;
+#define RANK_NONE UINT64_MAX /* of what has no name: the last */
+
+struct sorter {
+	struct profile *profile;
+	const struct profile_row *rows;
+	size_t count;
+	struct sort_key *order;
+	uint64_t *values;   /* of each row: what is sorted by now */
+	const char **texts; /* of each row, NULL: none; to make values of */
 };
 
-static int compare_numbers(uint64_t left, uint64_t right)
+/* Puts the rows in the order of their values; equal ones stay as they are. */
+static void sort_by_values(struct sorter *sorter)
 {
-	return left < right ? -1 : left > right;
+	for (size_t i = 0; i < sorter->count; i++)
+		sorter->order[i].key = sorter->values[sorter->order[i].index];
+	sort_keys(sorter->order, sorter->count);
 }
 
-/* Ascending, what has no name last. Strings are interned: most that are equal are the same. */
-static int compare_texts(const char *left, const char *right)
+#define SORT_BY(sorter, value)                                                                     \
+	do {                                                                                       \
+		for (size_t i_ = 0; i_ < (sorter)->count; i_++) {                                  \
+			const struct profile_row *row = &(sorter)->rows[i_];                       \
+			(sorter)->values[i_] = (value);                                            \
+		}                                                                                  \
+		sort_by_values(sorter);                                                            \
+	} while (0)
+
+static int compare_texts(const void *left, const void *right)
 {
-	if (left == right)
-		return 0;
-	if (!left || !right)
-		return !left - !right;
-	return strcmp(left, right);
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static int compare_key(enum profile_key key, const struct sortable *left,
-		       const struct sortable *right)
+/* The different texts of the rows, in their order; many are the same place in memory. */
+static size_t collect_texts(const struct sorter *sorter, struct map *ranks, const char **ret)
 {
-	int order;
+	size_t count = 0;
+	bool added;
 
-	switch (key) {
-	case PROFILE_VM:
-		return compare_texts(left->vm, right->vm);
-	case PROFILE_VCPU:
-		return compare_numbers(left->row->vcpu, right->row->vcpu);
-	case PROFILE_COMM:
-		return compare_texts(left->comm, right->comm);
-	case PROFILE_PID:
-		return compare_numbers(left->row->pid, right->row->pid);
-	case PROFILE_GUEST_COMM:
-		return compare_texts(left->guest_comm, right->guest_comm);
-	case PROFILE_GUEST_PID:
-		return compare_numbers(left->row->guest_pid, right->row->guest_pid);
-	case PROFILE_DSO:
-		return compare_texts(left->dso, right->dso);
-	case PROFILE_MODE:
-		return compare_numbers(left->row->cpumode, right->row->cpumode);
-	case PROFILE_SYMBOL:
-		order = compare_texts(left->symbol, right->symbol);
-		return order ? order : compare_numbers(left->address, right->address);
-	default:
-		return 0;
+	for (size_t i = 0; i < sorter->count; i++) {
+		if (!sorter->texts[i])
+			continue;
+		map_insert(ranks, (uintptr_t)sorter->texts[i], &added);
+		if (added)
+			ret[count++] = sorter->texts[i];
 	}
+	qsort(ret, count, sizeof(*ret), compare_texts);
+	return count;
 }
 
-static int compare(const void *left, const void *right, void *data)
+static void sort_by_texts(struct sorter *sorter)
 {
-	const struct sortable *a = left, *b = right;
-	const struct profile_keys *keys = data;
-	int order = compare_numbers(b->row->children, a->row->children);
+	_cleanup_free_ const char **unique =
+		memory_alloc((sorter->count + 1) * sizeof(*unique));
+	_cleanup_map_ struct map ranks;
+	size_t count;
+	uint64_t rank = 0;
 
-	if (!order && a->row->children)
-		order = compare_numbers(a->row->depth, b->row->depth);
-	if (!order)
-		order = compare_numbers(b->period, a->period);
-
-	for (size_t i = 0; !order && i < keys->count; i++)
-		order = compare_key(keys->items[i], a, b);
-	return order ? order : compare_numbers(b->row->count, a->row->count);
+	map_init(&ranks);
+	count = collect_texts(sorter, &ranks, unique);
+	for (size_t i = 0; i < count; i++) {
+		rank += i > 0 && strcmp(unique[i - 1], unique[i]);
+		*map_find(&ranks, (uintptr_t)unique[i]) = rank;
+	}
+	for (size_t i = 0; i < sorter->count; i++)
+		sorter->values[i] = sorter->texts[i]
+					    ? *map_find(&ranks, (uintptr_t)sorter->texts[i])
+					    : RANK_NONE;
+	sort_by_values(sorter);
 }
 
 static const char *comm_of(struct session *session, const struct profile_row *row)
@@ -89,47 +96,78 @@ static const char *comm_of(struct session *session, const struct profile_row *ro
 	return intern_string(session->strings, intern_text(session->strings, text));
 }
 
-static void prepare(struct profile *profile, const struct profile_keys *keys,
-		    const struct profile_row *row, struct sortable *ret)
+static const char *text_of(const struct sorter *sorter, enum profile_key key,
+			   const struct profile_row *row)
 {
-	*ret = (struct sortable){ .period = row->period, .row = row };
-	for (size_t i = 0; i < keys->count; i++) {
-		switch (keys->items[i]) {
-		case PROFILE_VM:
-			ret->vm = row->vm ? row->vm->name : MACHINE_HOST_NAME;
-			break;
-		case PROFILE_COMM:
-			ret->comm = comm_of(profile->session, row);
-			break;
-		case PROFILE_GUEST_COMM:
-			ret->guest_comm = profile_guest_comm(profile, row);
-			break;
-		case PROFILE_DSO:
-			ret->dso = intern_string(profile->session->strings, row->dso);
-			break;
-		case PROFILE_SYMBOL:
-			ret->symbol = resolver_symbol_name(profile->resolver, row->location);
-			ret->address =
-				resolver_location(profile->resolver, row->location)->address;
-			break;
-		default:
-			break;
-		}
+	struct profile *profile = sorter->profile;
+
+	switch (key) {
+	case PROFILE_VM:
+		return row->vm ? row->vm->name : MACHINE_HOST_NAME;
+	case PROFILE_COMM:
+		return comm_of(profile->session, row);
+	case PROFILE_GUEST_COMM:
+		return profile_guest_comm(profile, row);
+	case PROFILE_DSO:
+		return intern_string(profile->session->strings, row->dso);
+	default:
+		return resolver_symbol_name(profile->resolver, row->location);
 	}
+}
+
+static void sort_by_key(struct sorter *sorter, enum profile_key key)
+{
+	switch (key) {
+	case PROFILE_VCPU:
+		SORT_BY(sorter, row->vcpu);
+		return;
+	case PROFILE_PID:
+		SORT_BY(sorter, row->pid);
+		return;
+	case PROFILE_GUEST_PID:
+		SORT_BY(sorter, row->guest_pid);
+		return;
+	case PROFILE_MODE:
+		SORT_BY(sorter, row->cpumode);
+		return;
+	case PROFILE_SYMBOL: /* those of a name by their address */
+		SORT_BY(sorter,
+			resolver_location(sorter->profile->resolver, row->location)->address);
+		break;
+	default:
+		break;
+	}
+	for (size_t i = 0; i < sorter->count; i++)
+		sorter->texts[i] = text_of(sorter, key, &sorter->rows[i]);
+	sort_by_texts(sorter);
+}
+
+static void sort_rows(struct sorter *sorter, const struct profile_keys *keys)
+{
+	for (size_t i = 0; i < sorter->count; i++)
+		sorter->order[i].index = i;
+	SORT_BY(sorter, ~row->count);
+	for (size_t i = keys->count; i-- > 0;)
+		sort_by_key(sorter, keys->items[i]);
+	SORT_BY(sorter, ~row->period);
+	SORT_BY(sorter, row->children ? row->depth : 0);
+	SORT_BY(sorter, ~row->children);
 }
 
 void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,
 		       struct profile_event *event)
 {
 	size_t count = event->rows.count;
-	_cleanup_free_ struct sortable *sortables = memory_calloc(count + 1, sizeof(*sortables));
+	_cleanup_free_ struct sort_key *order = memory_calloc(count + 1, sizeof(*order));
+	_cleanup_free_ uint64_t *values = memory_alloc((count + 1) * sizeof(*values));
+	_cleanup_free_ const char **texts = memory_alloc((count + 1) * sizeof(*texts));
 	struct profile_row *sorted = memory_calloc(count + 1, sizeof(*sorted));
+	struct sorter sorter = { .profile = profile, .rows = event->rows.items, .count = count,
+				 .order = order, .values = values, .texts = texts };
 
+	sort_rows(&sorter, keys);
 	for (size_t i = 0; i < count; i++)
-		prepare(profile, keys, &event->rows.items[i], &sortables[i]);
-	qsort_r(sortables, count, sizeof(*sortables), compare, (void *)keys);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = *sortables[i].row;
+		sorted[i] = event->rows.items[order[i].index];
 	free(event->rows.items);
 	event->rows.items = sorted;
 	event->rows.capacity = count + 1;
