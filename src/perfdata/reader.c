@@ -130,6 +130,7 @@ static struct perfdata_reader *create_reader(const char *path)
 	reader->path = memory_strdup(path);
 	reader->name = strcmp(path, "-") ? reader->path : "standard input";
 	reader->inflate_limit = INFLATE_DEFAULT_BYTES;
+	reader->keep_bytes = KEEP_BYTES;
 	reader->arena = arena_create();
 	map_init(&reader->ids.positions);
 	buffer_init(&reader->scratch, UINT16_MAX);
@@ -245,8 +246,13 @@ void perfdata_reader_release(struct perfdata_reader *reader)
 		const struct mapped_file *file = &reader->files.items[i];
 
 		if (at >= file->data && at < file->data + file->size)
-			file_release(file, KEEP_BYTES, at - file->data);
+			file_release(file, reader->keep_bytes, at - file->data);
 	}
+}
+
+void perfdata_reader_keep_nothing(struct perfdata_reader *reader)
+{
+	reader->keep_bytes = 0;
 }
 
 /* Bytes of the current span before what is read now. */

@@ -62,6 +62,8 @@ void perfdata_reader_rewind(struct perfdata_reader *reader);
  * its beginning; what is read again comes from the page cache. Records stay valid.
  */
 void perfdata_reader_release(struct perfdata_reader *reader);
+/* From now on the beginning, too: the file is being read for the last time. */
+void perfdata_reader_keep_nothing(struct perfdata_reader *reader);
 
 /* Why perfdata_reader_next() said PERFDATA_BAD; borrowed, NULL before. */
 const struct error *perfdata_reader_error(const struct perfdata_reader *reader);

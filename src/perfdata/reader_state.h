@@ -86,6 +86,7 @@ struct perfdata_reader {
 	struct reader_window waiting;
 	uint64_t bytes_before;		  /* of the spans before this one */
 	uint64_t released_offset;	  /* where memory was given back last */
+	size_t keep_bytes;		  /* of each file: they are not given back */
 	uint64_t compressed_offset;	  /* of the compressed record whose content is read */
 	struct perfdata_inflate *inflate; /* NULL before the first compressed record */
 	uint64_t inflate_limit;		  /* bytes that one compressed record may become */

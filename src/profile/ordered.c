@@ -45,6 +45,7 @@ struct ordered *ordered_create(struct session *session)
 	ordered->session = session;
 	ordered->status = PERFDATA_RECORD;
 	session_rewind(session);
+	perfdata_reader_keep_nothing(session->reader);
 	return ordered;
 }
 
