@@ -30,7 +30,7 @@ static void choose_event(struct loaded_stacks *loaded)
 struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
 			  struct loaded_stacks *ret)
 {
-	struct profile_options counted = { .chains = true };
+	struct profile_options counted = { .chains = true, .by_name = true };
 	struct machine_list vms = { 0 };
 	struct error *error =
 		recording_open(config->input, &config->symbols, &ret->path, &ret->session);

@@ -77,7 +77,7 @@ static void sum_up(struct calltree *tree)
 struct calltree *calltree_create(const struct chains *chains)
 {
 	struct calltree *tree = memory_calloc(1, sizeof(*tree));
-	size_t count = chains_count(chains), frames = chains_frame_count(chains);
+	size_t count = chains_node_count(chains), frames = chains_frame_count(chains);
 
 	vector_reserve(&tree->frames, frames);
 	tree->frames.count = frames;

@@ -99,7 +99,7 @@ void chains_destroy(struct chains *chains)
 	free(chains);
 }
 
-size_t chains_count(const struct chains *chains)
+size_t chains_node_count(const struct chains *chains)
 {
 	return chains->nodes.count;
 }
@@ -346,7 +346,7 @@ bool chains_begin(struct chains *chains, const struct session_sample *sample,
 	ret->callers = find_callers(chains, &walk, root);
 	ret->cpumode = walk.place.cpumode;
 	if (address == fields->ip && walk.place.machine == context->machine &&
-	    walk.place.space == context->space)
+	    walk.place.space == context->space && walk.place.cpumode == context->cpumode)
 		return true;
 	resolver_begin(chains->resolver, walk.place.machine, walk.place.space, address,
 		       sample->time, &innermost.lookup);
@@ -363,12 +363,13 @@ void chains_prefetch(struct chains *chains, struct chains_end *end,
 								 end->frame)]);
 }
 
-void chains_locate(struct chains *chains, struct chains_end *end)
+bool chains_locate(struct chains *chains, struct chains_end *end)
 {
 	end->node = find_node(chains, end->callers, end->frame);
+	return end->node != end->callers;
 }
 
-void chains_finish(struct chains *chains, const struct chains_end *end)
+void chains_count(struct chains *chains, const struct chains_end *end)
 {
 	chains->nodes.items[end->node].period += end->period;
 	chains->nodes.items[end->node].count++;

@@ -50,7 +50,7 @@ void chains_destroy(struct chains *chains); /* takes NULL */
  *		chains_prefetch(chains, &end, &resolved);
  *		chains_locate(chains, &end);
  *	}
- *	chains_finish(chains, &end);
+ *	chains_count(chains, &end);
  */
 struct chains_end {
 	uint32_t callers, frame, node; /* node: where the chain ends */
@@ -67,13 +67,14 @@ bool chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret);
 void chains_prefetch(struct chains *chains, struct chains_end *end,
 		     const struct resolved *resolved);
-void chains_locate(struct chains *chains, struct chains_end *end);
-void chains_finish(struct chains *chains, const struct chains_end *end);
+/* False: the tree is full, and the chain ends at the callers. */
+bool chains_locate(struct chains *chains, struct chains_end *end);
+void chains_count(struct chains *chains, const struct chains_end *end);
 
 /* There will be no more samples: frees what only counting needs. */
 void chains_seal(struct chains *chains);
 
-size_t chains_count(const struct chains *chains);
+size_t chains_node_count(const struct chains *chains);
 const struct chains_node *chains_nodes(const struct chains *chains);
 size_t chains_frame_count(const struct chains *chains);
 const struct chains_frame *chains_frames(const struct chains *chains);

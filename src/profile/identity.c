@@ -18,7 +18,7 @@
 
 struct identities {
 	struct profile *profile;
-	bool by_dso, by_symbol, by_vm;
+	bool by_name, by_dso, by_symbol, by_vm;
 	struct intern *numbers;		  /* struct identity as bytes */
 	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; host's and guests' */
 };
@@ -32,6 +32,14 @@ struct identities *identities_create(struct profile *profile, const struct profi
 	identities->by_dso = identities->by_symbol || profile_keys_have(keys, PROFILE_DSO);
 	identities->by_vm = profile_keys_have(keys, PROFILE_VM);
 	identities->numbers = intern_create();
+	return identities;
+}
+
+struct identities *identities_create_by_name(struct profile *profile)
+{
+	struct identities *identities = identities_create(profile, &(struct profile_keys){ 0 });
+
+	identities->by_name = true;
 	return identities;
 }
 
@@ -65,6 +73,20 @@ static void identify_symbol(const struct identities *identities, const struct lo
 	}
 }
 
+static void identify_name(const struct identities *identities, uint32_t number,
+			  struct identity *ret)
+{
+	const struct session *session = identities->profile->session;
+	struct resolver *resolver = identities->profile->resolver;
+	uint32_t dso = resolver_location(resolver, number)->dso;
+	const char *name = resolver_symbol_name(resolver, number);
+
+	if (dso != LOCATION_NO_DSO)
+		ret->dso = session->dsos.items.items[dso]->path;
+	if (name)
+		ret->symbol = intern_text(session->strings, name);
+}
+
 /* What is known of LOCATION, 0: nothing yet; valid until the next call. */
 static uint32_t *known_of(struct identities *identities, bool guest, uint32_t location)
 {
@@ -83,6 +105,8 @@ uint32_t identities_find(struct identities *identities, uint32_t number, uint16_
 	if (*known)
 		return *known;
 	memset(&identity, 0, sizeof(identity)); /* compared as bytes, padding included */
+	if (identities->by_name)
+		identify_name(identities, number, &identity);
 	if (identities->by_dso)
 		identity.dso = resolver_dso_name(identities->profile->resolver, number);
 	if (identities->by_symbol)

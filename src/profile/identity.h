@@ -14,13 +14,15 @@
 /* What tells locations apart. */
 struct identity {
 	uint64_t start, end; /* of the symbol; the address, 0 without one */
-	uint32_t dso, symbol; /* string numbers, 0: none */
+	uint32_t dso, symbol; /* string numbers, 0: none; by name dso is the path */
 };
 
 struct identities;
 
 /* By the dso, the symbol, or both, as far as they are in KEYS. */
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys);
+/* By the file and the function's name: what has none in a file is one. */
+struct identities *identities_create_by_name(struct profile *profile);
 void identities_destroy(struct identities *identities); /* takes NULL */
 
 /* The number of what LOCATION, met in CPUMODE, is; from 1 on. */

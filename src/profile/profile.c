@@ -2,7 +2,8 @@
 /*
  * Counts samples. In the loop over the samples there are two numbers only: the group (event,
  * VM, vCPU, comm, pid, cpumode, as far as they are keys), which is remembered with the
- * thread, and the location. A hash table counts by the pair. What is the same to a reader
+ * thread, and the location. A hash table counts by the pair; a sample whose call chain is
+ * counted is in the call tree instead. What is the same to a reader
  * (a function of a library that two processes mapped from different paths) becomes one row
  * afterwards, in profile_rows.c.
  */
@@ -189,49 +190,51 @@ static void count_total(struct profile_totals *totals, const struct context *con
 	}
 }
 
-/* Of samples whose chain ends elsewhere than at LOCATION, where they were taken. */
-static void count_stray(struct counter *counter, const struct pending *pending, uint32_t location)
+/* Of samples whose chain ends elsewhere than at the location in the key, where they were taken. */
+static void count_stray(struct counter *counter, const struct pending *pending)
 {
 	vector_append(&counter->strays,
-		      (struct profile_stray){ .group = pending->group, .location = location,
+		      (struct profile_stray){ .group = pending->group,
+					      .location = (uint32_t)pending->key,
 					      .node = pending->end.node,
 					      .period = pending->period });
 }
 
-/* Of samples without a place in the call tree the location is in the key. */
-static void count_chains(struct counter *counter)
+/* Counts for its place in the call tree; false: that does not tell the location. */
+static bool count_chain(struct counter *counter, struct pending *pending)
 {
-	for (size_t i = 0; i < counter->pending_count; i++) {
-		struct pending *pending = &counter->pending[i];
+	bool told = pending->chain_goes_here && chains_locate(counter->chains, &pending->end);
 
-		if (pending->chain_goes_here)
-			chains_locate(counter->chains, &pending->end);
-		else
-			count_stray(counter, pending, (uint32_t)pending->key);
-	}
-	for (size_t i = 0; i < counter->pending_count; i++)
-		chains_finish(counter->chains, &counter->pending[i].end);
+	chains_count(counter->chains, &pending->end);
+	if (!told)
+		count_stray(counter, pending);
+	return told;
 }
 
-/* Walks over the batch: each fetches into the cache what the next one reads. */
-static void count_batch(struct counter *counter)
+/* Fetches into the cache what counting reads. */
+static void locate_pending(struct counter *counter, struct pending *pending)
 {
-	struct resolver *resolver = counter->profile->resolver;
+	struct resolved resolved =
+		resolver_finish(counter->profile->resolver, &pending->lookup);
 
-	for (size_t i = 0; i < counter->pending_count; i++) {
-		struct pending *pending = &counter->pending[i];
-		struct resolved resolved = resolver_finish(resolver, &pending->lookup);
-
-		pending->key = (uint64_t)pending->group << 32 | resolved.location;
+	pending->key = (uint64_t)pending->group << 32 | resolved.location;
+	if (pending->chain_goes_here)
+		chains_prefetch(counter->chains, &pending->end, &resolved);
+	else
 		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
 						   (counter->capacity - 1)]);
-		if (counter->chains && pending->chain_goes_here)
-			chains_prefetch(counter->chains, &pending->end, &resolved);
-	}
-	if (counter->chains)
-		count_chains(counter);
+}
+
+static void count_batch(struct counter *counter)
+{
 	for (size_t i = 0; i < counter->pending_count; i++)
-		count_cell(counter, counter->pending[i].key, counter->pending[i].period);
+		locate_pending(counter, &counter->pending[i]);
+	for (size_t i = 0; i < counter->pending_count; i++) {
+		struct pending *pending = &counter->pending[i];
+
+		if (!counter->chains || !count_chain(counter, pending))
+			count_cell(counter, pending->key, pending->period);
+	}
 	counter->pending_count = 0;
 }
 
@@ -266,10 +269,9 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 	resolver_begin(counter->profile->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
 	count_total(&counter->profile->totals, context, counter->guest_chains);
-	if (counter->chains)
-		pending->chain_goes_here =
-			chains_begin(counter->chains, sample, context,
-				     chain_group(counter, context->row), &pending->end);
+	pending->chain_goes_here =
+		counter->chains && chains_begin(counter->chains, sample, context,
+						chain_group(counter, context->row), &pending->end);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
 }
@@ -347,6 +349,7 @@ static void build_rows(const struct counter *counter)
 					 .cell_count = counter->capacity,
 					 .chains = counter->chains,
 					 .functions = counter->functions,
+					 .rows = !counter->options->by_name,
 					 .children = counter->options->children,
 					 .strays = counter->strays.items,
 					 .stray_count = counter->strays.count };
@@ -359,7 +362,9 @@ static void start_chains(struct counter *counter)
 	struct profile_keys keys = counter->options->keys;
 
 	profile_keys_add(&keys, PROFILE_SYMBOL);
-	counter->functions = identities_create(counter->profile, &keys);
+	counter->functions = counter->options->by_name
+				     ? identities_create_by_name(counter->profile)
+				     : identities_create(counter->profile, &keys);
 	counter->chains = chains_create(counter->session, counter->profile->resolver,
 					counter->functions, counter->options->lone);
 }
@@ -385,6 +390,7 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	if (options->chains)
 		start_chains(&counter);
 	session_rewind(session);
+	perfdata_reader_keep_nothing(session->reader);
 	count_all(&counter);
 	resolver_seal(profile->resolver);
 	if (counter.chains)

@@ -90,6 +90,8 @@ struct profile_options {
 	bool chains;   /* count call chains, too: the tree … */
 	bool lone;     /* … a sample without a chain standing there by its function … */
 	bool children; /* … and, with it, children of the rows: they are 0 else */
+	/* No rows, and functions told apart by file and name; all of a file without a name is one. */
+	bool by_name;
 	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
 	const struct machine *const *vms;
 	size_t vm_count;

@@ -79,18 +79,25 @@ static uint32_t find_row(struct builder *builder, uint32_t group_number, uint32_
 	return *number - 1;
 }
 
-static void add_cell(struct builder *builder, const struct profile_cell *cell)
+static void add_samples(struct builder *builder, uint32_t number, uint64_t period, uint64_t count)
 {
-	uint32_t group_number = cell->key >> 32, location = cell->key;
-	struct profile_group group = group_of(builder, group_number);
-	struct profile_event *event = &builder->profile->events[group.event];
-	uint32_t number = find_row(builder, group_number, location, group.cpumode);
+	struct profile_event *event =
+		&builder->profile->events[builder->places.items[number].event];
 	struct profile_row *row = row_of(builder, number);
 
-	row->period += cell->period;
-	row->count += cell->count;
-	event->period += cell->period;
-	event->samples += cell->count;
+	row->period += period;
+	row->count += count;
+	event->period += period;
+	event->samples += count;
+}
+
+static void add_cell(struct builder *builder, const struct profile_cell *cell)
+{
+	uint32_t group = cell->key >> 32, location = cell->key;
+	uint16_t cpumode = group_of(builder, group).cpumode;
+
+	add_samples(builder, find_row(builder, group, location, cpumode), cell->period,
+		    cell->count);
 }
 
 /*
@@ -166,6 +173,8 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 	while (walk->on_path.count <= node->row)
 		vector_append(&walk->on_path, 0);
 	row = row_of(builder, node->row);
+	if (node->self_count)
+		add_samples(builder, node->row, node->self_period, node->self_count);
 	if (!walk->on_path.items[node->row]++ && builder->children)
 		row->children += node->period;
 	walk->depth++;
@@ -195,9 +204,9 @@ static void walk_root(struct builder *builder, struct walk *walk)
 		leave_node(walk, &nodes[last]);
 }
 
-/* Samples whose function is not in their chain count for it all the same. */
-static void add_stray(struct builder *builder, const struct calltree *tree,
-		      const struct profile_stray *stray)
+/* Adds a stray's period to the children of its function, unless that is in its chain. */
+static void add_stray_children(struct builder *builder, const struct calltree *tree,
+			       const struct profile_stray *stray)
 {
 	const struct calltree_node *nodes = tree->nodes.items;
 	uint16_t cpumode = group_of(builder, stray->group).cpumode;
@@ -210,6 +219,26 @@ static void add_stray(struct builder *builder, const struct calltree *tree,
 	row_of(builder, number)->children += stray->period;
 }
 
+/* The walk took a stray for a sample of the function that its chain ends in: undoes that. */
+static void correct_stray(struct builder *builder, const struct calltree *tree,
+			  const struct profile_stray *stray)
+{
+	const struct calltree_node *node = &tree->nodes.items[tree->nodes_of[stray->node]];
+
+	if (node->parent != CALLTREE_NONE)
+		add_samples(builder, node->row, -stray->period, -1);
+	if (builder->children)
+		add_stray_children(builder, tree, stray);
+}
+
+static void finish_root(struct builder *builder, struct calltree_root *root)
+{
+	struct profile_group group = group_of(builder, root->row.number);
+
+	root->row = row_of_group(&group);
+	root->event = group.event;
+}
+
 static void build_tree(struct builder *builder, const struct profile_counts *counts)
 {
 	struct calltree *tree = calltree_create(counts->chains);
@@ -219,20 +248,57 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	walk.rows = memory_calloc(tree->frames.count + 1, sizeof(*walk.rows));
 	walk.roots = memory_calloc(tree->frames.count + 1, sizeof(*walk.roots));
 	for (size_t i = 0; i < tree->roots.count; i++) {
-		struct calltree_root *root = &tree->roots.items[i];
-		struct profile_group group = group_of(builder, root->row.number);
-
-		walk.root = root;
+		walk.root = &tree->roots.items[i];
 		walk_root(builder, &walk);
-		root->row = row_of_group(&group);
-		root->event = group.event;
+		finish_root(builder, &tree->roots.items[i]);
 	}
-	for (size_t i = 0; builder->children && i < counts->stray_count; i++)
-		add_stray(builder, tree, &counts->strays[i]);
+	for (size_t i = 0; i < counts->stray_count; i++)
+		correct_stray(builder, tree, &counts->strays[i]);
 	vector_deinit(&walk.on_path);
 	free(walk.rows);
 	free(walk.roots);
 	free(take_pointer(tree->nodes_of));
+}
+
+/* The tree without rows: each sample is in one root. */
+static void build_bare_tree(struct builder *builder, const struct profile_counts *counts)
+{
+	struct calltree *tree = calltree_create(counts->chains);
+
+	builder->profile->tree = tree;
+	for (size_t i = 0; i < tree->roots.count; i++) {
+		struct calltree_root *root = &tree->roots.items[i];
+		const struct calltree_node *node = &tree->nodes.items[root->node];
+
+		finish_root(builder, root);
+		builder->profile->events[root->event].samples += node->count;
+		builder->profile->events[root->event].period += node->period;
+	}
+	free(take_pointer(tree->nodes_of));
+}
+
+static void build_rows(struct builder *builder, const struct profile_counts *counts)
+{
+	bool by_function = counts->chains && profile_keys_have(builder->keys, PROFILE_SYMBOL);
+	struct profile *profile = builder->profile;
+	size_t count;
+	_cleanup_free_ const struct profile_cell **ordered = order_cells(
+		counts->cells, counts->cell_count, resolver_count(profile->resolver), &count);
+
+	builder->identities =
+		by_function ? counts->functions : identities_create(profile, builder->keys);
+	map_init(&builder->numbers);
+	for (size_t i = 0; i < count; i++)
+		add_cell(builder, ordered[i]);
+	if (counts->chains)
+		build_tree(builder, counts);
+	profile->row_count = builder->places.count;
+	for (size_t i = 0; i < profile->event_count; i++)
+		profile_rows_sort(profile, builder->keys, &profile->events[i]);
+	map_deinit(&builder->numbers);
+	vector_deinit(&builder->places);
+	if (!by_function)
+		identities_destroy(builder->identities);
 }
 
 void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
@@ -240,22 +306,9 @@ void profile_rows_build(struct profile *profile, const struct profile_keys *keys
 {
 	struct builder builder = { .profile = profile, .keys = keys, .groups = counts->groups,
 				   .children = counts->children };
-	bool by_function = counts->chains && profile_keys_have(keys, PROFILE_SYMBOL);
-	size_t count;
-	_cleanup_free_ const struct profile_cell **ordered = order_cells(
-		counts->cells, counts->cell_count, resolver_count(profile->resolver), &count);
 
-	builder.identities = by_function ? counts->functions : identities_create(profile, keys);
-	map_init(&builder.numbers);
-	for (size_t i = 0; i < count; i++)
-		add_cell(&builder, ordered[i]);
-	if (counts->chains)
-		build_tree(&builder, counts);
-	profile->row_count = builder.places.count;
-	for (size_t i = 0; i < profile->event_count; i++)
-		profile_rows_sort(profile, keys, &profile->events[i]);
-	map_deinit(&builder.numbers);
-	vector_deinit(&builder.places);
-	if (!by_function)
-		identities_destroy(builder.identities);
+	if (counts->rows)
+		build_rows(&builder, counts);
+	else
+		build_bare_tree(&builder, counts);
 }

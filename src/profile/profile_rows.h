@@ -33,11 +33,11 @@ struct profile_stray {
 
 struct profile_counts {
 	struct intern *groups; /* struct profile_group as bytes */
-	const struct profile_cell *cells;
+	const struct profile_cell *cells; /* of samples whose chain does not end where they are */
 	size_t cell_count;
 	const struct chains *chains; /* NULL: none were counted */
 	struct identities *functions; /* of their frames: by the keys, and by symbol */
-	bool children;		     /* of the rows are wanted */
+	bool rows, children;	     /* are wanted */
 	const struct profile_stray *strays;
 	size_t stray_count;
 };

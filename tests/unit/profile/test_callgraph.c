@@ -246,6 +246,27 @@ static void long_chains_are_cut(void **state)
 	close_profile(&opened);
 }
 
+/* Each sample is in the tree once; what has no name in a file, or in none, is one function. */
+static void by_name_addresses_are_one(void **state)
+{
+	const struct calltree *tree;
+	struct opened opened;
+
+	(void)state;
+	record(add_samples_with_chains);
+	open_chains(&opened);
+	profile_destroy(opened.profile);
+	opened.options.by_name = true;
+	opened.profile = profile_create(opened.session, &opened.options);
+	tree = opened.profile->tree;
+	assert_int_equal(opened.profile->events[0].samples, 20);
+	assert_int_equal(opened.profile->events[0].period, 20000);
+	assert_int_equal(opened.profile->events[0].rows.count, 0);
+	/* do_work, do_rest, the guest's program, and both addresses of the host's. */
+	assert_int_equal(tree->frames.count, 4);
+	close_profile(&opened);
+}
+
 static void map_program(struct perfdata_writer *writer, uint32_t pid, const char *file)
 {
 	struct perfdata_mapping mapping = { .pid = pid, .tid = pid, .start = 0x400000,
@@ -328,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_counted_once),
 		cmocka_unit_test(chains_go_both_ways),
+		cmocka_unit_test(by_name_addresses_are_one),
 		cmocka_unit_test(long_chains_are_cut),
 		cmocka_unit_test(callers_are_those_of_their_process_and_time),
 	};
