@@ -9,7 +9,9 @@
  * wait for one another, and in an NMI a ring that is taken would lose the sample.
  *
  * Registers are AMD's, from the VMCB, which is current while the vCPU is not in the guest. GS is in
- * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c).
+ * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are where only
+ * an instruction reads them: the task is found by what the guest's memory says of each vCPU's per-CPU
+ * variables. CR3 is not known there, nor what the exit was, nor the stack.
  *
  * The guest's memory is read where the VMM has it mapped: this runs in the vCPU's thread. Nothing
  * faults: what is not there is not read. A guest may put what it likes there; nothing of it is
@@ -36,9 +38,10 @@
 #define IS_KERNEL(gva) ((gva) >> 63)
 #define GUEST_PID_MAX (1u << 22) /* PID_MAX_LIMIT */
 #define PAGE_BYTES (1u << PAGE_BITS)
+#define VSYSCALL_START 0xffffffffff600000ull
 #define MAX_STACK_PAGES 17 /* of one stack */
 
-enum { AX = 0, SP = 4 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
+enum { AX = 0, SP = 4, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
 
 /* struct pt_regs, arch/x86/include/asm/ptrace.h */
 #define PT_REGS_CS 17
@@ -68,6 +71,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sampler_vm);
 } vms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SAMPLER_MAX_THREADS);
+	__type(key, __u64);
+	__type(value, struct sampler_cpu);
+} cpus SEC(".maps");
 
 /* By CPU; the loader makes one for each and sizes them. */
 struct ring {
@@ -192,6 +202,16 @@ static __always_inline __u64 gs_base_of(__u64 vmcb01, const struct sampler_recor
 	return gs_base;
 }
 
+/* 0: not known. */
+static __always_inline __u64 known_gs_base(const struct sampler_thread *thread,
+					   const struct sampler_vm *vm)
+{
+	__u64 key = SAMPLER_CPU_KEY(thread->vm, thread->vcpu_number);
+	const struct sampler_cpu *cpu = bpf_map_lookup_elem(&cpus, &key);
+
+	return cpu && cpu->version == vm->version ? cpu->gs_base : 0;
+}
+
 /* NULL: nothing is known of it, or it is being replaced. */
 static __always_inline struct sampler_vm *find_vm(const struct sampler_thread *thread)
 {
@@ -205,7 +225,7 @@ static __always_inline struct sampler_vm *find_vm(const struct sampler_thread *t
 static __always_inline void find_task(struct sampler_thread *thread, struct sampler_vm *vm,
 				      __u64 gs_base, struct sampler_record *record)
 {
-	if (!vm->page_tables ||
+	if (!vm->page_tables || !gs_base ||
 	    !read_hva(find_current(thread, vm, gs_base), &record->task, sizeof(record->task)))
 		return;
 	if (read_task(vm, record))
@@ -226,6 +246,29 @@ static __always_inline void fill(struct sampler_thread *thread, __u64 vmcb,
 		record->flags |= SAMPLER_AT_EXIT;
 	if (hflags & HF_GUEST_MASK)
 		record->flags |= SAMPLER_NESTED;
+}
+
+/*
+ * Of a guest whose registers are in a VMCS. The IP is current where perf has asked KVM for it before it
+ * ran this program (since Linux 6.3); the mode is told by it, which of Linux is right. False: all that is
+ * known is what perf knows.
+ */
+static __always_inline bool fill_without_vmcb(const struct sampler_thread *thread,
+					      const struct sampler_vm *vm,
+					      struct sampler_record *record)
+{
+	__u64 arch = thread->vcpu + layout.vcpu_arch;
+
+	if (!(read_u32(arch + layout.arch_regs_avail) & 1u << IP))
+		return false;
+	if (read_u32(arch + layout.arch_hflags) & HF_GUEST_MASK)
+		record->flags |= SAMPLER_NESTED;
+	else if (!vm || !vm->page_tables)
+		return false;
+	record->ip = read_word(arch + layout.arch_regs + IP * sizeof(record->ip));
+	if (!IS_KERNEL(record->ip) || record->ip - VSYSCALL_START < PAGE_BYTES)
+		record->flags |= SAMPLER_USER;
+	return true;
 }
 
 /*
@@ -413,7 +456,8 @@ __noinline int count_cost(struct sampler_thread *thread, __u64 begin_ns)
 	return 0;
 }
 
-static __always_inline void take(struct bpf_perf_event_data *context,
+/* False: the sample is perf's. */
+static __always_inline bool take(struct bpf_perf_event_data *context,
 				 struct sampler_thread *thread, __u64 vmcb, __u64 begin_ns)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -427,20 +471,26 @@ static __always_inline void take(struct bpf_perf_event_data *context,
 	struct sampler_vm *vm = find_vm(thread);
 	__u64 gs_base = 0;
 
-	fill(thread, vmcb, &record);
+	if (layout.has_vmcb)
+		fill(thread, vmcb, &record);
+	else if (!fill_without_vmcb(thread, vm, &record))
+		return false;
 	if (record.flags & SAMPLER_NESTED)
 		vm = NULL; /* what is known is not of the guest that ran */
 	if (vm) {
 		record.version = vm->version;
-		gs_base = gs_base_of(read_word(thread->vcpu + layout.svm_vmcb01), &record);
+		gs_base = layout.has_vmcb
+				  ? gs_base_of(read_word(thread->vcpu + layout.svm_vmcb01), &record)
+				  : known_gs_base(thread, vm);
 		find_task(thread, vm, gs_base, &record);
 	}
 	if (!ring)
-		return;
-	if (takes_stacks && vm)
+		return true;
+	if (takes_stacks && vm && layout.has_vmcb)
 		write_stacks(ring, thread, vm, vmcb, gs_base, &record);
 	else
 		bpf_ringbuf_output(ring, &record, sizeof(record), wakeup(ring));
+	return true;
 }
 
 SEC("perf_event")
@@ -449,7 +499,7 @@ int sample_guest(struct bpf_perf_event_data *context)
 	__u64 begin_ns = bpf_ktime_get_ns();
 	__u64 key = bpf_get_current_pid_tgid();
 	struct sampler_thread *thread = bpf_map_lookup_elem(&threads, &key);
-	__u64 vmcb;
+	__u64 vmcb = 0;
 
 	if (!thread)
 		return 0;
@@ -457,10 +507,13 @@ int sample_guest(struct bpf_perf_event_data *context)
 	if (!sees_guests || !thread->vcpu ||
 	    !read_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr))
 		return 1;
-	vmcb = read_word(thread->vcpu + layout.svm_vmcb);
-	if (!vmcb)
+	if (layout.has_vmcb) {
+		vmcb = read_word(thread->vcpu + layout.svm_vmcb);
+		if (!vmcb)
+			return 1;
+	}
+	if (!take(context, thread, vmcb, begin_ns))
 		return 1;
-	take(context, thread, vmcb, begin_ns);
 	count_cost(thread, begin_ns);
 	return 0;
 }

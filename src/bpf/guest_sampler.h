@@ -21,11 +21,13 @@ struct sampler_layout {
 	__u32 vcpu_arch;		  /* of struct kvm_vcpu */
 	__u32 arch_handling_intr;	  /* u8: set while an interrupt from the guest is handled */
 	__u32 arch_hflags;
+	__u32 arch_regs_avail;		  /* u32: which of arch_regs are current, for VMX */
+	__u32 has_vmcb;			  /* SVM; else what is of the VMCB is not there */
 	__u32 svm_vmcb, svm_vmcb01;	  /* of struct vcpu_svm: struct vmcb *, the second struct's ptr */
 	__u32 vmcb_exit_code;		  /* of struct vmcb */
 	__u32 vmcb_rip, vmcb_cr3, vmcb_cpl, vmcb_gs_base, vmcb_kernel_gs_base;
 	__u32 vmcb_rsp, vmcb_rax;
-	__u32 arch_regs; /* u64[], of which AX and SP are the VMCB's affair */
+	__u32 arch_regs; /* u64[], of which SVM has AX, SP and IP in the VMCB */
 };
 
 /* A sampled thread, by process << 32 | thread. */
@@ -34,11 +36,23 @@ struct sampler_thread {
 	__u64 vcpu;   /* struct kvm_vcpu; 0: not known, its samples are perf's */
 	__u32 number; /* the owner's */
 	__u32 vm;     /* index of struct sampler_vm; SAMPLER_MAX_VMS: none */
+	__u32 vcpu_number;
+	__u32 reserved;
 	/* Where this vCPU's pointer to the current task was last found. */
 	__u64 current_gva, current_hva;
 	__u64 version; /* of the VM that this holds for */
 	__u64 cost_ns; /* that samples took here which the program took itself, in all */
 };
+
+/*
+ * Where a vCPU has its per-CPU variables, if registers do not say: by SAMPLER_CPU_KEY(). No more are
+ * kept than there are threads.
+ */
+struct sampler_cpu {
+	__u64 version; /* of the VM that this holds for */
+	__u64 gs_base;
+};
+#define SAMPLER_CPU_KEY(vm, vcpu_number) ((__u64)(vm) << 32 | (__u32)(vcpu_number))
 
 struct sampler_slot {
 	__u64 gpa, bytes, hva;
@@ -76,7 +90,7 @@ struct sampler_record {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 ip;
 	__u64 period;
-	__u64 page_tables; /* CR3 as the guest has it, flag bits included */
+	__u64 page_tables; /* CR3 as the guest has it, flag bits included; 0: not known */
 	__u64 task, mm;	   /* guest kernel addresses */
 	__u32 pid, tgid;
 	char comm[SAMPLER_COMM_BYTES];

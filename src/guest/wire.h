@@ -54,7 +54,8 @@ enum guest_message {
 				   the vCPU stands still, they are read from memory -> u32 1 if its
 				   task was found, and that task; a chain as above: the kernel's,
 				   then the user's */
-	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field */
+	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field; u32 count of
+				   CPUs, each u32 APIC id, u64 GS base in the kernel (cpus.h) */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
 	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table.h)

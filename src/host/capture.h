@@ -113,7 +113,11 @@ void capture_remove_thread(struct capture *capture, size_t thread);
  */
 bool capture_sees_guests(const struct capture *capture);
 struct sampler_vm;
-void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest);
+struct guest_cpus;
+void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
+		       const struct guest_cpus *cpus);
+/* Whether stacks are copied, once guests are seen: without registers they cannot be found. */
+bool capture_sees_stacks(const struct capture *capture);
 
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
 /* Until a ring is half full, a thread ends, a signal comes, or TIMEOUT_MS pass. */

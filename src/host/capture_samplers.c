@@ -182,9 +182,20 @@ struct sampler_cost capture_cost(const struct capture *capture)
 	return sum;
 }
 
-void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest)
+bool capture_sees_stacks(const struct capture *capture)
+{
+	if (!capture_sees_guests(capture))
+		return false;
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		if (!guest_sampler_sees_registers(capture->samplers[i]))
+			return false;
+	return true;
+}
+
+void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
+		       const struct guest_cpus *cpus)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (capture->samplers[i])
-			guest_sampler_set_vm(capture->samplers[i], vm, guest);
+			guest_sampler_set_vm(capture->samplers[i], vm, guest, cpus);
 }

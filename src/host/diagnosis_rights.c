@@ -90,9 +90,14 @@ void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 				   error_message(error));
 	else if (!guest_sampler_sees_guests(sampler))
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
-				   "an AMD host with Linux 5.17 or later",
+				   "an AMD host with Linux 5.17 or later, an Intel host with 6.3",
 				   "samples do not say their guest's process: this host's KVM does "
-				   "not keep a guest's registers where BPF can read them");
+				   "not keep what BPF needs for that");
+	else if (!guest_sampler_sees_registers(sampler))
+		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
+				   "an AMD host, for call chains",
+				   "samples of Linux guests say theirs, but have no call chains "
+				   "(this way was not tried on an Intel host)");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest processes", NULL,
 				   "samples of Linux guests say theirs");

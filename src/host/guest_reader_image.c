@@ -29,6 +29,7 @@ static void note_code(const struct guest_reader *reader, const struct host_vm *v
 void guest_reader_look_at_image(struct guest_reader *reader, struct guest *guest,
 				const struct host_vm *vm)
 {
+	static const struct guest_cpus no_cpus = { 0 };
 	struct image_news news = { .vm = guest->vm };
 	_cleanup_error_ struct error *error = NULL;
 	struct sampler_vm description;
@@ -47,5 +48,5 @@ void guest_reader_look_at_image(struct guest_reader *reader, struct guest *guest
 	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->images, news);
 	pthread_mutex_unlock(&reader->lock);
-	capture_set_guest(reader->capture, guest->vm, &description);
+	capture_set_guest(reader->capture, guest->vm, &description, &no_cpus);
 }

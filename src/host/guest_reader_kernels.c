@@ -103,8 +103,9 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 static void forget(struct guest_reader *reader, struct guest *guest)
 {
 	static const struct sampler_vm nothing = { 0 };
+	static const struct guest_cpus none = { 0 };
 
-	capture_set_guest(reader->capture, guest->vm, &nothing);
+	capture_set_guest(reader->capture, guest->vm, &nothing, &none);
 	close_view(reader, guest);
 }
 
@@ -164,15 +165,18 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 {
 	_cleanup_error_ struct error *error = NULL;
 	struct sampler_vm description;
+	struct guest_cpus cpus;
 
 	if (reader->options.kernel_only && !reader->options.unwind_data)
 		return;
-	error = guest_view_describe(guest->view, guest->version, &description);
-	if (!error)
-		capture_set_guest(reader->capture, guest->vm, &description);
-	else
+	error = guest_view_describe(guest->view, guest->version, &description, &cpus);
+	if (error) {
 		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
 			   error_message(error));
+		return;
+	}
+	capture_set_guest(reader->capture, guest->vm, &description, &cpus);
+	guest_cpus_deinit(&cpus);
 }
 
 /* In this order: where stacks are copied there are data to unwind them by. */

@@ -21,8 +21,8 @@
 
 struct guest_sampler {
 	struct guest_sampler_skeleton *skeleton;
-	bool sees_guests;
-	int program_fd, threads_fd, vms_fd;
+	bool sees_guests, sees_registers;
+	int program_fd, threads_fd, vms_fd, cpus_fd;
 	struct ring_buffer *rings; /* of all CPUs; NULL: none */
 	guest_sampler_take *take;
 	void *take_context;
@@ -99,6 +99,9 @@ static int size_maps(struct guest_sampler_skeleton *skeleton)
 	if (!result && skeleton->rodata->takes_stacks)
 		result = bpf_map__set_max_entries(skeleton->maps.scratches,
 						  libbpf_num_possible_cpus());
+	/* Where registers say it, nothing is looked up. */
+	if (!result && skeleton->rodata->layout.has_vmcb)
+		result = bpf_map__set_max_entries(skeleton->maps.cpus, 1);
 	return result;
 }
 
@@ -115,6 +118,7 @@ static struct error *load(struct guest_sampler *sampler,
 	if (no_guests)
 		log_detail("the processes of guests are not told: %s", error_message(no_guests));
 	sampler->sees_guests = !no_guests;
+	sampler->sees_registers = layout.has_vmcb;
 	bpf_log_begin(&log);
 	skeleton = sampler->skeleton = guest_sampler_skeleton__open();
 	if (!skeleton) {
@@ -152,6 +156,7 @@ struct error *guest_sampler_create(const struct guest_sampler_options *options,
 	sampler->program_fd = bpf_program__fd(sampler->skeleton->progs.sample_guest);
 	sampler->threads_fd = bpf_map__fd(sampler->skeleton->maps.threads);
 	sampler->vms_fd = bpf_map__fd(sampler->skeleton->maps.vms);
+	sampler->cpus_fd = bpf_map__fd(sampler->skeleton->maps.cpus);
 	*ret = sampler;
 	return NULL;
 }
@@ -170,6 +175,11 @@ bool guest_sampler_sees_guests(const struct guest_sampler *sampler)
 	return sampler->sees_guests;
 }
 
+bool guest_sampler_sees_registers(const struct guest_sampler *sampler)
+{
+	return sampler->sees_registers;
+}
+
 bool guest_sampler_attach(struct guest_sampler *sampler, int event_fd)
 {
 	return !ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, sampler->program_fd);
@@ -180,7 +190,10 @@ bool guest_sampler_add(struct guest_sampler *sampler, const struct capture_threa
 {
 	uint64_t key = key_of(thread);
 	struct sampler_thread value = {
-		.vcpu = thread->vcpu_object, .number = number, .vm = thread->vm
+		.vcpu = thread->vcpu_object,
+		.number = number,
+		.vm = thread->vm,
+		.vcpu_number = thread->vcpu,
 	};
 
 	return !bpf_map_update_elem(sampler->threads_fd, &key, &value, BPF_ANY);
@@ -227,11 +240,27 @@ void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_
 		sampler_cost_add(sum, &costs[i]);
 }
 
-void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
-			  const struct sampler_vm *description)
+/* Before the VM's own, whose version says for which kernel they hold. */
+static void set_cpus(struct guest_sampler *sampler, uint32_t vm, uint64_t version,
+		     const struct guest_cpus *cpus)
 {
-	if (vm < SAMPLER_MAX_VMS)
-		bpf_map_update_elem(sampler->vms_fd, &vm, description, BPF_ANY);
+	for (size_t i = 0; i < cpus->items.count; i++) {
+		const struct guest_cpu *cpu = &cpus->items.items[i];
+		uint64_t key = SAMPLER_CPU_KEY(vm, cpu->apic_id);
+		struct sampler_cpu value = { version, cpu->base.value };
+
+		bpf_map_update_elem(sampler->cpus_fd, &key, &value, BPF_ANY);
+	}
+}
+
+void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
+			  const struct sampler_vm *description, const struct guest_cpus *cpus)
+{
+	if (vm >= SAMPLER_MAX_VMS)
+		return;
+	if (!sampler->sees_registers)
+		set_cpus(sampler, vm, description->version, cpus);
+	bpf_map_update_elem(sampler->vms_fd, &vm, description, BPF_ANY);
 }
 
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler)
@@ -263,6 +292,12 @@ void guest_sampler_destroy(struct guest_sampler *sampler)
 }
 
 bool guest_sampler_sees_guests(const struct guest_sampler *sampler)
+{
+	(void)sampler;
+	return false;
+}
+
+bool guest_sampler_sees_registers(const struct guest_sampler *sampler)
 {
 	(void)sampler;
 	return false;
@@ -306,9 +341,9 @@ void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_
 }
 
 void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
-			  const struct sampler_vm *description)
+			  const struct sampler_vm *description, const struct guest_cpus *cpus)
 {
-	(void)sampler, (void)vm, (void)description;
+	(void)sampler, (void)vm, (void)description, (void)cpus;
 }
 
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler)

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "bpf/guest_sampler.h"
+#include "guest/cpus.h"
 #include "host/capture.h"
 
 struct guest_sampler;
@@ -25,13 +26,15 @@ struct guest_sampler_options {
 
 /*
  * An error where BPF is not built in, not
- * permitted, or not of use (a container's pids). Where guests' registers are out of reach (other
- * than AMD, old kernels), it filters threads, and guest_sampler_sees_guests() is false.
+ * permitted, or not of use (a container's pids). Where guests are out of reach (old kernels), it filters
+ * threads, and guest_sampler_sees_guests() is false. Where their registers are (Intel), their tasks are
+ * found, but no stacks: guest_sampler_sees_registers() is false.
  */
 struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret) MUST_CHECK;
 void guest_sampler_destroy(struct guest_sampler *sampler); /* takes NULL */
 bool guest_sampler_sees_guests(const struct guest_sampler *sampler);
+bool guest_sampler_sees_registers(const struct guest_sampler *sampler);
 
 /* Attaches the program to a perf event (hardware or software; not to tracepoints, where it would
  * filter other people's events, too). False: errno. */
@@ -48,9 +51,12 @@ uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
 			       const struct capture_thread *thread);
 /* Adds what each of these samples took, of all threads. */
 void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum);
-/* From now on, in VM number VM below SAMPLER_MAX_VMS; may be called by any thread. */
+/*
+ * From now on, in VM number VM below SAMPLER_MAX_VMS, whose vCPUs have their per-CPU variables where CPUS
+ * says; may be called by any thread.
+ */
 void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
-			  const struct sampler_vm *description);
+			  const struct sampler_vm *description, const struct guest_cpus *cpus);
 
 /* Becomes readable when a ring is a quarter full; -1: it has no rings. */
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler);

@@ -455,10 +455,23 @@ struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_tab
 	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
 }
 
+static void decode_cpus(struct cursor *cursor, struct guest_cpus *ret)
+{
+	uint32_t count = cursor_u32(cursor);
+
+	for (uint32_t i = 0; i < count && i < GUEST_CPUS_MAX && !cursor->failed; i++) {
+		struct guest_cpu cpu = { .apic_id = cursor_u32(cursor) };
+
+		cpu.base = GVA(cursor_u64(cursor));
+		vector_append(&ret->items, cpu);
+	}
+}
+
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
-				  struct sampler_vm *ret)
+				  struct sampler_vm *ret, struct guest_cpus *ret_cpus)
 {
 	struct sampler_vm vm = { .version = version, .version_again = version };
+	struct guest_cpus cpus = { 0 };
 	struct cursor cursor;
 	struct error *error;
 
@@ -476,10 +489,14 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.task_stack = cursor_u32(&cursor);
 	vm.stack_bytes = cursor_u32(&cursor);
 	vm.irq_stack_offset = cursor_u64(&cursor);
-	if (cursor.failed || cursor_left(&cursor))
+	decode_cpus(&cursor, &cpus);
+	if (cursor.failed || cursor_left(&cursor)) {
+		guest_cpus_deinit(&cpus);
 		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	}
 	guest_view_describe_slots(&view->memory, &vm);
 	*ret = vm;
+	*ret_cpus = cpus;
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "bpf/guest_sampler.h"
+#include "guest/cpus.h"
 #include "guest/mapping.h"
 #include "guest/running.h"
 #include "guest/task.h"
@@ -87,11 +88,12 @@ struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva m
 					   struct unwind_table **ret) MUST_CHECK;
 
 /*
- * What a sampler needs to find the current task of a vCPU; VERSION is the caller's, not 0.
- * ERROR_UNSUPPORTED: the guest's kernel does not tell (no BTF, no data symbols).
+ * What a sampler needs to find the current task of a vCPU, of which RET_CPUS says where its per-CPU
+ * variables are; VERSION is the caller's, not 0. ERROR_UNSUPPORTED: the guest's kernel does not tell (no
+ * BTF, no data symbols).
  */
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
-				  struct sampler_vm *ret) MUST_CHECK;
+				  struct sampler_vm *ret, struct guest_cpus *ret_cpus) MUST_CHECK;
 /*
  * As it is now, by what vCPUs have now. An error: the parser is gone, or the VM's memory slots are
  * others than before; the view is good for nothing any more.

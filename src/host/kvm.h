@@ -7,6 +7,7 @@
 
 enum host_kvm_vendor { HOST_KVM_NONE, HOST_KVM_AMD, HOST_KVM_INTEL, HOST_KVM_OTHER };
 
+/* PERFVISOR_TEST_KVM=intel in the environment: for tests, which have no Intel host (CONTRIBUTING.md). */
 enum host_kvm_vendor host_kvm_vendor(void);
 
 /* How VMs come by the counters of a PMU of their own. */

@@ -373,7 +373,7 @@ void recorder_destroy(struct recorder *recorder)
 
 bool recorder_lacks_chains(const struct recorder *recorder)
 {
-	return recorder->chain && !(recorder->reader && capture_sees_guests(recorder->capture));
+	return recorder->chain && !(recorder->reader && capture_sees_stacks(recorder->capture));
 }
 
 bool recorder_look_at_guests(struct recorder *recorder)

@@ -119,7 +119,7 @@ static struct error *open_capture(struct survey *survey)
 	config.events = survey->events.items.items;
 	config.event_count = survey->events.items.count;
 	error = capture_create(&config, &survey->capture);
-	if (!error && !capture_sees_guests(survey->capture))
+	if (!error && !capture_sees_stacks(survey->capture))
 		error = error_create(
 			ERROR_UNSUPPORTED,
 			"the registers of a running vCPU are out of reach on this host");
@@ -129,11 +129,13 @@ static struct error *open_capture(struct survey *survey)
 static struct error *add_threads(struct survey *survey)
 {
 	struct sampler_vm description;
-	struct error *error = guest_view_describe(survey->view, VERSION, &description);
+	struct guest_cpus cpus;
+	struct error *error = guest_view_describe(survey->view, VERSION, &description, &cpus);
 
 	if (error)
 		return error;
-	capture_set_guest(survey->capture, 0, &description);
+	capture_set_guest(survey->capture, 0, &description, &cpus);
+	guest_cpus_deinit(&cpus);
 	for (size_t i = 0; i < survey->met.count && !error; i++) {
 		const struct host_vcpu *vcpu = survey->met.items[i].vcpu;
 		size_t number;

@@ -269,6 +269,22 @@ static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layo
 	return NULL;
 }
 
+/*
+ * perf asks KVM for the guest's IP, which KVM then keeps, before it runs a BPF program since the series
+ * that added perf_sample_data.dyn_size (Linux 6.3); until then after it.
+ */
+static struct error *find_cached_fields(const struct kernel_btf *loaded, struct sampler_layout *ret)
+{
+	const struct wanted regs_avail = { "kvm_vcpu_arch", "regs_avail", &ret->arch_regs_avail };
+	__u32 dyn_size;
+	const struct wanted sample = { "perf_sample_data", "dyn_size", &dyn_size };
+	struct error *error = find_fields(newest(loaded), &regs_avail, 1);
+
+	if (!error)
+		error = find_fields(loaded->kernel, &sample, 1);
+	return error;
+}
+
 struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 {
 	struct sampler_layout layout = { 0 };
@@ -281,16 +297,20 @@ struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 	struct kernel_btf loaded;
 	struct error *error;
 
-	if (host_kvm_vendor() != HOST_KVM_AMD)
+	enum host_kvm_vendor vendor = host_kvm_vendor();
+
+	if (vendor != HOST_KVM_AMD && vendor != HOST_KVM_INTEL)
 		return error_create(ERROR_UNSUPPORTED,
-				    "only on AMD is a guest's state where BPF can read it");
+				    "only of AMD's and Intel's KVM is it known where guests' state is");
 	/* A vendor's module has all of KVM's structures in its BTF: struct vcpu_svm holds them. */
-	error = load_btf("kvm_amd", &loaded);
+	layout.has_vmcb = vendor == HOST_KVM_AMD;
+	error = load_btf(layout.has_vmcb ? "kvm_amd" : "kvm", &loaded);
 	if (error)
 		return error;
 	error = find_fields(newest(&loaded), fields, sizeof(fields) / sizeof(*fields));
 	if (!error)
-		error = find_vmcb_fields(newest(&loaded), &layout);
+		error = layout.has_vmcb ? find_vmcb_fields(newest(&loaded), &layout)
+					: find_cached_fields(&loaded, &layout);
 	unload_btf(&loaded);
 	if (!error)
 		*ret = layout;

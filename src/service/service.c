@@ -10,6 +10,7 @@
 #include "base/cursor.h"
 #include "base/intern.h"
 #include "base/memory.h"
+#include "guest/cpus.h"
 #include "guest/kernel_search.h"
 #include "guest/running.h"
 #include "service/service_private.h"
@@ -358,6 +359,19 @@ static struct error *answer_modules(struct service *service)
 	return NULL;
 }
 
+static void append_cpus(struct service *service)
+{
+	struct guest_cpus cpus;
+
+	guest_cpus_read(service->kernel, &cpus);
+	buffer_append_u32(&service->answer, cpus.items.count);
+	for (size_t i = 0; i < cpus.items.count; i++) {
+		buffer_append_u32(&service->answer, cpus.items.items[i].apic_id);
+		buffer_append_u64(&service->answer, cpus.items.items[i].base.value);
+	}
+	guest_cpus_deinit(&cpus);
+}
+
 static struct error *answer_current(struct service *service)
 {
 	struct guest_current current;
@@ -375,6 +389,7 @@ static struct error *answer_current(struct service *service)
 	buffer_append_u32(&service->answer, current.stack);
 	buffer_append_u32(&service->answer, current.stack_bytes);
 	buffer_append_u64(&service->answer, current.irq_stack_offset);
+	append_cpus(service);
 	return NULL;
 }
 

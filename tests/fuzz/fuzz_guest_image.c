@@ -13,6 +13,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "fuzz.h"
+#include "guest/cpus.h"
 #include "guest/mapping.h"
 #include "guest/module.h"
 #include "guest/name.h"
@@ -167,6 +168,7 @@ static void use(struct guest_memory *memory, const struct arch_mmu *mmu)
 	_cleanup_guest_kernel_ struct guest_kernel *kernel = NULL;
 	struct guest_current current;
 	struct guest_space space;
+	struct guest_cpus cpus;
 	struct guest_uts uts;
 	struct error *error;
 
@@ -179,6 +181,8 @@ static void use(struct guest_memory *memory, const struct arch_mmu *mmu)
 	guest_uts_find(&space, guest_kernel_get_image(kernel), &uts);
 	error_destroy(guest_current_find(kernel, &current));
 	guest_state_read(kernel, mmu, 1);
+	guest_cpus_read(kernel, &cpus);
+	guest_cpus_deinit(&cpus);
 	use_modules(kernel);
 	use_tasks(kernel);
 }

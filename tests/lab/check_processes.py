@@ -5,6 +5,7 @@
 What is sampled is exact: a wrong process is one wrong sample, and none is allowed where the code is
 one process's alone. What shares a vCPU (kernel threads, interrupts, the short-lived) has a bound.
 """
+import os
 import re
 import subprocess
 import sys
@@ -37,10 +38,10 @@ def kernel_range(wanted):
     return range(0)
 
 
-def perf_rows():
+def perf_rows(name):
     """(vcpu, comm, pid, tid, ip, dso) as stock perf has them."""
     rows = []
-    for line in read("perfs_vcpus").splitlines():
+    for line in read(name).splitlines():
         found = re.match(r"\s*VM:\s*\d+\s+VCPU:(\d+)\s+(.+?)\s+(-?\d+)/(-?\d+)\s+"
                          r"([0-9a-f]+) .*\((.*)\)$", line)
         if not found:
@@ -54,7 +55,7 @@ def perf_rows():
 words = read("truth").split()
 truth = dict(zip(words[::2], map(int, words[1::2])))
 hot = functions()
-rows = perf_rows()
+rows = perf_rows("perfs_vcpus")
 check(len(rows) >= 1000, f"{len(rows)} samples")
 # Until the guest's kernel was read no process is known: record_known.sh sees to that.
 early = next((index for index, row in enumerate(rows) if row[2] != -1), len(rows))
@@ -123,6 +124,30 @@ def check_unharmed():
     check(sampled >= 100, f"unharmed: {sampled} samples with call chains")
 
 
+def check_without_registers():
+    """As on Intel: whose code it is that was interrupted must agree with the task of that vCPU's own
+    per-CPU variables: what runs on the one is never on the other."""
+    rows = perf_rows("intel_vcpus")
+    known = [row for row in rows if row[2] != -1]
+    check(len(known) >= 500 and len(known) >= 0.98 * len(rows),
+          f"without registers: {len(known)} of {len(rows)} samples have a process")
+    # Other programs have code at these addresses, but not on that vCPU.
+    inside = [row for row in known if any(row[4] in hot[name] for name in ("hot_a", "hot_b", "main"))]
+    here = [row for row in inside if row[0] == 1]
+    right = sum(row[2] == truth["user7525"] for row in here)
+    check(len(here) >= 200 and right == len(here),
+          f"without registers: {right} of {len(here)} samples in user7525's code are user7525's")
+    of_user = [row for row in known if row[2] == truth["user7525"] and not row[4] >> 63]
+    check(all(row[0] == 1 and row in inside for row in of_user),
+          f"without registers: its {len(of_user)} user samples are in its code, on its vCPU")
+    chacha = [row for row in known if row[4] in permute]
+    of_dd = sum(row[2] == truth["dd"] and row[0] == 0 for row in chacha)
+    check(len(chacha) >= 50 and of_dd >= len(chacha) - 2,
+          f"without registers: {of_dd} of {len(chacha)} samples in chacha_permute are dd's")
+
+
+if os.path.exists(f"{folder}/intel_vcpus"):
+    check_without_registers()
 check_folder()
 check_unharmed()
 for name in ("kernel_only", "no_memory"):

@@ -49,6 +49,9 @@ enum small_guest_place {
 	PLACE_TYPETAB = 0x1600,
 	PLACE_STRTAB = 0x1640,
 	PLACE_UTS = 0x1700,
+	PLACE_CPU_OFFSETS = 0x1e00, /* SMALL_GUEST_CPUS of 8 bytes */
+	PLACE_CPU_COUNT = 0x1e30,
+	PLACE_CPU_INFO = 0x1e40, /* of each CPU 16 bytes, one after another */
 	PLACE_VSYSCALL_MODE = 0x1f00,
 	PLACE_CURRENT_TASK = 0x1f10,
 	PLACE_TEXTS = 0x1f20,
@@ -63,6 +66,8 @@ enum small_guest_place {
 #define SMALL_GUEST_ORC_ROWS 64
 #define SMALL_GUEST_FUNCTION(n) (SMALL_GUEST_KERNEL + 0x200 + 16 * (n))
 #define SMALL_GUEST_RET_FROM_FORK 63 /* its number; all others are called, with a word for locals */
+
+#define SMALL_GUEST_CPUS 4
 
 #define SMALL_GUEST_AT(place) (SMALL_GUEST_DATA + (place))
 
@@ -237,6 +242,8 @@ static const struct small_guest_structure {
 	    { "source_list", 128, TYPE_STRUCT, 0, "list_head" },
 	    { "mem", 144, TYPE_STRUCT, 7, "module_memory" },
 	    { "arch", 256, TYPE_STRUCT, 0, "mod_arch_specific" } } },
+	{ "topo", 8, { { "apicid", 4, TYPE_U32 } } },
+	{ "cpuinfo_x86", 16, { { "topo", 8, TYPE_STRUCT, 0, "topo" } } },
 	{ "mod_kallsyms",
 	  32,
 	  { { "symtab", 0, TYPE_U64 },
@@ -429,6 +436,9 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 			{ "special_mapping_vmops", SMALL_GUEST_AT(PLACE_SPECIAL) },
 			{ "modules", SMALL_GUEST_AT(PLACE_MODULE_LIST) },
 			{ "init_uts_ns", SMALL_GUEST_AT(PLACE_UTS) },
+			{ "__per_cpu_offset", SMALL_GUEST_AT(PLACE_CPU_OFFSETS) },
+			{ "nr_cpu_ids", SMALL_GUEST_AT(PLACE_CPU_COUNT) },
+			{ "cpu_info", SMALL_GUEST_AT(PLACE_CPU_INFO) },
 			{ "vsyscall_mode", SMALL_GUEST_AT(PLACE_VSYSCALL_MODE) },
 			{ "current_task", SMALL_GUEST_AT(PLACE_CURRENT_TASK) },
 			{ "init_top_pgt", SMALL_GUEST_AT(PLACE_PAGE_TABLES) },
@@ -439,7 +449,7 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 			{ "__stop_orc_unwind",
 			  SMALL_GUEST_AT(PLACE_ORC_ENTRIES) + 6 * SMALL_GUEST_ORC_ROWS },
 		},
-		20);
+		23);
 	small_guest_put(guest, SMALL_GUEST_READ_ONLY, bytes.data, bytes.size);
 	buffer_deinit(&bytes);
 }
@@ -591,6 +601,16 @@ static inline void small_guest_add_stack(struct small_guest *guest)
 				  SMALL_GUEST_FUNCTION(callers[i]) + 5);
 }
 
+/* APIC ids 0, 2 and 4; the last CPU never ran. */
+static inline void small_guest_add_cpus(struct small_guest *guest)
+{
+	small_guest_put32(guest, SMALL_GUEST_AT(PLACE_CPU_COUNT), SMALL_GUEST_CPUS);
+	for (uint32_t i = 0; i < SMALL_GUEST_CPUS; i++)
+		small_guest_put64(guest, SMALL_GUEST_AT(PLACE_CPU_OFFSETS) + 8 * i, 16 * i);
+	for (uint32_t i = 0; i < SMALL_GUEST_CPUS - 1; i++)
+		small_guest_put32(guest, SMALL_GUEST_AT(PLACE_CPU_INFO) + 16 * i + 12, 2 * i);
+}
+
 static inline void small_guest_build(struct small_guest *guest)
 {
 	static const char *const names[] = { "Linux", "small", "6.1.0-small", "#1", "x86_64" };
@@ -603,6 +623,7 @@ static inline void small_guest_build(struct small_guest *guest)
 	small_guest_add_modules(guest);
 	small_guest_add_orc(guest);
 	small_guest_add_stack(guest);
+	small_guest_add_cpus(guest);
 	for (int i = 0; i < 5; i++) /* sysname, nodename, release, version, machine */
 		small_guest_put_text(guest, SMALL_GUEST_AT(PLACE_UTS) + 65 * i, names[i]);
 	small_guest_put32(guest, SMALL_GUEST_AT(PLACE_VSYSCALL_MODE), 1);

@@ -9,6 +9,7 @@
 
 #include "base/intern.h"
 #include "base/memory.h"
+#include "guest/cpus.h"
 #include "guest/kallsyms.h"
 #include "guest/mapping.h"
 #include "guest/module.h"
@@ -443,6 +444,47 @@ static void damage_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static size_t count_cpus(struct fixture *fixture)
+{
+	struct guest_cpus cpus;
+	size_t count;
+
+	guest_space_forget(&fixture->space);
+	guest_cpus_read(fixture->kernel, &cpus);
+	count = cpus.items.count;
+	guest_cpus_deinit(&cpus);
+	return count;
+}
+
+/* The fourth never ran, and must not take the first one's id. */
+static void cpus_are_found_by_their_apic_ids(void **state)
+{
+	struct fixture *fixture = *state;
+	struct guest_cpus cpus;
+
+	open_kernel(fixture);
+	guest_cpus_read(fixture->kernel, &cpus);
+	assert_int_equal(cpus.items.count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(cpus.items.items[i].apic_id, 2 * i);
+		assert_int_equal(cpus.items.items[i].base.value, 16 * i);
+	}
+	guest_cpus_deinit(&cpus);
+}
+
+static void cpus_without_end_are_cut(void **state)
+{
+	struct fixture *fixture = *state;
+
+	open_kernel(fixture);
+	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_COUNT), UINT32_MAX);
+	assert_in_range(count_cpus(fixture), 3, GUEST_CPUS_MAX);
+	/* What is out of its memory is left out. */
+	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_COUNT), 2);
+	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_OFFSETS) + 8, 1ULL << 62);
+	assert_int_equal(count_cpus(fixture), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +501,8 @@ int main(void)
 		TEST(page_tables_that_lead_to_themselves_end),
 		TEST(anonymous_structures_in_each_other_end),
 		TEST(token_tables_without_names_end),
+		TEST(cpus_are_found_by_their_apic_ids),
+		TEST(cpus_without_end_are_cut),
 		TEST(damage_is_survived),
 	};
 
