@@ -23,6 +23,7 @@
 #define MAX_ENTRY_BYTES (MAX_BYTES / 8)
 #define MAX_FILES 3072
 #define MAX_WRITING_SECONDS 60
+#define WRITING ".writing."
 
 static const char *const part_names[GUEST_CACHE_PARTS] = { "kernel", "symbols", "unwind" };
 
@@ -149,17 +150,22 @@ void guest_cache_entry_deinit(struct guest_cache_entry *entry)
 	*entry = (struct guest_cache_entry){ 0 };
 }
 
-/* Whether NAME is of a VM that runs, or is being written. */
-static bool is_of_use(const char *name, const struct stat *file)
+/* What NAME is of; pid 0: it is being written. False: it is none of ours. */
+static bool parse_name(const char *name, uint32_t *ret_pid, uint64_t *ret_ticks)
+{
+	*ret_pid = 0;
+	return !strncmp(name, WRITING, strlen(WRITING)) ||
+	       sscanf(name, "%" SCNu32 "-%" SCNu64 "-", ret_pid, ret_ticks) == 2;
+}
+
+/* Whether it is of a VM that runs, or was begun just now. */
+static bool is_of_use(uint32_t pid, uint64_t ticks, const struct stat *file)
 {
 	struct host_process_stat process;
-	uint64_t ticks;
-	uint32_t pid;
 
-	if (name[0] == '.')
+	if (!pid)
 		return time(NULL) - file->st_mtime < MAX_WRITING_SECONDS;
-	return sscanf(name, "%" SCNu32 "-%" SCNu64 "-", &pid, &ticks) == 2 &&
-	       host_process_stat(pid, &process) && process.start_ticks == ticks;
+	return host_process_stat(pid, &process) && process.start_ticks == ticks;
 }
 
 struct files {
@@ -173,12 +179,14 @@ static void list_files(DIR *folder, struct files *files)
 {
 	const struct dirent *entry;
 	struct stat file;
+	uint64_t ticks;
+	uint32_t pid;
 
 	while ((entry = readdir(folder))) {
-		if (fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    S_ISDIR(file.st_mode))
+		if (!parse_name(entry->d_name, &pid, &ticks) ||
+		    fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (!is_of_use(entry->d_name, &file)) {
+		if (!is_of_use(pid, ticks, &file)) {
 			(void)unlinkat(dirfd(folder), entry->d_name, 0);
 			continue;
 		}
@@ -230,7 +238,7 @@ void guest_cache_store(const struct guest_cache_vm *vm, enum guest_cache_part pa
 		return;
 	make_room(vm->folder, size);
 	path = path_of(vm, part);
-	temporary = memory_printf("%s/.writing.XXXXXX", vm->folder);
+	temporary = memory_printf("%s/" WRITING "XXXXXX", vm->folder);
 	header = make_header(vm, part);
 	header.key = key;
 	header.bytes = size;
