@@ -130,6 +130,17 @@ def check_cache():
         complain(f"what is kept of the guest is not root's alone: {kept}")
 
 
+def compare_cpus():
+    """Where per-CPU variables are, by APIC id, and the GS bases of vCPUs met in the kernel."""
+    found = {"memory": {}, "vcpu": {}}
+    for line in read("cpus").splitlines():
+        source, number, base = line.split()
+        found[source][int(number)] = base
+    if len(found["memory"]) != 2 or len(found["vcpu"]) != 2 or found["memory"] != found["vcpu"]:
+        complain(f"where per-CPU variables are: {found}")
+    print(f"per-CPU variables: {found['memory']}, as {len(found['vcpu'])} vCPUs have them")
+
+
 compare_names()
 compare_lines("symbols", read("symbols"), read("kallsyms"))
 compare_lines("symbols, a second time", read("symbols.later"), read("kallsyms"))
@@ -137,6 +148,7 @@ compare_lines("modules", read("symbols.modules"), read("modules"))
 compare_processes()
 compare_reports()
 check_cache()
+compare_cpus()
 for failure in failures:
     print("FAILED:", failure)
 sys.exit(bool(failures))

@@ -13,6 +13,7 @@ try() {
 	OUT=$out in_lab 240 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
 		--guest-workload tests/lab/guest_truth_workload.sh \
 		--add build/release/tests/lab/guest_programs \
+		--add build/release/tests/lab/guest_cpus \
 		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh || status=1
 	python3 tests/lab/check_guest_memory.py "$out" || status=1
 	python3 tests/lab/check_guest_programs.py "$out" || status=1
