@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 #define SAMPLER_MAX_THREADS 65536
-#define SAMPLER_MAX_VMS 1024 /* whose guests' processes are told; a power of two */
+#define SAMPLER_MAX_VMS 65536 /* whose guests' processes are told; the loader makes room for fewer */
 #define SAMPLER_MAX_SLOTS 32 /* of a VM, the largest; a power of two */
 #define SAMPLER_COMM_BYTES 16
 #define SAMPLER_REGISTERS 16 /* as KVM numbers them: AX CX DX BX SP BP SI DI R8 … R15 */

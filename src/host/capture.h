@@ -109,12 +109,13 @@ void capture_remove_thread(struct capture *capture, size_t thread);
 
 /*
  * Whether guest samples say their process, once capture_set_guest() has told how it is found.
- * The latter holds for the threads of VM number VM; any thread may call it.
+ * The latter holds for the threads of VM number VM; any thread may call it. False: there were more VMs
+ * than it has room for, which is twice as many as there were threads at first, 1,024 at least.
  */
 bool capture_sees_guests(const struct capture *capture);
 struct sampler_vm;
 struct guest_cpus;
-void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
+bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
 		       const struct guest_cpus *cpus);
 /* Whether stacks are copied, once guests are seen: without registers they cannot be found. */
 bool capture_sees_stacks(const struct capture *capture);

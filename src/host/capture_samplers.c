@@ -9,9 +9,22 @@
 
 #include "host/capture_engine.h"
 
+#define MIN_VMS 1024 /* that room is made for; a power of two */
+
+/* A VM has at least one thread, and may be followed by others. */
+static uint32_t room_for_vms(const struct capture *capture)
+{
+	size_t vms = MIN_VMS;
+
+	while (vms < 2 * capture->config.expected_threads && vms < SAMPLER_MAX_VMS)
+		vms *= 2;
+	return vms;
+}
+
 void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 {
-	struct guest_sampler_options options = { .ring_bytes = ring_bytes,
+	struct guest_sampler_options options = { .vms = room_for_vms(capture),
+						 .ring_bytes = ring_bytes,
 						 .stacks = capture->config.stacks,
 						 .user_stack_bytes =
 							 capture->config.user_stack_bytes };
@@ -192,10 +205,13 @@ bool capture_sees_stacks(const struct capture *capture)
 	return true;
 }
 
-void capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
+bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
 		       const struct guest_cpus *cpus)
 {
+	bool all = true;
+
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (capture->samplers[i])
-			guest_sampler_set_vm(capture->samplers[i], vm, guest, cpus);
+			all &= guest_sampler_set_vm(capture->samplers[i], vm, guest, cpus);
+	return all;
 }

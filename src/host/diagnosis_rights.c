@@ -81,7 +81,7 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis)
 void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 {
 	struct guest_sampler *sampler = NULL;
-	struct guest_sampler_options options = { .ring_bytes = 1 };
+	struct guest_sampler_options options = { .vms = 1, .ring_bytes = 1 };
 	_cleanup_error_ struct error *error = guest_sampler_create(&options, &sampler);
 
 	if (error)

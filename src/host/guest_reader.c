@@ -10,6 +10,7 @@
 #include "host/guest_reader_state.h"
 
 #define MAX_QUESTIONS 4096
+#define MAX_PASSED_OVER 64
 
 struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm)
 {
@@ -52,7 +53,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 	struct guest *guest = guest_reader_find_guest(reader, question->vm);
 	struct error *error;
 
-	if (!guest || !guest->view)
+	if (!guest || !guest_reader_need_view(reader, guest))
 		return;
 	process.strings = intern_create();
 	error = guest_view_refresh(guest->view);
@@ -91,11 +92,30 @@ static bool take_added(struct guest_reader *reader)
 	return true;
 }
 
+/* The first that can be answered now, of those next in turn, becomes the next. */
+static bool choose_question(struct guest_reader *reader)
+{
+	struct question *next = reader->questions.items + reader->questions_taken;
+	size_t count = reader->questions.count - reader->questions_taken;
+
+	for (size_t i = 0; i < count && i < MAX_PASSED_OVER; i++) {
+		const struct guest *guest = guest_reader_find_guest(reader, next[i].vm);
+		struct question question = next[i];
+
+		if (guest && !guest_reader_may_open(reader, guest))
+			continue;
+		next[i] = *next;
+		*next = question;
+		return true;
+	}
+	return false;
+}
+
 static bool take_question(struct guest_reader *reader)
 {
 	struct question question;
 
-	if (reader->stop || reader->questions_taken == reader->questions.count)
+	if (reader->stop || !choose_question(reader))
 		return false;
 	question = reader->questions.items[reader->questions_taken++];
 	if (reader->questions_taken == reader->questions.count)

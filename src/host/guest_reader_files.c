@@ -102,7 +102,8 @@ void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
 {
 	struct guest *guest = guest_reader_find_guest(reader, job.vm);
 
-	if (!guest || !guest->view || reader->file_bytes >= FILES_MAX_BYTES)
+	if (reader->file_bytes >= FILES_MAX_BYTES || !guest ||
+	    !guest_reader_need_view(reader, guest))
 		return;
 	job.wants_unwind_data = job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
 	job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);

@@ -2,12 +2,8 @@
 /*
  * Guests' kernels over time. A second look finds a guest that has rebooted (no vCPU maps its kernel
  * where it was: its tables end), modules that came or went, and memory slots that changed.
- *
- * A look at a VM keeps a caged parser alive. Past MAX_VIEWS a VM's parser is ended when its kernel
- * has been read: such a VM has names for its kernel, but no mappings.
  */
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -16,43 +12,11 @@
 #include "host/process.h"
 #include "symbol/table.h"
 
-#define MAX_VIEWS 64
 #define MAX_TABLE_BYTES ((size_t)512 << 20) /* of one guest: 50 times all names of a large kernel */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
-#define RECHECKS 5
-#define RECHECK_NS 20000000
 #define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
 #define MAX_RETRY_SHARE 256
-
-static const struct host_vm *find_vm(const struct host_vms *vms, uint32_t pid)
-{
-	for (size_t i = 0; i < vms->items.count; i++)
-		if (vms->items.items[i].pid == pid)
-			return &vms->items.items[i];
-	return NULL;
-}
-
-/* The VM may have come after the last look; NULL: it is gone. */
-static const struct host_vm *look_for_vm(struct guest_reader *reader, uint32_t pid)
-{
-	_cleanup_error_ struct error *error = NULL;
-	const struct host_vm *vm = find_vm(&reader->vms, pid);
-
-	if (vm)
-		return vm;
-	host_vms_deinit(&reader->vms);
-	error = host_vms_find(&reader->vms);
-	return error ? NULL : find_vm(&reader->vms, pid);
-}
-
-/* Loading takes a moment, which is not taken where there is no guest. */
-struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader)
-{
-	if (!reader->finder)
-		reader->finder = vm_memory_finder_create();
-	return reader->finder;
-}
 
 /* Of hundreds of unikernels one stands for all. */
 static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
@@ -70,15 +34,6 @@ static void note_failure(struct guest_reader *reader, struct guest *guest, const
 	else
 		log_detail("the guest kernel of VM '%s' stays without names: %s", name,
 			   error_message(error));
-}
-
-static void close_view(struct guest_reader *reader, struct guest *guest)
-{
-	if (!guest->view)
-		return;
-	guest_view_close(guest->view);
-	guest->view = NULL;
-	reader->views--;
 }
 
 /* For call chains: of the kernel and the modules that there are now. */
@@ -106,7 +61,7 @@ static void forget(struct guest_reader *reader, struct guest *guest)
 	static const struct guest_cpus none = { 0 };
 
 	capture_set_guest(reader->capture, guest->vm, &nothing, &none);
-	close_view(reader, guest);
+	guest_reader_close_view(reader, guest);
 }
 
 static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t until_ns)
@@ -175,7 +130,11 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 			   error_message(error));
 		return;
 	}
-	capture_set_guest(reader->capture, guest->vm, &description, &cpus);
+	if (!capture_set_guest(reader->capture, guest->vm, &description, &cpus) &&
+	    !reader->said_too_many) {
+		reader->said_too_many = true;
+		log_note("too many VMs have come and gone: the processes of further ones are not told");
+	}
 	guest_cpus_deinit(&cpus);
 }
 
@@ -183,42 +142,9 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 static void begin_version(struct guest_reader *reader, struct guest *guest)
 {
 	guest->version++;
+	guest->slots = guest_view_slots(guest->view);
 	read_unwind_table(reader, guest);
 	tell_capture(reader, guest);
-}
-
-/*
- * The guest's state now. A vCPU's page tables may be those of a process that has just ended: a kernel
- * that none of them maps is looked for a few times before it is taken to be gone.
- */
-static struct error *look_again(struct guest_reader *reader, struct guest *guest,
-				const struct host_vm *vm)
-{
-	struct timespec pause = { .tv_nsec = RECHECK_NS };
-	struct error *error = NULL;
-
-	for (int i = 0; i < RECHECKS && !error; i++) {
-		if (i)
-			nanosleep(&pause, NULL);
-		error = guest_view_check(guest->view, guest_reader_finder(reader), vm, &guest->state);
-		if (!error && guest->state.kernel)
-			return NULL;
-	}
-	return error;
-}
-
-static struct error *open_view(struct guest_reader *reader, struct guest *guest,
-			       const struct host_vm *vm)
-{
-	struct error *error = guest_view_open(guest_reader_finder(reader), vm, &guest->view);
-
-	if (error)
-		return error;
-	reader->views++;
-	error = look_again(reader, guest, vm);
-	if (!error && !guest->state.kernel)
-		error = error_create(ERROR_NOT_FOUND, "no vCPU runs the kernel that was found");
-	return error;
 }
 
 static void note_contact(const struct guest *guest)
@@ -244,19 +170,19 @@ static void plan_retry(struct guest *guest, uint64_t cost_ns)
 
 void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
 {
-	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
 	uint64_t begin = clock_monotonic_ns();
 	_cleanup_error_ struct error *error = NULL;
 
 	if (!vm)
 		return;
 	guest_reader_extend_ended(reader, guest);
-	error = open_view(reader, guest, vm);
+	error = guest_reader_open_view(reader, guest, vm);
 	if (!error)
 		error = add_table(reader, guest, from_ns);
 	if (error) {
 		note_failure(reader, guest, vm->name, error);
-		close_view(reader, guest);
+		guest_reader_close_view(reader, guest);
 		if (error_code(error) == ERROR_NOT_FOUND)
 			guest_reader_look_at_image(reader, guest, vm);
 		plan_retry(guest, clock_monotonic_ns() - begin);
@@ -268,8 +194,6 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 	guest->said = true;
 	begin_version(reader, guest);
 	note_contact(guest);
-	if (reader->views > MAX_VIEWS)
-		close_view(reader, guest);
 }
 
 /*
@@ -278,7 +202,7 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
  */
 static void open_again(struct guest_reader *reader, struct guest *guest)
 {
-	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
 	struct guest_state before = guest->state;
 	uint64_t now = clock_monotonic_ns();
 	struct error *error;
@@ -286,13 +210,13 @@ static void open_again(struct guest_reader *reader, struct guest *guest)
 	forget(reader, guest);
 	if (!vm)
 		return;
-	error = open_view(reader, guest, vm);
+	error = guest_reader_open_view(reader, guest, vm);
 	if (!error && guest->state.kernel == before.kernel) {
 		begin_version(reader, guest);
 		return;
 	}
 	error_destroy(error);
-	close_view(reader, guest);
+	guest_reader_close_view(reader, guest);
 	end_table(reader, guest, guest->good_ns);
 	guest_reader_make_contact(reader, guest, now);
 }
@@ -306,14 +230,14 @@ static bool is_out_of_reach(const struct error *error)
 /* The second and later looks. */
 static void check(struct guest_reader *reader, struct guest *guest)
 {
-	const struct host_vm *vm = look_for_vm(reader, guest->pid);
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
 	struct guest_state before = guest->state;
 	uint64_t now = clock_monotonic_ns();
 	struct error *error;
 
 	if (!vm)
 		return;
-	error = look_again(reader, guest, vm);
+	error = guest_reader_look_again(reader, guest, vm);
 	if (error && is_out_of_reach(error)) {
 		log_detail("the guest of pid %u: %s", guest->pid, error_message(error));
 		error_destroy(error);
@@ -335,6 +259,33 @@ static void check(struct guest_reader *reader, struct guest *guest)
 	} else {
 		guest->good_ns = now;
 	}
+}
+
+bool guest_reader_need_view(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t begin = clock_monotonic_ns();
+	struct error *error;
+
+	guest->used_ns = begin;
+	if (guest->view || guest->kernel == SIZE_MAX || !vm)
+		return guest->view;
+	error = guest_reader_open_view(reader, guest, vm);
+	if (!error) {
+		/* What has changed since the last look is found as if the view had been open. */
+		guest->state = before;
+		if (guest->slots != guest_view_slots(guest->view))
+			begin_version(reader, guest);
+		check(reader, guest);
+	} else if (is_out_of_reach(error)) {
+		guest_reader_close_view(reader, guest);
+	} else {
+		open_again(reader, guest);
+	}
+	error_destroy(error);
+	guest_reader_pause_opening(reader, clock_monotonic_ns() - begin);
+	return guest->view;
 }
 
 static bool is_there(struct guest_reader *reader, struct guest *guest)
@@ -359,6 +310,22 @@ void guest_reader_retry_all(struct guest_reader *reader)
 	}
 }
 
+/* Of those that were closed, the one that was not looked at for the longest time. */
+static void check_one_without_view(struct guest_reader *reader)
+{
+	struct guest *oldest = NULL;
+
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+
+		if (!guest->view && guest->kernel != SIZE_MAX && is_there(reader, guest) &&
+		    (!oldest || guest->used_ns < oldest->used_ns))
+			oldest = guest;
+	}
+	if (oldest)
+		guest_reader_need_view(reader, oldest);
+}
+
 void guest_reader_check_all(struct guest_reader *reader)
 {
 	uint64_t begin = clock_monotonic_ns();
@@ -372,6 +339,7 @@ void guest_reader_check_all(struct guest_reader *reader)
 		if (guest->view && is_there(reader, guest))
 			check(reader, guest);
 	}
+	check_one_without_view(reader);
 	reader->looked_ns = clock_monotonic_ns();
 	reader->look_cost_ns = reader->looked_ns - begin;
 }

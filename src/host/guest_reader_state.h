@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What guest_reader.c, guest_reader_kernels.c and guest_reader_files.c share. */
+/* What guest_reader.c and guest_reader_{views,kernels,files}.c share. */
 #ifndef HOST_GUEST_READER_STATE_H
 #define HOST_GUEST_READER_STATE_H
 
@@ -16,7 +16,9 @@ struct guest {
 	bool late;
 	bool gone;
 	bool said; /* that it has no names, or it had some */
-	struct guest_view *view;
+	struct guest_view *view; /* NULL with a kernel: closed for others' sake, or the guest is gone */
+	uint64_t used_ns;	 /* when it was last wanted */
+	uint64_t slots;		 /* guest_view_slots() of what capture knows */
 	struct guest_state state;
 	uint64_t version;
 	size_t kernel; /* number of its current table; SIZE_MAX: none */
@@ -76,6 +78,8 @@ struct guest_reader {
 	uint32_t file_count;
 	struct map known_files; /* hash of VM, path and build-id -> its job's number + 1 */
 	size_t views, failures;
+	uint64_t opening_ns; /* before that none that was closed is opened for a question */
+	bool said_too_many;
 	uint64_t looked_ns, look_cost_ns;
 
 	pthread_t thread;
@@ -99,6 +103,27 @@ struct guest_reader {
 /* All of these are for the thread, without the lock. */
 
 struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm); /* or NULL */
+
+/* The VM may have come after the last look; NULL: it is gone. */
+const struct host_vm *guest_reader_look_for_vm(struct guest_reader *reader, uint32_t pid);
+/* Opens GUEST's, and closes another's where there are too many. */
+struct error *guest_reader_open_view(struct guest_reader *reader, struct guest *guest,
+				     const struct host_vm *vm) MUST_CHECK;
+void guest_reader_close_view(struct guest_reader *reader, struct guest *guest);
+/*
+ * The guest's state now. A vCPU's page tables may be those of a process that has just ended: a kernel
+ * that none of them maps is looked for a few times before it is taken to be gone.
+ */
+struct error *guest_reader_look_again(struct guest_reader *reader, struct guest *guest,
+				      const struct host_vm *vm) MUST_CHECK;
+/*
+ * Opens GUEST's view if it was closed for others' sake, and checks it then. False: it has none. With many
+ * guests that goes on and on: guest_reader_may_open() says whether it is time.
+ */
+bool guest_reader_need_view(struct guest_reader *reader, struct guest *guest);
+bool guest_reader_may_open(const struct guest_reader *reader, const struct guest *guest);
+void guest_reader_pause_opening(struct guest_reader *reader, uint64_t cost_ns);
+
 /*
  * The first look at a guest, or the first after its kernel went. FROM_NS: when the table that it
  * gives begins to hold.

@@ -92,9 +92,12 @@ static struct error *add_rings(struct guest_sampler *sampler, size_t bytes)
 	return error;
 }
 
-static int size_maps(struct guest_sampler_skeleton *skeleton)
+static int size_maps(struct guest_sampler_skeleton *skeleton, uint32_t vms)
 {
 	int result = bpf_map__set_max_entries(skeleton->maps.rings, libbpf_num_possible_cpus());
+
+	if (!result)
+		result = bpf_map__set_max_entries(skeleton->maps.vms, vms);
 
 	if (!result && skeleton->rodata->takes_stacks)
 		result = bpf_map__set_max_entries(skeleton->maps.scratches,
@@ -128,7 +131,7 @@ static struct error *load(struct guest_sampler *sampler,
 		skeleton->rodata->sees_guests = sampler->sees_guests;
 		skeleton->rodata->takes_stacks = options->stacks;
 		skeleton->rodata->user_stack_bytes = options->user_stack_bytes;
-		result = size_maps(skeleton);
+		result = size_maps(skeleton, options->vms);
 	}
 	if (!result)
 		result = guest_sampler_skeleton__load(skeleton);
@@ -253,14 +256,12 @@ static void set_cpus(struct guest_sampler *sampler, uint32_t vm, uint64_t versio
 	}
 }
 
-void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
+bool guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 			  const struct sampler_vm *description, const struct guest_cpus *cpus)
 {
-	if (vm >= SAMPLER_MAX_VMS)
-		return;
 	if (!sampler->sees_registers)
 		set_cpus(sampler, vm, description->version, cpus);
-	bpf_map_update_elem(sampler->vms_fd, &vm, description, BPF_ANY);
+	return !bpf_map_update_elem(sampler->vms_fd, &vm, description, BPF_ANY);
 }
 
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler)
@@ -340,10 +341,11 @@ void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_
 	(void)sampler, (void)sum;
 }
 
-void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
+bool guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 			  const struct sampler_vm *description, const struct guest_cpus *cpus)
 {
 	(void)sampler, (void)vm, (void)description, (void)cpus;
+	return false;
 }
 
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler)

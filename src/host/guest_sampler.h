@@ -19,6 +19,7 @@
 struct guest_sampler;
 
 struct guest_sampler_options {
+	uint32_t vms; /* how many VMs there may be, SAMPLER_MAX_VMS at most; about 1 KiB each */
 	size_t ring_bytes; /* for each CPU, rounded up to a power of two */
 	bool stacks;       /* copies those of the kernel */
 	uint32_t user_stack_bytes; /* and as much of the user's, at most */
@@ -52,10 +53,10 @@ uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
 /* Adds what each of these samples took, of all threads. */
 void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum);
 /*
- * From now on, in VM number VM below SAMPLER_MAX_VMS, whose vCPUs have their per-CPU variables where CPUS
- * says; may be called by any thread.
+ * From now on, in VM number VM, whose vCPUs have their per-CPU variables where CPUS says; may be called by
+ * any thread. False: the options left no room for it.
  */
-void guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
+bool guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 			  const struct sampler_vm *description, const struct guest_cpus *cpus);
 
 /* Becomes readable when a ring is a quarter full; -1: it has no rings. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "guest/kernel_search.h"
 #include "host/guest_client.h"
@@ -559,6 +560,12 @@ static bool same_slots(const struct host_vm_memory *left, const struct host_vm_m
 	return count == right->slots.count &&
 	       (!count || !memcmp(left->slots.items, right->slots.items,
 				  count * sizeof(*left->slots.items)));
+}
+
+uint64_t guest_view_slots(const struct guest_view *view)
+{
+	return hash_bytes(view->memory.slots.items,
+			  view->memory.slots.count * sizeof(*view->memory.slots.items));
 }
 
 struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,

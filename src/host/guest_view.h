@@ -114,6 +114,8 @@ struct error *guest_view_start_parser(struct host_vm_memory *memory,
 /* The largest slots: what a sampler has no room for it does not read. */
 void guest_view_describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret);
 
+/* A number for the VM's memory slots as the view knows them. */
+uint64_t guest_view_slots(const struct guest_view *view);
 uint64_t guest_view_bytes_read(const struct guest_view *view);
 
 DEFINE_CLEANUP(cleanup_guest_view, struct guest_view *, guest_view_close)

@@ -268,6 +268,15 @@ def check_life():
     check_busy()
 
 
+def check_views():
+    """More guests than are looked at at once: each has names, and processes with their files."""
+    names = read("views.names")
+    check(read("views.err").count(" runs Linux ") == 2, "views: two kernels were read")
+    check(re.search(r"guest1\s+user7525\s+user7525\s+\[u\] hot_[ab]\b", names),
+          "views: guest1's process has its file, which was read after guest2's kernel")
+    check(re.search(r"guest2\s+dd\s.*\[g\] chacha_permute\b", names), "views: guest2's has its kernel")
+
+
 check_shares()
 check_perfs_recording()
 if scope != "shares":
@@ -275,5 +284,6 @@ if scope != "shares":
     check_budget()
 if scope == "all":
     check_rights()
+    check_views()
     check_life()
 sys.exit(exit_status())

@@ -145,6 +145,10 @@ for name in least debugfs unknown; do
 	look $name
 done
 
+# One guest is looked at once at a time, where 64 are: guest1's processes are read when guest2 was last.
+PERFVISOR_TEST_VIEWS=1 record views -v --duration 6
+perfvisor report -i /tmp/views --sort vm,gcomm,dso,sym >"$OUT/views.names" 2>&1
+
 # Beside QEMU a VMM of another kind; it ends while the others are recorded, and one starts.
 tinyvm --vcpus 1 --seconds 14 >/dev/null &
 echo $! >"$OUT/first.pid"
