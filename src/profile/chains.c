@@ -48,7 +48,7 @@ struct chains {
 	uint64_t seeds[4];
 	VECTOR(struct chains_node) nodes;
 	VECTOR(struct chains_frame) frames;
-	struct map numbers; /* identity << CHAINS_LEVEL_BITS | cpumode -> frame + 1 */
+	VECTOR(uint32_t) numbers; /* of identity << CHAINS_LEVEL_BITS | cpumode: frame + 1 */
 	VECTOR(struct callers) callers;
 	VECTOR(uint32_t) roots; /* of each group, + 1 */
 	struct node_index index;
@@ -74,7 +74,6 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
 		for (size_t i = 0; i < 4; i++)
 			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
-	map_init(&chains->numbers);
 	node_index_init(&chains->index, FIRST_SLOTS, chains->seeds[0]);
 	table_init(&chains->callers_table);
 	return chains;
@@ -83,7 +82,7 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 void chains_seal(struct chains *chains)
 {
 	node_index_deinit(&chains->index);
-	map_deinit(&chains->numbers);
+	vector_deinit(&chains->numbers);
 	free(take_pointer(chains->callers_table.slots));
 	vector_deinit(&chains->callers);
 	vector_deinit(&chains->roots);
@@ -166,10 +165,13 @@ static uint32_t root_of(struct chains *chains, uint32_t group)
 
 static uint32_t find_frame(struct chains *chains, uint32_t location, uint16_t cpumode)
 {
-	uint64_t identity = identities_find(chains->functions, location, cpumode);
-	uint64_t *number =
-		map_insert(&chains->numbers, identity << CHAINS_LEVEL_BITS | cpumode, NULL);
+	size_t identity = identities_find(chains->functions, location, cpumode);
+	size_t at = identity << CHAINS_LEVEL_BITS | cpumode;
+	uint32_t *number;
 
+	while (chains->numbers.count <= at)
+		vector_append(&chains->numbers, 0);
+	number = &chains->numbers.items[at];
 	if (!*number) {
 		vector_append(&chains->frames,
 			      (struct chains_frame){ .location = location, .cpumode = cpumode });

@@ -24,6 +24,7 @@ struct builder {
 	struct intern *groups;
 	struct identities *identities;
 	struct map numbers; /* group << 32 | identity -> number of the row + 1 */
+	bool one_each; /* each frame of a root is a row that nothing else counts for: none is looked up */
 	VECTOR(struct row_place) places; /* of each number */
 };
 
@@ -54,28 +55,35 @@ static struct profile_row *row_of(const struct builder *builder, uint32_t number
 	return &builder->profile->events[place->event].rows.items[place->row];
 }
 
+static uint32_t add_row(struct builder *builder, uint32_t group_number, uint32_t location,
+			uint32_t identity)
+{
+	struct profile_group group = group_of(builder, group_number);
+	struct profile_event *event = &builder->profile->events[group.event];
+	struct profile_row row = row_of_group(&group);
+
+	row.dso = identities_get(builder->identities, identity).dso;
+	row.location = location;
+	row.number = builder->places.count;
+	row.depth = UINT32_MAX;
+	vector_append(&builder->places,
+		      (struct row_place){ .event = group.event, .row = event->rows.count });
+	vector_append(&event->rows, row);
+	return row.number;
+}
+
 /* The number of the row of LOCATION in GROUP, added if it is new. */
-static uint32_t find_row(struct builder *builder, uint32_t group_number, uint32_t location,
+static uint32_t find_row(struct builder *builder, uint32_t group, uint32_t location,
 			 uint16_t cpumode)
 {
 	uint32_t identity = identities_find(builder->identities, location, cpumode);
-	uint64_t *number = map_insert(&builder->numbers, (uint64_t)group_number << 32 | identity,
-				      NULL);
+	uint64_t *number;
 
-	if (!*number) {
-		struct profile_group group = group_of(builder, group_number);
-		struct profile_event *event = &builder->profile->events[group.event];
-		struct profile_row row = row_of_group(&group);
-
-		row.dso = identities_get(builder->identities, identity).dso;
-		row.location = location;
-		row.number = builder->places.count;
-		row.depth = UINT32_MAX;
-		vector_append(&builder->places,
-			      (struct row_place){ .event = group.event, .row = event->rows.count });
-		vector_append(&event->rows, row);
-		*number = builder->places.count;
-	}
+	if (builder->one_each)
+		return add_row(builder, group, location, identity);
+	number = map_insert(&builder->numbers, (uint64_t)group << 32 | identity, NULL);
+	if (!*number)
+		*number = add_row(builder, group, location, identity) + 1;
 	return *number - 1;
 }
 
@@ -288,6 +296,7 @@ static void build_rows(struct builder *builder, const struct profile_counts *cou
 	builder->identities =
 		by_function ? counts->functions : identities_create(profile, builder->keys);
 	map_init(&builder->numbers);
+	builder->one_each = by_function && !count && !counts->stray_count;
 	for (size_t i = 0; i < count; i++)
 		add_cell(builder, ordered[i]);
 	if (counts->chains)
