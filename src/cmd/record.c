@@ -270,8 +270,11 @@ static void note_cost(const struct recorder *recorder)
 	struct sampler_cost cost = recorder_cost(recorder);
 	uint64_t samples = sampler_cost_samples(&cost);
 
-	if (!samples)
+	if (!samples) {
+		log_detail("no guest sample was taken by BPF: what they took is not known, and "
+			   "--max-overhead had no effect");
 		return;
+	}
 	log_detail("a guest sample took its vCPU's thread %llu ns (p50), %llu ns (p99), %llu ns on "
 		   "average: the BPF program alone, %llu samples",
 		   (unsigned long long)sampler_cost_quantile(&cost, 0.5),
