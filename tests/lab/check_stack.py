@@ -112,12 +112,20 @@ whole = [vcpu for vcpu in chains if vcpu["end"] == "complete" or
          vcpu["end"] == "no unwind data" and vcpu["frames"][-1]["user"] and
          vcpu["end_address"] == vcpu["frames"][-1]["address"]]
 check(len(whole) == len(chains), f"{len(whole)} of them are complete, or in code of busybox")
-known = [vcpu for vcpu in whole if vcpu.get("comm") == "user7525" and vcpu["mode"] == "user"
-         and functions(vcpu)[0] in ("hot_a", "hot_b", "main")]
 start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
-right = [vcpu for vcpu in known if functions(vcpu) in (start, ["hot_a"] + start, ["hot_b"] + start)
-         and all(frame["user"] and frame["module"] == "/lab/bin/user7525" for frame in vcpu["frames"])
-         and vcpu["vcpu"] == 0 and vcpu["stack"] == "running"]
+
+
+def user_frames(vcpu):
+    return [frame for frame in vcpu["frames"] if frame["user"]]
+
+
+# In its own code, or in an interrupt's below it.
+known = [vcpu for vcpu in whole if vcpu.get("comm") == "user7525" and
+         user_frames(vcpu)[:1] and user_frames(vcpu)[0]["function"] in ("hot_a", "hot_b", "main")]
+right = [vcpu for vcpu in known
+         if [frame["function"] for frame in user_frames(vcpu)] in (start, ["hot_a"] + start, ["hot_b"] + start)
+         and all(frame["module"] == "/lab/bin/user7525" for frame in user_frames(vcpu))
+         and vcpu["vcpu"] == 0 and vcpu["stack"] == "running" and vcpu["end"] == "complete"]
 check(known and right and len(right) == len(known), f"{len(right)} of {len(known)} in user7525: its source's chain")
 in_kernel = [functions(vcpu) for vcpu in whole if vcpu["vcpu"] == 1 and vcpu["mode"] == "kernel"
              and vcpu.get("comm") == "dd"]
