@@ -7,6 +7,7 @@
 struct script_config {
 	const char *input;
 	const char *fields;
+	uint64_t max_stack;
 	struct kernel_source_options symbols;
 };
 
@@ -41,6 +42,7 @@ static struct error *run_script(const struct command *command, int argc, char **
 		return error;
 	if (config.fields)
 		error = script_fields_parse(config.fields, &fields);
+	fields.max_stack = config.max_stack;
 	if (!error)
 		error = recording_open(config.input, &config.symbols, &path, &session);
 	return error ? error : script(session, path, &fields);
@@ -52,6 +54,9 @@ static const struct option_spec script_options[] = {
 	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default",
 	  .completion = COMPLETE_WORDS,
 	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace" },
+	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
+	  "how many frames of a call chain, the innermost first (127)", .min = 1,
+	  .max = UINT16_MAX },
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	{ 0 },
 };

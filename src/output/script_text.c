@@ -30,8 +30,10 @@
 #include "profile/resolver.h"
 
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
-#define FRAMES_MAX 127			 /* PERF_MAX_STACK_DEPTH: perf prints no more */
+#define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
 #define TEXTS_MAX_BYTES (256 * 1024 * 1024) /* kept; past that text is made anew */
+
+struct frame;
 
 struct writer {
 	struct output_stream stream;
@@ -43,6 +45,8 @@ struct writer {
 	struct buffer texts; /* kept text: a length (u32), then the text; tag - 1 is its place */
 	struct map comm_tags[2]; /* comm -> tag, padded and not */
 	struct buffer scratch;
+	struct frame *frames; /* room for max_stack */
+	size_t max_stack;
 	uint32_t kept_fields; /* the text of addresses is kept for events with these */
 };
 
@@ -214,14 +218,14 @@ static void write_line(struct writer *writer, const struct session_sample *sampl
 
 /* The addresses of a chain and where to look each up; gives how many. */
 static size_t begin_chain(struct writer *writer, const struct session_sample *sample,
-			  const struct context *context, struct frame *frames)
+			  const struct context *context)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
 	struct chain_place place;
 	size_t count = 0;
 
 	chain_enter(writer->session, sample, context, PERF_CONTEXT_USER, &place);
-	for (uint64_t i = 0; i < values->callchain_count && count < FRAMES_MAX; i++) {
+	for (uint64_t i = 0; i < values->callchain_count && count < writer->max_stack; i++) {
 		uint64_t ip = values->callchain[i];
 
 		if (chain_is_mark(ip)) {
@@ -229,7 +233,7 @@ static size_t begin_chain(struct writer *writer, const struct session_sample *sa
 			continue;
 		}
 		resolver_begin(writer->resolver, place.machine, place.space, ip, sample->time,
-			       &frames[count++].lookup);
+			       &writer->frames[count++].lookup);
 	}
 	return count;
 }
@@ -237,12 +241,12 @@ static size_t begin_chain(struct writer *writer, const struct session_sample *sa
 static void write_chain(struct writer *writer, const struct session_sample *sample,
 			const struct context *context, uint32_t fields)
 {
-	struct frame frames[FRAMES_MAX];
+	struct frame *frames = writer->frames;
 	size_t count;
 
 	if (!chain_is_sound(writer->session, &sample->decoded.sample))
 		return;
-	count = begin_chain(writer, sample, context, frames);
+	count = begin_chain(writer, sample, context);
 	for (size_t i = 0; i < count; i++) {
 		frames[i].resolved = resolver_finish(writer->resolver, &frames[i].lookup);
 		frames[i].tag = *frames[i].resolved.tag;
@@ -417,11 +421,14 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	map_init(&writer.comm_tags[0]);
 	map_init(&writer.comm_tags[1]);
 	writer.kept_fields = event_count ? writer.events[0].fields & ADDRESS_FIELDS : 0;
+	writer.max_stack = fields->max_stack ? fields->max_stack : MAX_STACK;
+	writer.frames = memory_calloc(writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
 	write_all(&writer);
 	free(writer.contexts);
+	free(writer.frames);
 	resolver_destroy(writer.resolver);
 	map_deinit(&writer.comm_tags[0]);
 	map_deinit(&writer.comm_tags[1]);

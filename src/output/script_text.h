@@ -6,6 +6,7 @@
 #ifndef OUTPUT_SCRIPT_TEXT_H
 #define OUTPUT_SCRIPT_TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -31,6 +32,7 @@ enum script_field {
 struct script_fields {
 	uint32_t only; /* these and no others; 0: perf's defaults for the kind of event … */
 	uint32_t more, less; /* … and these as well, and not these */
+	size_t max_stack;    /* innermost frames of a chain; 0: as many as perf prints, 127 */
 };
 
 /* perf's words, separated by commas; all with + or - before them, or none. */

@@ -57,6 +57,7 @@ record chains -e cpu-clock -F 3000 -g
 compare chains
 compare chains -F comm,pid,tid,time,event,ip,sym,dso
 compare chains -F comm,ip,sym
+compare chains --max-stack 3
 
 record cpus -a -e cpu-clock -c 500000
 compare cpus
