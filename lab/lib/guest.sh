@@ -37,9 +37,22 @@ guest_prepare() {
 	fi
 	image_get "$name" "$(image_key "${inputs[@]}")" guest_fill_image
 	GUEST_BASE_INITRD=$IMAGE_FILE
+	guest_prepare_modules
 }
 
-# NUMBER DIR: the guest's initrd, made of the cached part and its workload, as DIR/initrd
+# Set GUEST_MODULES to the files of what --guest-module names.
+guest_prepare_modules() {
+	local module
+	GUEST_MODULES=()
+	for module in "${OPT_GUEST_MODULE[@]}"; do
+		[ -n "$GUEST_KERNEL_DIR" ] || die "--guest-module wants a kernel series, not a kernel of your own"
+		module_get "$module"
+		GUEST_MODULES+=("$MODULE_FILE:/lab/modules/90-${module##*/}.ko")
+	done
+}
+
+# NUMBER DIR: the guest's initrd, made of the cached part, its workload and what the caller adds, as
+# DIR/initrd
 guest_make_initrd() {
 	local number=$1 dir=$2 workload
 	if [ -n "$OPT_GUEST_INITRD" ]; then
@@ -49,6 +62,7 @@ guest_make_initrd() {
 	workload=$(workload_of_guest "$number")
 	mkdir -p "$LAB_RUN/workload/lab"
 	cp "$workload" "$LAB_RUN/workload/lab/workload"
+	image_add_files "$LAB_RUN/workload" "${GUEST_MODULES[@]}" "${OPT_GUEST_ADD[@]}"
 	image_pack "$LAB_RUN/workload" "$LAB_RUN/workload.cpio"
 	cat "$GUEST_BASE_INITRD" "$LAB_RUN/workload.cpio" >"$dir/initrd"
 }

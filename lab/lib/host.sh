@@ -64,21 +64,6 @@ host_add_programs() {
 	fi
 }
 
-# ROOT: what --add names
-host_add_files() {
-	local root=$1 add file dest
-	for add in "${OPT_ADD[@]}"; do
-		file=${add%%:*}
-		dest=/root/${file##*/}
-		[ "$add" = "$file" ] || dest=${add#*:}
-		if [ -f "$file" ] && [ -x "$file" ]; then
-			image_add_program "$root" "$file" "$dest"
-		else
-			image_add "$root" "$file" "$dest"
-		fi
-	done
-}
-
 # ROOT: the run's settings for lab/host/init
 host_add_config() {
 	local root=$1 number names=()
@@ -103,7 +88,7 @@ host_make_initrd() {
 	mkdir -p "$root/lab/guests"
 	install -m 755 "$LAB_ROOT/lab/host/init" "$root/init"
 	host_add_programs "$root"
-	host_add_files "$root"
+	image_add_files "$root" "${OPT_ADD[@]}"
 	host_add_config "$root"
 	if [ "$OPT_GUESTS" -gt 0 ]; then
 		image_add "$root" "$GUEST_KERNEL_FILE" /lab/guests/kernel

@@ -40,6 +40,22 @@ image_add_program() {
 	done < <(image_libraries "$program")
 }
 
+# ROOT FILE[:DEST]…: files, folders, programs with their libraries (default: into /root)
+image_add_files() {
+	local root=$1 add file dest
+	shift
+	for add; do
+		file=${add%%:*}
+		dest=/root/${file##*/}
+		[ "$add" = "$file" ] || dest=${add#*:}
+		if [ -f "$file" ] && [ -x "$file" ]; then
+			image_add_program "$root" "$file" "$dest"
+		else
+			image_add "$root" "$file" "$dest"
+		fi
+	done
+}
+
 # ROOT: busybox with a link for each of its commands that is not there already
 image_add_busybox() {
 	local root=$1 applet

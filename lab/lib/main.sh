@@ -10,7 +10,7 @@ LAB_OUT=${OUT:-$LAB_ROOT/build/lab/out}
 LAB_READY_LIMIT=${LAB_READY_LIMIT:-300}
 PATH=$PATH:/usr/sbin:/sbin
 
-for part in msg options need archive emulator kernel image workload guest host session; do
+for part in msg options need archive emulator kernel image module workload guest host session; do
 	# shellcheck source=/dev/null
 	. "$LAB_ROOT/lab/lib/$part.sh"
 done

@@ -25,6 +25,9 @@ options_help() {
 		  --guest-cmdline "…"     added to the guests' kernel command line
 		  --guest-workload W      $(workload_names), or a shell script; W,W,… gives one to each guest
 		                          (mixed)
+		  --guest-add FILE[:DEST] a file or folder into the guests (DEST: /root/NAME)
+		  --guest-module DIR      a kernel module, loaded when a guest starts: DIR has the Kbuild and
+		                          the sources of one that is called as DIR is
 		  --no-kaslr              guests without KASLR
 		  --no-la57               guests with four-level page tables
 		  --add FILE[:DEST]       a file or folder into the host (DEST: /root/NAME)
@@ -77,6 +80,8 @@ options_set_defaults() {
 	OPT_STEADY=no
 	OPT_KEEP=no
 	OPT_ADD=()
+	OPT_GUEST_ADD=()
+	OPT_GUEST_MODULE=()
 	COMMAND=()
 }
 
@@ -116,6 +121,8 @@ options_take() {
 	--guest-cmdline) OPT_GUEST_CMDLINE=$2 ;;
 	--guest-workload) OPT_GUEST_WORKLOAD=$2 ;;
 	--add) OPT_ADD+=("$2") ;;
+	--guest-add) OPT_GUEST_ADD+=("$2") ;;
+	--guest-module) OPT_GUEST_MODULE+=("${2%/}") ;;
 	--limit) OPT_LIMIT=$2 ;;
 	*) usage_error "no option $1" ;;
 	esac
@@ -135,9 +142,12 @@ options_check() {
 		usage_error "'$OPT_GUEST_KERNEL' is neither a kernel series ($KERNEL_SERIES) nor a readable file"
 	[ -z "$OPT_GUEST_INITRD" ] || [ -r "$OPT_GUEST_INITRD" ] ||
 		usage_error "cannot read the initrd $OPT_GUEST_INITRD"
-	local add
-	for add in "${OPT_ADD[@]}"; do
-		[ -e "${add%%:*}" ] || usage_error "--add: no file ${add%%:*}"
+	local add module
+	for add in "${OPT_ADD[@]}" "${OPT_GUEST_ADD[@]}"; do
+		[ -e "${add%%:*}" ] || usage_error "nothing to add: no file ${add%%:*}"
+	done
+	for module in "${OPT_GUEST_MODULE[@]}"; do
+		[ -r "$module/Kbuild" ] || usage_error "--guest-module: no $module/Kbuild"
 	done
 	workload_check
 	if [ "$LAB_MODE" = run ] && [ "${#COMMAND[@]}" -eq 0 ]; then

@@ -39,6 +39,8 @@ test_usage() {
 	check "a number is checked" refuses 2 "wants a number" --guests two -- true
 	check "an unknown series is a usage error" refuses 2 "5.10 6.1" --host-kernel 2.4 -- true
 	check "an unknown workload is a usage error" refuses 2 "mixed" --guest-workload none -- true
+	check "what is to be added is looked for" refuses 2 "no file /nowhere" --guest-add /nowhere -- true
+	check "a module has a Kbuild" refuses 2 "no /tmp/Kbuild" --guest-module /tmp/ -- true
 	check "--help says how" grep -q "examples:" <(lab/run --help)
 	check "what is missing is named, with what mends it" missing_is_named
 }
@@ -65,7 +67,8 @@ test_run() {
 		sleep 1000 &
 		exit 7
 	EOF
-	OUT=$work/out lab/run --add "$work/command" --guest-workload user7525 -- \
+	OUT=$work/out lab/run --add "$work/command" --guest-workload user7525 \
+		--guest-module tests/lab/known_chains -- \
 		sh /root/command "${args[@]}" >"$work/stdout" 2>"$work/stderr"
 	check "the exit status is the command's" [ $? -eq 7 ]
 	check "arguments arrive as they were given" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
@@ -74,6 +77,7 @@ test_run() {
 	check "the command's stderr comes to stderr" grep -qx "to stderr" "$work/stderr"
 	check "the guest's kallsyms is whole and true" kallsyms_is_true "$work/out/guest1"
 	check "the guest's modules are there" grep -q '^virtio_blk ' "$work/out/guest1/modules"
+	check "a module of the caller's is loaded" grep -q '^known_chains ' "$work/out/guest1/modules"
 	check "the guest says which kernel it is" grep -q '^Linux version 6.1' "$work/out/guest1/version"
 	check "KASLR is on" test "$(address_of _text "$work/out/guest1/kallsyms")" != ffffffff81000000
 	check "user7525 has its symbols" grep -q ' T hot_a$' <(nm "$work/out/user7525")

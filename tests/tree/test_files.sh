@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every source file says its licence in its first lines: GPL-2.0-only below src/bpf and
-# guest/, GPL-2.0-or-later elsewhere; unsafe string functions are not used.
+# guest/ and of guest modules, GPL-2.0-or-later elsewhere; unsafe string functions are not used.
 set -u
 status=0
 complain() {
@@ -12,7 +12,7 @@ list() { git ls-files 2>/dev/null || find . -type f -not -path './build/*' | sed
 while read -r file; do
 	[ -f "$file" ] || continue
 	case $file in
-	src/bpf/*.[ch] | guest/*.[ch]) want=GPL-2.0-only ;;
+	src/bpf/*.[ch] | guest/*.[ch] | tests/lab/known_chains/*.[ch]) want=GPL-2.0-only ;;
 	*.c | *.h | *.S | *.ld | *.sh | *.py | *.html | *meson.build | meson_options.txt | Makefile | tests/run | lab/run | lab/shell | lab/demo | scripts/* | bench/run)
 		want=GPL-2.0-or-later ;;
 	*) continue ;;

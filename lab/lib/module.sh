@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+#
+# Kernel modules of the caller's own (--guest-module DIR), built for the guest's kernel with the
+# compiler at hand. Kernels are made with compilers older and newer than it; what they may share with
+# modules does not depend on that.
+#
+# The headers package of a kernel is unpacked into the kernel's folder in the cache, as `headers`.
+
+# As archive_fetch wants it: what a module for the kernel MODULE_RELEASE is built with.
+module_packages() {
+	local headers=linux-headers-$MODULE_RELEASE
+	apt-cache -c "$1/apt.conf" show "$headers" >/dev/null 2>&1 || return
+	printf '%s\n' "$headers" libc6
+	apt-cache -c "$1/apt.conf" depends "$headers" |
+		sed -nE 's/^ *Depends: (linux-(headers|kbuild)-.*)/\1/p'
+}
+
+# HEADERS: the tools that want a later C library than the machine's run with the one of their suite.
+module_wrap_tools() {
+	local tool loader folder
+	loader=$(find "$1" -name 'ld-linux*.so.*' -path '*/lib/*' | head -n 1)
+	while read -r tool; do
+		ldd "$tool" 2>&1 | grep -q 'not found' || continue
+		folder=$(realpath --relative-to "${tool%/*}" "${loader%/*}")
+		mv "$tool" "$tool.bin"
+		cat >"$tool" <<-EOF
+			#!/bin/sh
+			here=\$(dirname "\$(readlink -f "\$0")")
+			library=\$here/$folder
+			exec "\$library/${loader##*/}" --library-path "\$library" "\$here/${tool##*/}.bin" "\$@"
+		EOF
+		chmod +x "$tool"
+	done < <(find "$1/usr/lib" -path '*/linux-kbuild-*' -type f -perm -u+x)
+}
+
+# SUITE WORK
+module_fetch_headers() {
+	archive_fetch "$1" "$2" module_packages && module_wrap_tools "$2/unpacked"
+}
+
+# Fetch the headers of the kernel in GUEST_KERNEL_DIR if they are not there.
+module_get_headers() {
+	local work=$LAB_CACHE/fetch
+	[ ! -d "$GUEST_KERNEL_DIR/headers" ] || return 0
+	MODULE_RELEASE=$(<"$GUEST_KERNEL_DIR/release")
+	msg_while "$LAB_RUN/fetch.log" "fetching the headers of Linux $MODULE_RELEASE" \
+		module_fetch_headers "$(kernel_suite "$OPT_GUEST_KERNEL")" "$work" ||
+		die "cannot fetch linux-headers-$MODULE_RELEASE: where the archive has a later one, have" \
+			"the kernel fetched anew: remove build/cache/kernels/$ARCH_DEBIAN/$OPT_GUEST_KERNEL"
+	mv "$work/unpacked" "$GUEST_KERNEL_DIR/headers"
+	rm -rf "$work"
+}
+
+# WORK COMPILER: in WORK, with its Kbuild
+module_build() {
+	local work=$1 compiler=$2 source release folder arguments
+	source=$GUEST_KERNEL_DIR/headers/usr/src
+	release=$(<"$GUEST_KERNEL_DIR/release")
+	folder=$source/linux-headers-$release
+	# BTF of a module would take pahole, and the kernel's own.
+	arguments=(KBUILD_OUTPUT="$folder" M="$work" CC="$compiler" CONFIG_DEBUG_INFO_BTF_MODULES=)
+	# Only what aligns functions is asked of the compiler that the kernel was made with.
+	"$compiler" -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
+		arguments+=(CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
+	# The Makefile in FOLDER includes this one, by the path that it has where it is installed.
+	make -C "$folder" -f "$(echo "$source"/linux-headers-*-common/Makefile)" "${arguments[@]}" modules
+}
+
+# DIR: set MODULE_FILE to the module of that name, built of what is in DIR. The caller holds the cache's
+# lock.
+module_get() {
+	local name=${1##*/} compiler work=$LAB_CACHE/modules/work
+	compiler=$(command -v "${CC:-gcc}")
+	module_get_headers
+	MODULE_FILE=$LAB_CACHE/modules/$name-$ARCH_DEBIAN-$OPT_GUEST_KERNEL.$(image_key "$compiler" "$1"/* \
+		"$GUEST_KERNEL_DIR/release" "$LAB_ROOT/lab/lib/module.sh").ko
+	[ ! -e "$MODULE_FILE" ] || return 0
+	rm -rf "$work"
+	mkdir -p "$work"
+	cp "$1"/* "$work/"
+	msg_while "$LAB_RUN/module.log" "building the module $name for Linux $OPT_GUEST_KERNEL" \
+		module_build "$work" "$compiler" || die "cannot build $1 for Linux $OPT_GUEST_KERNEL"
+	mv "$work/$name.ko" "$MODULE_FILE" || die "$1 has no module of that name"
+	rm -rf "$work"
+	find "${MODULE_FILE%/*}" -name "$name-*.ko" -mtime +3 -delete
+}
