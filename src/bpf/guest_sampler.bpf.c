@@ -34,6 +34,7 @@
 #define PAGE_LARGE (1ull << 7)
 #define ADDRESS_MASK 0x000ffffffffff000ull
 #define PAGE_BITS 12
+#define NOT_MAPPED (~0ull)
 #define LEVEL_BITS 9
 #define IS_KERNEL(gva) ((gva) >> 63)
 #define GUEST_PID_MAX (1u << 22) /* PID_MAX_LIMIT */
@@ -136,13 +137,13 @@ static __always_inline bool read_hva(__u64 hva, void *data, __u32 size)
 	return hva && !bpf_probe_read_user(data, size, (void *)(unsigned long)hva);
 }
 
-/* Where the VMM has an address of the guest mapped, by these page tables; 0: they do not map it. */
-__noinline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
+/* The guest's physical address of GVA, by these page tables; NOT_MAPPED: they do not map it. */
+__noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 {
 	__u64 entry = 0, bytes = 0;
 
 	if (!vm)
-		return 0;
+		return NOT_MAPPED;
 	table &= ADDRESS_MASK;
 	for (__u32 i = 0; i < 5; i++) {
 		__u32 level = 5 - i, shift = PAGE_BITS + LEVEL_BITS * (level - 1);
@@ -151,13 +152,19 @@ __noinline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
 			continue;
 		table += (gva >> shift & ((1 << LEVEL_BITS) - 1)) * sizeof(entry);
 		if (!read_hva(hva_of(vm, table), &entry, sizeof(entry)) || !(entry & PAGE_PRESENT))
-			return 0;
+			return NOT_MAPPED;
 		table = entry & ADDRESS_MASK;
 		bytes = 1ull << shift;
 		if (level == 1 || (level <= 3 && entry & PAGE_LARGE))
 			break;
 	}
-	return hva_of(vm, (table & ~(bytes - 1)) | (gva & (bytes - 1)));
+	return (table & ~(bytes - 1)) | (gva & (bytes - 1));
+}
+
+/* Where the VMM has an address of the guest mapped, by these page tables; 0: they do not map it. */
+static __always_inline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
+{
+	return hva_of(vm, walk(vm, table, gva));
 }
 
 static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
@@ -329,20 +336,25 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 	return previous;
 }
 
-/* Kernel stacks: that in use, and, from an IRQ stack, the task's below it. */
-static __always_inline void copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
+/*
+ * Kernel stacks: that in use, and, from an IRQ stack, the task's below it. False: it is not known to be
+ * the task's; while the kernel switches tasks, the stack is the next one's before `current` is.
+ */
+static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					       __u64 gs_base, __u64 sp, __u64 task_stack)
 {
 	__u64 end = 0, task_end = task_stack + vm->stack_bytes, previous;
 
 	if (task_stack && sp - task_stack < vm->stack_bytes) {
 		copy_stack(scratch, 0, vm, vm->page_tables, sp, task_end);
-		return;
+		return true;
 	}
 	previous = find_interrupted(vm, gs_base, sp, &end);
 	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp + vm->stack_bytes);
-	if (previous && task_stack && previous - task_stack < vm->stack_bytes)
-		copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+	if (!previous || !task_stack || previous - task_stack >= vm->stack_bytes)
+		return false;
+	copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+	return true;
 }
 
 /* CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not. */
@@ -371,32 +383,49 @@ static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stac
 	return sp ? sp : user_sp_below(last + sizeof(__u64) - FRED_WORDS * sizeof(__u64));
 }
 
-/* Of a guest that is no Linux only the stack in use is known. */
-static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
-					   const struct sampler_record *record, __u64 sp)
+/*
+ * The page tables of the task's process. Those in force are the next one's already while the kernel
+ * switches tasks; where they are those that its mm had before, nothing is read.
+ */
+static __always_inline __u64 find_user_tables(struct sampler_thread *thread, struct sampler_vm *vm,
+					      const struct sampler_record *record)
 {
-	copy_stack(scratch, SAMPLER_STACKS - 1, vm, record->page_tables, sp,
-		   sp + user_stack_bytes);
+	__u64 tables = record->page_tables & ADDRESS_MASK, pgd = 0;
+
+	if (thread->mm == record->mm && thread->mm_tables == tables)
+		return tables;
+	if (!read_hva(translate_kernel(vm, record->mm + vm->mm_pgd), &pgd, sizeof(pgd)))
+		return NOT_MAPPED;
+	thread->mm = record->mm;
+	thread->mm_tables = IS_KERNEL(pgd) ? walk(vm, vm->page_tables, pgd) : NOT_MAPPED;
+	return thread->mm_tables;
 }
 
-static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_vm *vm,
-					__u64 gs_base, const struct sampler_record *record)
+/* Of a guest that is no Linux only the stack in use is known. */
+static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
+					   __u64 tables, __u64 sp)
+{
+	copy_stack(scratch, SAMPLER_STACKS - 1, vm, tables, sp, sp + user_stack_bytes);
+}
+
+static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_thread *thread,
+					struct sampler_vm *vm, __u64 gs_base,
+					const struct sampler_record *record)
 {
 	__u64 sp = scratch->stacks.registers[SP], task_stack = 0;
 
 	if (record->flags & SAMPLER_USER || !vm->page_tables) {
-		copy_own_stack(scratch, vm, record, sp);
+		copy_own_stack(scratch, vm, record->page_tables, sp);
 		return;
 	}
 	if (record->flags & SAMPLER_TASK)
 		read_hva(translate_kernel(vm, record->task + vm->task_stack), &task_stack,
 			 sizeof(task_stack));
-	copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack);
-	if (!task_stack || !record->mm)
+	if (!copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack) || !record->mm)
 		return;
 	sp = find_user_sp(vm, task_stack);
 	if (sp)
-		copy_own_stack(scratch, vm, record, sp);
+		copy_own_stack(scratch, vm, find_user_tables(thread, vm, record), sp);
 }
 
 static __always_inline void read_registers(const struct sampler_thread *thread, __u64 vmcb,
@@ -431,7 +460,7 @@ static __always_inline void write_stacks(void *ring, struct sampler_thread *thre
 	scratch->used = 0;
 	__builtin_memset(&scratch->stacks, 0, sizeof(scratch->stacks));
 	read_registers(thread, vmcb, &scratch->stacks);
-	copy_stacks(scratch, vm, gs_base, record);
+	copy_stacks(scratch, thread, vm, gs_base, record);
 	record->flags |= SAMPLER_STACKS_TAKEN;
 	scratch->record = *record;
 	used = scratch->used;

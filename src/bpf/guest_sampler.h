@@ -41,6 +41,7 @@ struct sampler_thread {
 	/* Where this vCPU's pointer to the current task was last found. */
 	__u64 current_gva, current_hva;
 	__u64 version; /* of the VM that this holds for */
+	__u64 mm, mm_tables; /* an mm_struct, and the gpa of its page tables */
 	__u64 cost_ns; /* that samples took here which the program took itself, in all */
 };
 
@@ -70,6 +71,7 @@ struct sampler_vm {
 	__u32 slot_count;
 	__s64 current_offset; /* from the GS base to the pointer to the current task */
 	__u32 task_pid, task_tgid, task_comm, task_mm; /* of the guest's struct task_struct */
+	__u32 mm_pgd; /* of its struct mm_struct */
 	__u32 task_stack;
 	__u32 stack_bytes; /* of a task's kernel stack */
 	__s64 irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */

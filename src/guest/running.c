@@ -19,7 +19,7 @@
 #define MAX_STACK_BYTES (64 << 10)
 
 struct current_layout {
-	struct guest_btf_field pid, tgid, comm, mm, stack, hot_current, hot_irq_stack;
+	struct guest_btf_field pid, tgid, comm, mm, pgd, stack, hot_current, hot_irq_stack;
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct current_layout, field), false }
@@ -30,6 +30,7 @@ static const struct guest_layout_row current_rows[] = {
 	ROW("task_struct", "tgid", tgid),
 	ROW("task_struct", "comm", comm),
 	ROW("task_struct", "mm", mm),
+	ROW("mm_struct", "pgd", pgd),
 	MAYBE("task_struct", "stack", stack),
 	MAYBE("pcpu_hot", "current_task", hot_current),
 	MAYBE("pcpu_hot", "hardirq_stack_ptr", hot_irq_stack),
@@ -118,6 +119,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	current.tgid = layout.tgid.offset;
 	current.comm = layout.comm.offset;
 	current.mm = layout.mm.offset;
+	current.pgd = layout.pgd.offset;
 	find_stacks(kernel, &layout, &current);
 	*ret = current;
 	return NULL;

@@ -14,6 +14,7 @@ struct guest_current {
 	uint32_t levels;	/* of them: 4 or 5 */
 	int64_t offset;		/* from the GS base to the pointer to the current task_struct */
 	uint32_t pid, tgid, comm, mm; /* where they are in a task_struct */
+	uint32_t pgd; /* and the address of a process's page tables in its mm_struct */
 	/* Of kernel stacks, for call chains; stack_bytes 0: not known. */
 	uint32_t stack, stack_bytes; /* where in a task_struct the stack's address is; its size */
 	int64_t irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */

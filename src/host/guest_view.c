@@ -487,6 +487,7 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.task_tgid = cursor_u32(&cursor);
 	vm.task_comm = cursor_u32(&cursor);
 	vm.task_mm = cursor_u32(&cursor);
+	vm.mm_pgd = cursor_u32(&cursor);
 	vm.task_stack = cursor_u32(&cursor);
 	vm.stack_bytes = cursor_u32(&cursor);
 	vm.irq_stack_offset = cursor_u64(&cursor);

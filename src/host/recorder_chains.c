@@ -131,9 +131,12 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	}
 	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
 	end = add_frames(chain, &found);
-	return end == PERFDATA_CHAIN_COMPLETE && found.has_user && !recorder->config.kernel_only
+	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
+		return end;
+	/* While the kernel switches tasks, that stack is of another than the one that is current. */
+	return found.user.sp == guest->stacks->user.start.value
 		       ? add_user(recorder, vm, guest, &found.user, time_ns)
-		       : end;
+		       : PERFDATA_CHAIN_UNREADABLE;
 }
 
 void recorder_set_program(struct recorder *recorder, struct recorder_process *process,

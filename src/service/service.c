@@ -386,6 +386,7 @@ static struct error *answer_current(struct service *service)
 	buffer_append_u32(&service->answer, current.tgid);
 	buffer_append_u32(&service->answer, current.comm);
 	buffer_append_u32(&service->answer, current.mm);
+	buffer_append_u32(&service->answer, current.pgd);
 	buffer_append_u32(&service->answer, current.stack);
 	buffer_append_u32(&service->answer, current.stack_bytes);
 	buffer_append_u64(&service->answer, current.irq_stack_offset);
