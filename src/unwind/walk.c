@@ -23,6 +23,9 @@ enum {
 /* What IRET takes, which is the end of that. FRED uses the upper bits of CS' word. */
 enum { IRET_IP, IRET_CS, IRET_FLAGS, IRET_SP, IRET_SS, IRET_WORDS };
 
+#define KERNEL_CS 0x10 /* __KERNEL_CS, arch/x86/include/asm/segment.h */
+#define FLAGS_RESERVED (~0x3fffffULL | 0x8028) /* of RFLAGS: always 0 */
+
 bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at)
 {
 	walk->chain->end = why;
@@ -199,10 +202,20 @@ static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uin
 	return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
 }
 
+/*
+ * Only what the processor can have pushed is taken. Where rows of entry code are wrong, as those of Linux
+ * 6.12 are between error_entry() and the switch of stacks, it is something else.
+ */
 static bool take_iret(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
 {
-	if ((word(iret, IRET_CS) & 3) == 3)
+	uint16_t cs = word(iret, IRET_CS), ss = word(iret, IRET_SS); /* FRED keeps more above */
+
+	if (word(iret, IRET_FLAGS) & FLAGS_RESERVED)
+		return unwind_walk_end(walk, UNWIND_BAD, walk->sp);
+	if ((cs & 3) == 3 && (ss & 3) == 3)
 		return end_at_user(walk, iret, regs);
+	if (cs != KERNEL_CS)
+		return unwind_walk_end(walk, UNWIND_BAD, walk->sp);
 	walk->ip = word(iret, IRET_IP);
 	walk->sp = word(iret, IRET_SP);
 	return true;

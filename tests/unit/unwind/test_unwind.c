@@ -91,7 +91,9 @@ static void put_iret(uint64_t *words, uint64_t ip, uint64_t cs, uint64_t sp)
 {
 	words[0] = ip;
 	words[1] = cs;
+	words[2] = 0x246;
 	words[3] = sp;
+	words[4] = cs == USER_CS ? 0x2b : 0x18;
 }
 
 /* struct pt_regs of user code at the task stack's end, as a system call leaves it. */
@@ -251,6 +253,28 @@ static void test_partial_registers(void **state)
 	run(FUNCTION(PARTIAL_ENTRY) + 3, SP_OF(10));
 	expect_end(1, UNWIND_COMPLETE, 0);
 	expect_user(0x401000, 0x7fff0000, SP_OF(104));
+}
+
+/* The words where a row says that these are hold user registers, of which one is an address of code. */
+static void test_what_no_processor_pushes(void **state)
+{
+	static const struct {
+		size_t word;
+		uint64_t value;
+	} bad[] = { { 1, 0 }, { 1, FUNCTION(A) }, { 2, FUNCTION(A) }, { 2, 0x8246 }, { 4, 0x18 } };
+
+	(void)state;
+	begin(ORC_FORM_SIGNAL);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		put_iret(scene.task + 12, 0x401000, USER_CS, SP_OF(100));
+		scene.task[12 + bad[i].word] = bad[i].value;
+		run(FUNCTION(PARTIAL_ENTRY) + 3, SP_OF(10));
+		expect_end(1, UNWIND_BAD, SP_OF(10));
+		assert_false(scene.chain.has_user);
+	}
+	put_iret(scene.task + 12, FUNCTION(B) + 4, USER_CS - 3, SP_OF(100)); /* no kernel's */
+	run(FUNCTION(PARTIAL_ENTRY) + 3, SP_OF(10));
+	expect_end(1, UNWIND_BAD, SP_OF(10));
 }
 
 static void test_registers_that_are_known_or_not(void **state)
@@ -498,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_an_interrupt),
 		cmocka_unit_test(test_an_interrupt_by_an_old_kernels_hint),
 		cmocka_unit_test(test_partial_registers),
+		cmocka_unit_test(test_what_no_processor_pushes),
 		cmocka_unit_test(test_registers_that_are_known_or_not),
 		cmocka_unit_test(test_bp_by_bp),
 		cmocka_unit_test(test_registers_that_an_interrupt_gives),
