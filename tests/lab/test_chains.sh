@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Call chains of guest kernels, over kernel load of many kinds with interrupts and faults: every frame
-# of every chain against the guest's own code. Guests of four kernels, two hosts, four and five levels
-# of page tables, one and four vCPUs.
+# of every chain against the guest's own code; those through a module whose chains are known against its
+# source and the guest's own unwinder, from user code to interrupts; beside those of the host; and beside
+# what perf records inside the guest. Guests of four kernels, two hosts, four and five levels of page
+# tables, one and four vCPUs.
 set -u
 . tests/lab/in_lab.sh
 bytes=build/release/tests/lab/guest_bytes
@@ -10,16 +12,29 @@ command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make 
 [ -x "$bytes" ] || { echo "no $bytes: run make"; exit 1; }
 status=0
 out=build/lab/chains
-# try HOST GUEST OPTION…
+tally=build/lab/known_chains # of all recordings: samples in the module's code, and right chains of them
+mkdir -p build/lab
+: >"$tally"
+# try HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host
 try() {
 	echo "== host $*"
-	OUT=$out in_lab 150 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
-		--guest-workload mixed --add "$bytes:/usr/bin/guest_bytes" \
-		--add tests/lab/record_known.sh --add tests/lab/chains_host.sh -- bash /root/chains_host.sh || status=1
+	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" \
+		--guest-module tests/lab/known_chains --guest-add "${bytes%/*}/known_calls" \
+		--guest-workload tests/lab/chains_workload.sh --add "$bytes:/usr/bin/guest_bytes" \
+		--add tests/lab/record_known.sh --add tests/lab/chains_host.sh "${@:3}" || status=1
 	python3 tests/lab/check_chains.py "$out" || status=1
+	python3 tests/lab/check_known.py "$out" "$tally" || status=1
 }
-try 6.1 5.10
-try 6.1 6.1 --guest-cpus 4
-try 6.1 6.12 --no-la57
-try sid sid --guest-cpus 1
+try 6.1 5.10 -- bash /root/chains_host.sh
+try 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
+python3 tests/lab/check_host_chains.py "$out" || status=1
+try 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh --guest-add "$(command -v perf):/usr/bin/perf" \
+	--add tests/lab/guest_perf_host.sh -- sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
+python3 tests/lab/check_guest_perf.py "$out" || status=1
+try sid sid --guest-cpus 1 -- bash /root/chains_host.sh --host --guest
+python3 tests/lab/check_host_chains.py "$out" || status=1
+awk '{ all += $1; right += $2 } END {
+	print right, "of", all, "chains in the module are right in all recordings: at least 0.999 of 5000"
+	exit !(all >= 5000 && right >= 0.999 * all)
+}' "$tally" || status=1
 exit $status

@@ -17,7 +17,7 @@
 #include <linux/version.h>
 
 #define KNOWN static __attribute__((noipa))
-#define ROUNDS 20000 /* of an innermost function */
+#define ROUNDS 40000 /* of an innermost function */
 #define TIMER_ROUNDS 40000
 #define TIMER_NS (2 * NSEC_PER_MSEC)
 #define TRACE_EVERY 16 /* calls */

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Guest workload: what `mixed` does, and beside it, for most of the time, calls whose chains are known
+# (known_chains/, loaded by lab/run). It ends where these fail. Where the guest has perf, and the host
+# wants it to, it records itself, for the host (guest_perf.sh).
+[ ! -e /root/guest_perf.sh ] || sh /root/guest_perf.sh &
+syscalls &
+user7525 &
+dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+for _ in $(seq 2 "$(nproc)"); do
+	/root/known_calls &
+done
+exec /root/known_calls

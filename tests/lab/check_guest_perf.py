@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same load recorded at the same time by stock perf inside the guest and by perfvisor outside: the ten
+hottest kernel chains that run with interrupts on have the same shares of the samples in these ten, up to
+four standard errors of the difference of two shares. The guest's clock event cannot see code that runs
+without interrupts: it sees the place where they are let in again.
+"""
+import collections
+import glob
+import itertools
+import math
+import os
+import re
+import subprocess
+import sys
+
+from functions import Functions
+from script_text import comm_of, frames_of, read_blocks
+from verdict import check, exit_status
+
+folder = sys.argv[1]
+functions = Functions(f"{folder}/kallsyms")
+with open(f"{folder}/guest_script", "w") as file:
+    subprocess.run(["perf", "script", "-F", "comm,pid,ip", "-i", f"{folder}/guest.perf.data"], stdout=file,
+                   stderr=subprocess.DEVNULL, check=True)
+
+# Code in assembler, and code of interrupts.
+MASKED = re.compile(r"entry|asm_|interrupt|softirq")
+
+
+def lets_interrupts_in(address, known={}):
+    """Whether the function does that itself: it stands for what ran without them then."""
+    start = functions.at(address)
+    if start not in known:
+        file = next(path for path in glob.glob(f"{folder}/code.*")
+                    if 0 <= start - base_of(path) < os.path.getsize(path))
+        run = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "--no-show-raw-insn",
+                              f"--adjust-vma={base_of(file):#x}", f"--start-address={start:#x}",
+                              f"--stop-address={functions.end_of(start):#x}", file],
+                             capture_output=True, text=True, check=True)
+        known[start] = bool(re.search(r":\t(sti|popf)", run.stdout))
+    return known[start]
+
+
+def base_of(path):
+    return int(os.path.basename(path)[5:], 16)
+
+
+def read_chains(path):
+    """The samples' innermost addresses and chains, as names behind the process's."""
+    for block in read_blocks(path):
+        # perf follows frame pointers in user code, where there are none.
+        kernel = list(itertools.takewhile(lambda address: address >> 63, (at for at, _ in frames_of(block))))
+        if kernel:
+            yield kernel[0], (comm_of(block), *(functions.name(address) for address in kernel))
+
+
+def count(samples):
+    return collections.Counter(chain for address, chain in samples if not MASKED.search(chain[1]) and
+                               not any("asm_sysvec" in name for name in chain) and not lets_interrupts_in(address))
+
+
+inside, outside = list(read_chains(f"{folder}/guest_script")), list(read_chains(f"{folder}/beside"))
+check(min(len(inside), len(outside)) >= 2000,
+      f"{len(inside)} kernel samples by perf inside, {len(outside)} by perfvisor outside")
+of_inside, of_outside = count(inside), count(outside)
+hottest = [chain for chain, _ in of_inside.most_common(10)]
+sums = [sum(of[chain] for chain in hottest) for of in (of_inside, of_outside)]
+check(min(sums) >= 1000, f"{sums[0]} and {sums[1]} of them in the ten hottest chains")
+for chain in hottest:
+    shares = [of[chain] / max(total, 1) for of, total in ((of_inside, sums[0]), (of_outside, sums[1]))]
+    both = (of_inside[chain] + of_outside[chain]) / sum(sums)
+    bound = 4 * math.sqrt(both * (1 - both) * sum(1 / max(total, 1) for total in sums))
+    check(abs(shares[0] - shares[1]) <= bound,
+          f"{shares[0]:.4f} and {shares[1]:.4f}, at most {bound:.4f} apart: {' '.join(chain[:3])} … {len(chain)}")
+seen, true = [[address for address, chain in samples if chain[1] == "known_masked_leaf"]
+              for samples in (inside, outside)]
+elsewhere = sum(address not in seen for address in true)
+check(len(set(seen)) <= 2 and len(true) >= 100 and elsewhere >= 0.9 * len(true),
+      f"of code without interrupts perf sees {len(set(seen))} places inside; {elsewhere} of {len(true)} samples "
+      f"outside are elsewhere")
+sys.exit(exit_status())

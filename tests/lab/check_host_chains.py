@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `record --host --guest -g` wrote of the host: chains of the VMM's threads, which stock perf reads
+from the same file, and which lead from KVM's code to the system call that runs a vCPU, and to the VMM."""
+import sys
+
+from script_text import blocks_of_host, frames_of
+from verdict import check, exit_status
+
+folder = sys.argv[1]
+ours = [frames_of(block) for block in blocks_of_host(f"{folder}/script")]
+perfs = [frames_of(block) for block in blocks_of_host(f"{folder}/perf_script")]
+check(len(ours) >= 50, f"{len(ours)} samples of the host")
+# Stock perf prints no chain of a guest, and for its samples an empty one.
+perfs = [[address for address, _ in frames] for frames in perfs if frames]
+same = sum([address for address, _ in frames] in perfs for frames in ours)
+check(len(ours) == len(perfs) and same == len(ours),
+      f"{same} of {len(ours)} are as stock perf prints them, of {len(perfs)}")
+names = [[name for _, name in frames] for frames in ours]
+running = [chain for chain in names if "kvm_arch_vcpu_ioctl_run" in chain]
+check(len(running) >= 0.3 * len(ours), f"{len(running)} of them while a vCPU was run")
+
+
+def leads_to_vmm(chain):
+    rest = chain[chain.index("kvm_arch_vcpu_ioctl_run") + 1:]
+    return (rest[:2] == ["kvm_vcpu_ioctl", "__x64_sys_ioctl"] and "do_syscall_64" in rest and
+            any(name.startswith("entry_SYSCALL_64") for name in rest) and
+            any(name.endswith("ioctl") for name in rest[4:]))
+
+
+right = sum(map(leads_to_vmm, running))
+odd = next((chain for chain in running if not leads_to_vmm(chain)), "")
+check(right == len(running), f"{right} of these go by KVM's ioctl to the VMM {odd}")
+sys.exit(exit_status())

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym) printed, a block for each sample."""
+import re
+
+VMM = re.compile(r"\s*qemu-system-x86 ") # samples of the host are of its threads
+
+
+def read_blocks(path):
+    return open(path).read().rstrip("\n").split("\n\n")
+
+
+def blocks_of_host(path):
+    return [block for block in read_blocks(path) if VMM.match(block)]
+
+
+def blocks_of_guests(path):
+    return [block for block in read_blocks(path) if not VMM.match(block)]
+
+
+def frames_of(block):
+    """(address, name) of each frame, the innermost first; the name is "" where none was printed."""
+    lines = [line.split(None, 1) for line in block.strip("\n").split("\n")[1:] if line.strip()]
+    return [(int(line[0], 16), line[1].strip() if len(line) > 1 else "") for line in lines]
+
+
+def comm_of(block):
+    return block.lstrip("\n").split("\n", 1)[0].rsplit(None, 1)[0].strip()
