@@ -248,11 +248,12 @@ static struct error *read_frames(struct elf_copy *copy, struct guest_elf_frames 
 	return NULL;
 }
 
-struct error *guest_elf_frames_read(const struct guest_elf_source *source,
-				    struct guest_elf_frames *ret)
+/* Without WANTS_FRAMES nothing but the code. */
+static struct error *read_file(const struct guest_elf_source *source, bool wants_frames,
+			       struct guest_elf_frames *ret)
 {
 	struct guest_elf_frames frames = { 0 };
-	struct error *error;
+	struct error *error = NULL;
 	struct elf_copy copy;
 
 	if (!elf_copy_open(source, &copy)) {
@@ -262,7 +263,8 @@ struct error *guest_elf_frames_read(const struct guest_elf_source *source,
 		error = error_create(ERROR_UNSUPPORTED, "its code is not of x86-64");
 	} else {
 		find_code(&copy, &frames);
-		error = read_frames(&copy, &frames);
+		if (wants_frames)
+			error = read_frames(&copy, &frames);
 	}
 	elf_copy_close(&copy);
 	if (error)
@@ -270,4 +272,16 @@ struct error *guest_elf_frames_read(const struct guest_elf_source *source,
 	else
 		*ret = frames;
 	return error;
+}
+
+struct error *guest_elf_frames_read(const struct guest_elf_source *source,
+				    struct guest_elf_frames *ret)
+{
+	return read_file(source, true, ret);
+}
+
+struct error *guest_elf_code_read(const struct guest_elf_source *source,
+				  struct guest_elf_frames *ret)
+{
+	return read_file(source, false, ret);
 }

@@ -30,6 +30,9 @@ struct guest_elf_frames {
  */
 struct error *guest_elf_frames_read(const struct guest_elf_source *source,
 				    struct guest_elf_frames *ret) MUST_CHECK;
+/* Only the code, of a file that need not have any frames; errors as above. */
+struct error *guest_elf_code_read(const struct guest_elf_source *source,
+				  struct guest_elf_frames *ret) MUST_CHECK;
 void guest_elf_frames_deinit(struct guest_elf_frames *frames);
 
 #define _cleanup_guest_elf_frames_ _cleanup_(guest_elf_frames_deinit)

@@ -45,7 +45,7 @@ struct error *guest_image_load(const char *path, struct guest_image **ret)
 
 	source.bytes = image->file.size;
 	if (!error)
-		error = unwind_image_read(&source, &image->unwind);
+		error = unwind_image_read(&source, image->file.data, &image->unwind);
 	if (error) {
 		guest_image_destroy(image);
 		return error_prefix(error, "'%s'", path);
@@ -86,7 +86,8 @@ static void add_code(struct guest_image_code *code, const struct unwind_mapping 
 							.end = GVA(end),
 							.offset = segment->offset +
 								  (from - segment->start.value),
-							.table = segment->table }));
+							.table = segment->table,
+							.functions = segment->functions }));
 }
 
 /* The pages of ANSWER (GUEST_ASK_CODE), from FIRST on, against the file. */

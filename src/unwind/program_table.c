@@ -39,31 +39,50 @@ struct error *unwind_table_read_file(const struct guest_elf_source *source,
 	return error ? error : make_table(&frames, ret);
 }
 
-struct error *unwind_image_read(const struct guest_elf_source *source, struct unwind_image *ret)
+/* What chains are made by, of code without call frame information. */
+static struct error *use_functions(const struct guest_elf_source *source, const uint8_t *file,
+				   struct guest_elf_frames *frames, struct unwind_image *image)
+{
+	struct error *error = guest_elf_code_read(source, frames);
+
+	if (!error)
+		error = guest_elf_symbols(source, &image->symbols);
+	image->functions = (struct unwind_functions){ .file = file,
+						      .bytes = source->bytes,
+						      .symbols = image->symbols };
+	return error;
+}
+
+struct error *unwind_image_read(const struct guest_elf_source *source, const uint8_t *file,
+				struct unwind_image *ret)
 {
 	_cleanup_guest_elf_frames_ struct guest_elf_frames frames = { 0 };
 	struct error *error = guest_elf_frames_read(source, &frames);
-	struct unwind_image image = { 0 };
 
-	if (!error)
-		error = make_table(&frames, &image.table);
+	*ret = (struct unwind_image){ 0 };
+	if (!error) {
+		error = make_table(&frames, &ret->table);
+	} else if (error_code(error) == ERROR_NOT_FOUND) {
+		error_destroy(error);
+		error = use_functions(source, file, &frames, ret);
+	}
 	if (error)
 		return error;
-	for (; image.count < frames.code_count; image.count++)
-		image.code[image.count] = (struct unwind_mapping){
-			.start = GVA(frames.code[image.count].address),
-			.end = GVA(frames.code[image.count].address +
-				   frames.code[image.count].bytes),
-			.offset = frames.code[image.count].offset,
-			.table = image.table,
+	for (; ret->count < frames.code_count; ret->count++)
+		ret->code[ret->count] = (struct unwind_mapping){
+			.start = GVA(frames.code[ret->count].address),
+			.end = GVA(frames.code[ret->count].address + frames.code[ret->count].bytes),
+			.offset = frames.code[ret->count].offset,
+			.table = ret->table,
+			.functions = ret->table ? NULL : &ret->functions,
 		};
-	*ret = image;
 	return NULL;
 }
 
 void unwind_image_deinit(struct unwind_image *image)
 {
 	unwind_table_destroy(image->table);
+	symbol_table_destroy(image->symbols);
 }
 
 struct error *unwind_table_read_program(struct guest_program_reader *reader,

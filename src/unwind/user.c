@@ -2,6 +2,7 @@
 /* A frame's row is found by its mapping, most often the one before, and by the offset in its file. */
 #include "unwind/user.h"
 
+#include "unwind/frame_code.h"
 #include "unwind/walk.h"
 
 static bool has(const struct unwind_mapping *mapping, uint64_t address)
@@ -9,8 +10,7 @@ static bool has(const struct unwind_mapping *mapping, uint64_t address)
 	return address >= mapping->start.value && address < mapping->end.value;
 }
 
-static const struct unwind_mapping *find_mapping(const struct unwind_program *program,
-						 uint64_t address)
+const struct unwind_mapping *unwind_program_find(const struct unwind_program *program, uint64_t address)
 {
 	size_t low = 0, high = program->count;
 
@@ -28,12 +28,17 @@ static const struct unwind_mapping *find_mapping(const struct unwind_program *pr
 }
 
 static const struct unwind_row *find_row(const struct unwind_program *program,
-					 const struct unwind_mapping **last, uint64_t address)
+					 const struct unwind_mapping **last,
+					 const struct unwind_walk *walk)
 {
+	/* In front of a return address is its call, whose row it is. */
+	uint64_t address = walk->ip - !walk->signal;
 	const struct unwind_mapping *mapping = *last;
 
 	if (!mapping || !has(mapping, address))
-		mapping = find_mapping(program, address);
+		mapping = unwind_program_find(program, address);
+	if (mapping && !mapping->table && mapping->functions)
+		return unwind_row_by_code(program, mapping, walk);
 	if (!mapping || !mapping->table)
 		return NULL;
 	*last = mapping;
@@ -51,8 +56,7 @@ static bool pass_guessed(struct unwind_walk *walk)
 static bool step(const struct unwind_program *program, const struct unwind_mapping **last,
 		 struct unwind_walk *walk)
 {
-	/* In front of a return address is its call, whose row it is. */
-	const struct unwind_row *row = find_row(program, last, walk->ip - !walk->signal);
+	const struct unwind_row *row = find_row(program, last, walk);
 
 	if (program->frame_pointers && (!row || row->type == UNWIND_ROW_UNDEFINED))
 		return pass_guessed(walk);

@@ -5,11 +5,15 @@
 
 #include "unwind/unwind.h"
 
+struct unwind_functions;
+
 /* Mapped code; for a unikernel: each segment, where it is loaded. */
 struct unwind_mapping {
 	struct gva start, end;            /* end is exclusive */
 	uint64_t offset;                  /* in the file, of START */
 	const struct unwind_table *table; /* by file offsets; borrowed; NULL: there are no data */
+	/* Of code without data that keeps frame pointers (frame_code.h); borrowed; NULL: not known. */
+	const struct unwind_functions *functions;
 };
 
 struct unwind_program {
@@ -22,6 +26,8 @@ struct unwind_program {
 	bool frame_pointers;
 };
 
+/* The mapping that has ADDRESS; NULL: none. */
+const struct unwind_mapping *unwind_program_find(const struct unwind_program *program, uint64_t address);
 /*
  * As unwind_run(). UNWIND_COMPLETE: the data say that nothing called the last frame. A frame below
  * which the stack was switched by other means than a signal ends the chain (UNWIND_BAD).

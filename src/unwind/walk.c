@@ -81,6 +81,19 @@ static inline uint64_t word(const uint8_t *data, size_t number)
 	return value;
 }
 
+bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret)
+{
+	for (size_t i = 0; i < walk->stack_count; i++) {
+		const struct unwind_stack *stack = &walk->stacks[i];
+
+		if (!holds(stack, at, UNWIND_WORD))
+			continue;
+		*ret = word(stack->data + (at - stack->start.value), 0);
+		return true;
+	}
+	return false;
+}
+
 static inline bool read_word(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
 	const uint8_t *data = look(walk, at, UNWIND_WORD);

@@ -19,8 +19,11 @@ trap 'rm -rf "$work"' EXIT
 python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/halt.elf" byte.0=0xf4 &&
 	python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/triple.elf" \
 		byte.0=0x0f byte.1=0x0b || exit 1
+# The same code, with nothing but frame pointers to unwind it by.
+objcopy --remove-section .eh_frame --remove-section .user.eh_frame "$folder/unikernel.elf" \
+	"$work/unikernel-pointers.elf" || exit 1
 OUT=$work/out in_lab 180 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
-	--add "$folder/unikernel-nofp.elf" --add tests/lab/tinyvm_host.sh -- \
+	--add "$folder/unikernel-nofp.elf" --add "$work/unikernel-pointers.elf" --add tests/lab/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
 for build in unikernel unikernel-nofp; do
@@ -102,12 +105,15 @@ DEEP = ["deep_leaf"] + 100 * ["deep_call"] + ["deep_start"] + START
 
 
 def known_chains(name, build, known, leaf):
-    """Each chain is a known one, or what is left of one that was met on its way to its leaf."""
+    """Each chain is a known one, or what is left of one that was met on its way to its leaf; by frame
+    pointers a few have no caller."""
     found = chains(name, build)
     right = sum(any(chain == whole[len(whole) - len(chain):] for whole in known) for chain in found)
     at_leaf = [chain for chain in found if chain[0] in leaf]
     exact = sum(chain in known for chain in at_leaf)
     odd = [chain for chain in found if not any(chain == whole[len(whole) - len(chain):] for whole in known)]
+    if "pointers" in name:
+        check(all(len(chain) == 1 for chain in odd), f"{name}: no chain is wrong, {len(odd)} have no caller")
     check(len(found) >= 1000 and right >= 0.999 * len(found),
           f"{name}: {right} of {len(found)} chains are the source's {[c[:4] + c[-4:] for c in odd[:2]]}")
     check(at_leaf and exact >= 0.999 * len(at_leaf), f"{name}: {exact} of {len(at_leaf)} in its leaves, to _start")
@@ -120,7 +126,7 @@ def no_callers(name):
     check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(), f"{name}: and the report says why")
 
 
-for build, frames in ("unikernel", "fp"), ("unikernel-nofp", "nofp"):
+for build, frames in ("unikernel", "fp"), ("unikernel-nofp", "nofp"), ("unikernel", "pointers"):
     known_chains(f"{frames}-loop", build, LOOP, ("hot_a", "hot_b"))
     known_chains(f"{frames}-deep", build, [DEEP], ("deep_leaf",))
 no_callers("wrong")

@@ -121,6 +121,8 @@ chains fp-loop loop $with $with --vcpus 2
 chains fp-deep deep $with $with --la57
 chains nofp-loop loop $without $without --vcpus 2
 chains nofp-deep deep $without $without
+chains pointers-loop loop $with /root/unikernel-pointers.elf --vcpus 2
+chains pointers-deep deep $with /root/unikernel-pointers.elf
 chains wrong deep $with $without
 chains none deep $with -
 timeout 20 tinyvm --seconds 1 --vcpus 64 --stats /root/unikernel-nofp.elf >"$OUT/seconds.stats" ||
