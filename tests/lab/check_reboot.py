@@ -8,6 +8,7 @@ sample inside it may be without a name for the moment in which the guest was bet
 import re
 import sys
 
+from script_text import comm_of, frames_of, read_blocks
 from verdict import check, exit_status
 
 folder = sys.argv[1]
@@ -46,4 +47,17 @@ check(text.count("symbols now") >= 3, f"symbols were read {text.count('symbols n
 contacts = re.findall(r" runs Linux \S+, (.*);", text)
 check(contacts[:1] == ["known from before"], f"its kernel was known before the recording: {contacts}")
 check(contacts[1:] == ["new"], "the kernel that it booted then was not")
+
+text = open(f"{folder}/ended.err").read()
+check(open(f"{folder}/ended.status").read() == "0\n" and "perfvisor: wrote " in text,
+      f"the guest ended, and so did the recorder: {text.splitlines()[-1]}")
+blocks = read_blocks(f"{folder}/ended")
+perfs = read_blocks(f"{folder}/ended.perf")
+check(len(blocks) >= 500 and len(blocks) == len(perfs), f"{len(blocks)} samples are readable, {len(perfs)} by stock perf")
+chains = [" ".join(name for _, name in frames_of(block)) for block in blocks if comm_of(block) == "dd"]
+reading = [chain for chain in chains if chain.startswith("chacha_")]
+whole = [chain for chain in reading if re.search("get_random_bytes_user .*vfs_read ksys_read .*do_syscall_64 "
+                                                 "entry_SYSCALL_64", chain)]
+check(len(whole) >= 100 and len(whole) >= 0.99 * len(reading),
+      f"{len(whole)} of {len(reading)} chains of dd's reading are whole")
 sys.exit(exit_status())

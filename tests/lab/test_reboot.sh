@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A guest loads a module again and reboots while it is recorded: nothing is named by tables that no
-# longer hold.
+# longer hold. It ends while its call chains are recorded: what was recorded is there.
 set -u
 . tests/lab/in_lab.sh
 out=build/lab/reboot
