@@ -359,7 +359,7 @@ static struct error *choose_vcpus(struct survey *survey, uint32_t wanted)
 		for (size_t i = 0; i < survey->vm->vcpus.count; i++) {
 			const struct host_vcpu *vcpu = &survey->vm->vcpus.items[i];
 
-			if (!vcpu->tid != started &&
+			if ((vcpu->tid != 0) == started &&
 			    (wanted == VCPU_STACKS_ALL || vcpu->number == wanted))
 				vector_append(&survey->met, (struct met){ .vcpu = vcpu });
 		}
