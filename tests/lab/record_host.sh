@@ -61,10 +61,8 @@ truth() {
 
 truth
 # What stock perf finds in the same guest at the same time: no two seconds of an emulated guest are alike.
-perf kvm --guest record -q -e cpu-clock -c 1000000 -o /tmp/perf -p "$(cat /run/lab/guest2/pid)" \
-	sleep 4 >/dev/null 2>&1 &
-record two --duration 4 -c 1000000
-wait $!
+record two -c 1000000 -- sh -c "exec perf kvm --guest record -q -e cpu-clock -c 1000000 -o /tmp/perf \
+	-p $(cat /run/lab/guest2/pid) sleep 4 >/dev/null 2>&1"
 look perf
 [ "$scope" = shares ] && exit
 record host --host --duration 2

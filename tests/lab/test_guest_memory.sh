@@ -14,8 +14,9 @@ try() {
 		--guest-workload tests/lab/guest_truth_workload.sh \
 		--add build/release/tests/lab/guest_programs \
 		--add build/release/tests/lab/guest_cpus \
-		--add tests/lab/guest_memory_host.sh -- bash /root/guest_memory_host.sh || status=1
-	python3 tests/lab/check_guest_memory.py "$out" || status=1
+		--add tests/lab/guest_memory_host.sh -- \
+		bash /root/guest_memory_host.sh /root/guest_cpus || status=1
+	python3 tests/lab/check_guest_memory.py "$out" cpus || status=1
 	python3 tests/lab/check_guest_programs.py "$out" || status=1
 }
 try 6.1 5.10
