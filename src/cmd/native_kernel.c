@@ -147,8 +147,7 @@ bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint6
 		/* Modules may lie below the kernel; per-CPU offsets, lower still, are no addresses. */
 		if (symbol->start < start && symbol_module(native->kernel, symbol))
 			start = symbol->start;
-		/* perf takes nothing of kcore for what the kernel's own range has already. */
-		if (symbol->end > end && !symbol_module(native->kernel, symbol))
+		if (symbol->end > end)
 			end = symbol->end;
 	}
 	*ret_start = start;

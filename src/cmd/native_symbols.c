@@ -63,7 +63,12 @@ static bool is_placed(const struct native *native, const struct symbol *symbol)
 	       (symbol->start >= native->kernel_text || symbol_module(native->kernel, symbol));
 }
 
-/* Where symbols follow one another without a gap of pages: the kernel, each part of a module. */
+/*
+ * Where symbols follow one another without a gap of pages: the kernel, each part of a module. perf takes
+ * the last range first: then the kernel's map, which spans modules until that (native_kernel_range()),
+ * becomes the kernel's range and leaves room for theirs (dso__load_kcore() in tools/perf/util/symbol.c
+ * of Linux 6.1 and 6.12).
+ */
 static void put_core(const struct native *native, struct buffer *out)
 {
 	VECTOR(struct elf_range) ranges = { 0 };
@@ -80,7 +85,7 @@ static void put_core(const struct native *native, struct buffer *out)
 		else
 			vector_append(&ranges, ((struct elf_range){ symbol->start, symbol->end }));
 	}
-	elf_write_core(ranges.items, ranges.count, elf_machine(native), out);
+	elf_write_core(ranges.items, ranges.count, native->kernel_text, elf_machine(native), out);
 	vector_deinit(&ranges);
 }
 

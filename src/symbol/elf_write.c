@@ -152,20 +152,34 @@ void elf_write_symbols(const struct symbol_table *table, uint16_t machine, const
 		memcpy(out->data, &header, sizeof(header));
 }
 
-void elf_write_core(const struct elf_range *ranges, size_t count, uint16_t machine,
+/* Segment NUMBER of SEGMENTS; the last one has all ranges from there on. */
+static Elf64_Phdr make_segment(const struct elf_range *ranges, size_t count, size_t segments,
+			       size_t number)
+{
+	uint64_t start = ranges[number].start;
+	uint64_t end = ranges[number + 1 == segments ? count - 1 : number].end;
+
+	return (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W | PF_X, .p_offset = start,
+			     .p_vaddr = start, .p_filesz = end - start, .p_memsz = end - start,
+			     .p_align = 1 };
+}
+
+void elf_write_core(const struct elf_range *ranges, size_t count, uint64_t last, uint16_t machine,
 		    struct buffer *out)
 {
 	size_t segments = count > ELF_WRITE_MAX_RANGES ? ELF_WRITE_MAX_RANGES : count;
 	Elf64_Ehdr header = make_header(ET_CORE, machine, segments);
+	Elf64_Phdr at_end = { 0 };
 
 	buffer_append(out, &header, sizeof(header));
 	for (size_t i = 0; i < segments; i++) {
-		uint64_t end = i + 1 == segments ? ranges[count - 1].end : ranges[i].end;
-		Elf64_Phdr segment = { .p_type = PT_LOAD, .p_flags = PF_R | PF_W | PF_X,
-				       .p_offset = ranges[i].start, .p_vaddr = ranges[i].start,
-				       .p_filesz = end - ranges[i].start,
-				       .p_memsz = end - ranges[i].start, .p_align = 1 };
+		Elf64_Phdr segment = make_segment(ranges, count, segments, i);
 
-		buffer_append(out, &segment, sizeof(segment));
+		if (last - segment.p_vaddr < segment.p_memsz)
+			at_end = segment;
+		else
+			buffer_append(out, &segment, sizeof(segment));
 	}
+	if (at_end.p_memsz)
+		buffer_append(out, &at_end, sizeof(at_end));
 }

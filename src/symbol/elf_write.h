@@ -31,9 +31,9 @@ void elf_write_symbols(const struct symbol_table *table, uint16_t machine, const
 
 /*
  * Likewise a core file with a segment for each of RANGES (in rising order), offset and address the
- * same, and nothing in them: the form of /proc/kcore.
+ * same, and nothing in them: the form of /proc/kcore. That which has the address LAST comes last.
  */
-void elf_write_core(const struct elf_range *ranges, size_t count, uint16_t machine,
+void elf_write_core(const struct elf_range *ranges, size_t count, uint64_t last, uint16_t machine,
 		    struct buffer *out);
 
 #endif

@@ -47,6 +47,7 @@ static const struct {
 	int vm, vcpu, process; /* vm -1: the host's own */
 	int frames[MAX_FRAMES]; /* the outermost first */
 } chains[] = {
+	{ 2, 0, 1, 1, { 0, 9, 10, END } }, /* before all others: perf knows no map yet */
 	{ 40, 0, 0, 0, { APP, 0, 1, 2, END } },
 	{ 20, 0, 0, 0, { APP, 0, 1, 3, END } },
 	{ 10, 0, 0, 0, { APP, END } },
@@ -55,7 +56,6 @@ static const struct {
 	{ 5, 0, 1, 0, { 0, 1, 6, END } },
 	{ 4, 0, 1, 1, { 0, 7, END } },
 	{ 3, 0, 1, 1, { 0, 8, END } },
-	{ 2, 0, 1, 1, { 0, 9, 10, END } },
 	{ 16, 1, 0, 0, { APP, APP, 0, 1, 2, 2, END } }, /* vfs_read calls itself */
 	{ 6, -1, 0, 0, { HOST_USER, HOST_USER, END } },
 };

@@ -85,7 +85,7 @@ static void test_core(void **state)
 		ranges[i] = (struct elf_range){ 0xffffffff80000000 + i * 0x1000,
 						0xffffffff80000000 + i * 0x1000 + 0x100 };
 	buffer_init(&bytes, 1 << 24);
-	elf_write_core(ranges, count, EM_X86_64, &bytes);
+	elf_write_core(ranges, count, 0, EM_X86_64, &bytes);
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)bytes.data, bytes.size);
 	assert_non_null(elf);
@@ -99,6 +99,38 @@ static void test_core(void **state)
 	}
 	assert_null(gelf_getphdr(elf, ELF_WRITE_MAX_RANGES, &segment));
 	elf_end(elf);
+}
+
+/* The segment that is asked for comes last, behind the others. */
+static void test_core_order(void **state)
+{
+	static const struct elf_range ranges[] = { { 0x1000, 0x2000 },
+						   { 0x2000, 0x3000 },
+						   { 0x4000, 0x5000 } };
+	static const struct {
+		uint64_t last;
+		size_t order[3];
+	} cases[] = { { 0x1000, { 1, 2, 0 } }, { 0x1fff, { 1, 2, 0 } }, { 0x2000, { 0, 2, 1 } },
+		      { 0x4fff, { 0, 1, 2 } }, { 0x3000, { 0, 1, 2 } }, { 0, { 0, 1, 2 } } };
+
+	(void)state;
+	elf_version(EV_CURRENT);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_buffer_ struct buffer bytes;
+		GElf_Phdr segment;
+		Elf *elf;
+
+		buffer_init(&bytes, 1 << 16);
+		elf_write_core(ranges, 3, cases[i].last, EM_X86_64, &bytes);
+		elf = elf_memory((char *)bytes.data, bytes.size);
+		assert_non_null(elf);
+		for (size_t j = 0; j < 3; j++) {
+			assert_ptr_equal(gelf_getphdr(elf, j, &segment), &segment);
+			assert_int_equal(segment.p_vaddr, ranges[cases[i].order[j]].start);
+		}
+		assert_null(gelf_getphdr(elf, 3, &segment));
+		elf_end(elf);
+	}
 }
 
 static void test_kallsyms(void **state)
@@ -141,9 +173,9 @@ static void test_odd_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_core),	cmocka_unit_test(test_kallsyms),
-		cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_symbols),	   cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_core),	   cmocka_unit_test(test_core_order),
+		cmocka_unit_test(test_kallsyms),   cmocka_unit_test(test_odd_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
