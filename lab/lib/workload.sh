@@ -63,7 +63,7 @@ workload_prepare() {
 	local compiler source name arguments work=$LAB_CACHE/programs.work
 	compiler=$(command -v "${CC:-gcc}")
 	WORKLOAD_PROGRAMS=$LAB_CACHE/programs.$(image_key "$compiler" \
-		"$LAB_ROOT"/lab/workloads/*.c "$LAB_ROOT/lab/lib/workload.sh")
+		"$LAB_ROOT"/lab/workloads/*.[ch] "$LAB_ROOT/lab/lib/workload.sh")
 	[ ! -d "$WORKLOAD_PROGRAMS" ] || return 0
 	rm -rf "$work"
 	mkdir -p "$work"

@@ -17,6 +17,7 @@
  */
 #include "guestabi.h"
 #include "work.h"
+#include "../workloads/leave_guest.h"
 
 #define ROUNDS_A 3
 #define ROUNDS_B 1
@@ -25,6 +26,7 @@
 #define ROUNDS_DEEP 64
 #define DEEP_FRAMES 100
 #define IDLE_SLEEP_US 500000
+#define PASSES_TO_LEAVE 64
 
 #define VECTORS 32
 #define VECTOR_ENTRY_BYTES 16
@@ -145,9 +147,11 @@ KNOWN_FUNCTION static void main_loop(struct vcpu_area *area, uint64_t mode)
 
 	if (mode == BOOT_MODE_FAULT)
 		raise_fault();
-	for (;;) {
+	for (unsigned int pass = 1;; pass++) {
 		uint64_t factor = random_factor(&random);
 
+		if (pass % PASSES_TO_LEAVE == 0)
+			leave_guest();
 		if (mode == BOOT_MODE_DEEP) {
 			deep_start(area);
 			continue;

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "leave_guest.h"
+
 #define WORK 20000
 
 static volatile unsigned int sink;
@@ -22,5 +24,6 @@ int main(void)
 		own_work(seed);
 		for (unsigned int i = 0; i < WORK; i++)
 			sink = rand_r(&seed);
+		leave_guest();
 	}
 }

@@ -4,4 +4,4 @@
 # calls, and user7525's loop.
 syscalls &
 user7525 &
-exec dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null
+exec reader

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "leave_guest.h"
+
 int main(void)
 {
 	int ends[2];
@@ -15,7 +17,7 @@ int main(void)
 
 	if (pipe(ends))
 		return 1;
-	for (;;) {
+	for (unsigned int i = 0;; i++) {
 		if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
 			return 1;
 		stat("/proc/version", &st);
@@ -25,5 +27,7 @@ int main(void)
 			return 1;
 		*page = 1;
 		munmap(page, 4096);
+		if (i % 64 == 0)
+			leave_guest();
 	}
 }

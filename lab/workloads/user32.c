@@ -5,6 +5,8 @@
  */
 #include <stdint.h>
 
+#include "leave_guest.h"
+
 #define WORK 20000
 
 static volatile uint32_t sink;
@@ -21,6 +23,9 @@ __attribute__((noinline, noclone)) void hot32(uint32_t seed)
 
 void _start(void)
 {
-	for (uint32_t seed = 1;; seed++)
+	for (uint32_t seed = 1;; seed++) {
 		hot32(seed);
+		if (seed % 64 == 0)
+			leave_guest();
+	}
 }

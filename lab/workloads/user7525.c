@@ -6,6 +6,8 @@
  */
 #include <stdint.h>
 
+#include "leave_guest.h"
+
 #define WORK 20000
 
 static volatile uint64_t sink;
@@ -39,5 +41,6 @@ int main(void)
 		hot_a(seed);
 		hot_a(seed);
 		hot_b(seed);
+		leave_guest();
 	}
 }

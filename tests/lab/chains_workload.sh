@@ -6,7 +6,7 @@
 [ ! -e /root/guest_perf.sh ] || sh /root/guest_perf.sh &
 syscalls &
 user7525 &
-dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+reader &
 for _ in $(seq 2 "$(nproc)"); do
 	/root/known_calls &
 done

@@ -107,7 +107,7 @@ def compare_reports():
     named, unnamed = read("named.txt"), read("unnamed.txt")
     symbols = {line.split()[2] for line in read("kallsyms").splitlines()}
     shown = re.findall(r"\[g\] (\S+)", named)
-    # dd reads random bytes all the time, in some ten functions of the kernel.
+    # reader reads random bytes all the time, in some ten functions of the kernel.
     if len(shown) < 5 or not all(name in symbols for name in shown):
         complain(f"report names {shown[:5]}, which the guest does not have")
     if any(name in symbols for name in re.findall(r"\[g\] (\S+)", unnamed)):

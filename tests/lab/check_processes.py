@@ -82,10 +82,10 @@ check(len(of_user) >= 0.8 * len(on_its_vcpu), f"user7525: {len(of_user)} of that
 
 permute = kernel_range("chacha_permute")
 chacha = [row for row in rows if row[4] in permute]
-of_dd = sum(row[2] == truth["dd"] and row[1] == "dd" for row in chacha)
-check(len(chacha) >= 100 and of_dd >= len(chacha) - 2,
-      f"dd: {of_dd} of {len(chacha)} samples in chacha_permute (exec takes random bytes, too)")
-short = {row[2] for row in rows if row[0] == 0 and row[2] not in (0, truth["dd"])}
+of_reader = sum(row[2] == truth["reader"] and row[1] == "reader" for row in chacha)
+check(len(chacha) >= 100 and of_reader >= len(chacha) - 2,
+      f"reader: {of_reader} of {len(chacha)} samples in chacha_permute (exec takes random bytes, too)")
+short = {row[2] for row in rows if row[0] == 0 and row[2] not in (0, truth["reader"])}
 check(len(short) >= 10, f"{len(short)} short-lived processes were seen")
 fake = [row for row in rows if row[2] not in (0, -1) and not row[1].isprintable()]
 check(not fake, f"names are names: {fake[:3]}")
@@ -94,8 +94,8 @@ check(read("ours").split() == read("perfs").split(), "perfvisor script and perf 
 report = read("report")
 check(re.search(rf"guest1\s+user7525\s+{truth['user7525']}\s+\S*user7525\s", report),
       "report: user7525 with its pid and file")
-check(re.search(rf"guest1\s+dd\s+{truth['dd']}\s+\[guest.kernel.kallsyms\]\s+\[g\] chacha_permute", report),
-      "report: dd in the kernel")
+check(re.search(rf"guest1\s+reader\s+{truth['reader']}\s+\[guest.kernel.kallsyms\]\s+\[g\] chacha_permute", report),
+      "report: reader in the kernel")
 
 def check_folder():
     """Stock perf names the guest's kernel in a folder recording, as the guest's kallsyms does."""
@@ -140,9 +140,9 @@ def check_without_registers():
     check(all(row[0] == 1 and row in inside for row in of_user),
           f"without registers: its {len(of_user)} user samples are in its code, on its vCPU")
     chacha = [row for row in known if row[4] in permute]
-    of_dd = sum(row[2] == truth["dd"] and row[0] == 0 for row in chacha)
-    check(len(chacha) >= 50 and of_dd >= len(chacha) - 2,
-          f"without registers: {of_dd} of {len(chacha)} samples in chacha_permute are dd's")
+    of_reader = sum(row[2] == truth["reader"] and row[0] == 0 for row in chacha)
+    check(len(chacha) >= 50 and of_reader >= len(chacha) - 2,
+          f"without registers: {of_reader} of {len(chacha)} samples in chacha_permute are reader's")
 
 
 has_ip = tuple(map(int, re.findall(r"\d+", read("host_kernel"))[:2])) >= (6, 3)

@@ -16,7 +16,7 @@ folder = sys.argv[1]
 
 with open(f"{folder}/truth") as file:
     truth = file.read()
-boots = [(int(pid), int(address, 16)) for pid, address in re.findall(r"TRUTH dd (\d+) ([0-9a-f]{16})", truth)]
+boots = [(int(pid), int(address, 16)) for pid, address in re.findall(r"TRUTH reader (\d+) ([0-9a-f]{16})", truth)]
 check(len(boots) >= 2, f"the guest booted {len(boots)} times")
 check("TRUTH module virtio_blk" in truth, "it loaded a module again")
 check(boots[0][1] != boots[1][1], f"its kernel lay elsewhere: {[hex(address) for _, address in boots]}")
@@ -37,9 +37,9 @@ for number, (pid, address) in enumerate(boots[:2]):
     wrong = [row[4] for row in mine if not row[4].startswith(("chacha_permute", "[unknown]"))]
     check(right >= 50, f"boot {number + 1}: {right} of {len(mine)} samples in chacha_permute have its name")
     check(not wrong, f"boot {number + 1}: none has another: {wrong[:5]}")
-    of_dd = sum(row[0] == "dd" and row[1] == pid for row in mine)
-    check(of_dd >= 50 and all(row[1] in (pid, -1) or row[0] != "dd" for row in mine),
-          f"boot {number + 1}: {of_dd} of them are dd's of that boot")
+    of_reader = sum(row[0] == "reader" and row[1] == pid for row in mine)
+    check(of_reader >= 50 and all(row[1] in (pid, -1) or row[0] != "reader" for row in mine),
+          f"boot {number + 1}: {of_reader} of them are reader's of that boot")
 elsewhere = [row for row in named if not any(address <= row[3] < address + 0x1000 for _, address in boots)]
 check(not elsewhere, f"no other sample has that name: {elsewhere[:3]}")
 text = open(f"{folder}/err").read()
@@ -54,10 +54,10 @@ check(open(f"{folder}/ended.status").read() == "0\n" and "perfvisor: wrote " in 
 blocks = read_blocks(f"{folder}/ended")
 perfs = read_blocks(f"{folder}/ended.perf")
 check(len(blocks) >= 500 and len(blocks) == len(perfs), f"{len(blocks)} samples are readable, {len(perfs)} by stock perf")
-chains = [" ".join(name for _, name in frames_of(block)) for block in blocks if comm_of(block) == "dd"]
+chains = [" ".join(name for _, name in frames_of(block)) for block in blocks if comm_of(block) == "reader"]
 reading = [chain for chain in chains if chain.startswith("chacha_")]
 whole = [chain for chain in reading if re.search("get_random_bytes_user .*vfs_read ksys_read .*do_syscall_64 "
                                                  "entry_SYSCALL_64", chain)]
 check(len(whole) >= 100 and len(whole) >= 0.99 * len(reading),
-      f"{len(whole)} of {len(reading)} chains of dd's reading are whole")
+      f"{len(whole)} of {len(reading)} chains of reader's reading are whole")
 sys.exit(exit_status())

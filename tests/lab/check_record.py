@@ -274,7 +274,7 @@ def check_views():
     check(read("views.err").count(" runs Linux ") == 2, "views: two kernels were read")
     check(re.search(r"guest1\s+user7525\s+user7525\s+\[u\] hot_[ab]\b", names),
           "views: guest1's process has its file, which was read after guest2's kernel")
-    check(re.search(r"guest2\s+dd\s.*\[g\] chacha_permute\b", names), "views: guest2's has its kernel")
+    check(re.search(r"guest2\s+reader\s.*\[g\] chacha_permute\b", names), "views: guest2's has its kernel")
 
 
 check_shares()

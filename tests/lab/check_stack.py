@@ -79,8 +79,8 @@ running = [task for task in tasks if task["stack"] == "running"]
 # Each is looked at on its own: more of them than vCPUs may have been met running.
 check(all(task["tid"] not in still for task in running),
       f"running: {[task['comm'] for task in running]}, none of those that held still")
-check(all(task["state"] == "R" or task["comm"] != "dd" for task in running), "what runs is in state R")
-check(any(task["comm"] == "dd" and task["state"] == "R" for task in tasks), "one dd runs, or could")
+check(all(task["state"] == "R" or task["comm"] != "reader" for task in running), "what runs is in state R")
+check(any(task["comm"] == "reader" and task["state"] == "R" for task in tasks), "reader runs, or could")
 flat = {tid: ["%s+0x%x/0x%x%s" % (frame["function"], frame["offset"], frame["bytes"],
                                    f" [{frame['module']}]" if frame["module"] else "")
               for frame in by_tid[tid]["frames"] if not frame["waiting"]] for tid in still}
@@ -128,9 +128,9 @@ right = [vcpu for vcpu in known
          and vcpu["vcpu"] == 0 and vcpu["stack"] == "running" and vcpu["end"] == "complete"]
 check(known and right and len(right) == len(known), f"{len(right)} of {len(known)} in user7525: its source's chain")
 in_kernel = [functions(vcpu) for vcpu in whole if vcpu["vcpu"] == 1 and vcpu["mode"] == "kernel"
-             and vcpu.get("comm") == "dd"]
+             and vcpu.get("comm") == "reader"]
 check(any("vfs_read" in names and any(name and name.startswith("entry_SYSCALL") for name in names)
-          for names in in_kernel), f"{len(in_kernel)} in a kernel under dd, in a read that it called")
+          for names in in_kernel), f"{len(in_kernel)} in a kernel under reader, in a read that it called")
 halted = [vcpu for vcpu in chains if vcpu["stack"] == "halted"]
 idle = [vcpu for vcpu in halted if vcpu.get("comm", "").startswith("swapper/") and vcpu["tid"] == 0
         and "cpu_startup_entry" in functions(vcpu) and vcpu["end"] == "complete"]
@@ -142,7 +142,7 @@ check(placed and all(int(frame["address"], 16) - frame["offset"] in addresses fo
       f"each of {len(placed)} kernel frames counts from a symbol of the guest's")
 text = read("vcpus.text")
 check(re.search(r"^vCPU 0: (running|halted|not running|ran and slept)", text, re.M) and
-      re.search(r"^vCPU 1: running, \d+/\d+ dd, in (kernel|user) mode\n        \S+\+0x", text, re.M),
+      re.search(r"^vCPU 1: running, \d+/\d+ reader, in (kernel|user) mode\n        \S+\+0x", text, re.M),
       "as text: " + text.splitlines()[0])
 check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 is of one")
 check("has no vCPU 2" in read("vcpu2.error"), "there is no third")

@@ -18,7 +18,7 @@ done
 sleep 1 # each has begun to run its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
-dd if=/dev/urandom of=/dev/null bs=64k &
+reader &
 cp /tmp/t/busybox /mnt/x/busybox
 /mnt/x/busybox sleep 9999 &
 mkdir /tmp/gone

@@ -30,4 +30,4 @@ sh -c "held=\$(cat $text); echo planted \$(echo \"\$held\" | grep -c forged) >/d
 syscalls &
 user7525 &
 sleep 1
-exec dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null
+exec reader

@@ -4,9 +4,9 @@
 # who goes to the console, and what becomes of the memory of a process that looks after it.
 taskset 2 user7525 &
 user=$!
-taskset 1 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+taskset 1 reader &
 random=$!
 (while :; do taskset 1 busybox true; done) &
 sleep 1
-echo "TRUTH user7525 $user dd $random" >/dev/console
+echo "TRUTH user7525 $user reader $random" >/dev/console
 exec taskset 1 unharmed

@@ -8,7 +8,7 @@ perfvisor symbols >/dev/null || exit # so that its kernel is known from before
 perfvisor record --max-overhead 100 -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
 recorder=$!
 for _ in $(seq 600); do
-	[ "$(grep -c 'TRUTH dd' $guest/console.log)" -ge 2 ] && break
+	[ "$(grep -c 'TRUTH reader' $guest/console.log)" -ge 2 ] && break
 	sleep 0.2
 done
 perfvisor record -v -g --max-overhead 100 --vm guest1 -o /tmp/ended 2>"$OUT/ended.err" &

@@ -16,7 +16,7 @@ done
 sleep 1 # each has begun to run its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
-taskset 2 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+taskset 2 reader &
 sleep 1
 round=1
 while :; do

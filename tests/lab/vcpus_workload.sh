@@ -3,7 +3,7 @@
 # Guest workload: the second CPU reads random numbers, the first runs user7525 and is idle by turns.
 # Nothing is forked meanwhile.
 mkfifo /tmp/nothing
-taskset 2 dd if=/dev/urandom of=/dev/null bs=64k 2>/dev/null &
+taskset 2 reader &
 taskset 1 user7525 &
 while :; do
 	read -r -t 2 _ <>/tmp/nothing

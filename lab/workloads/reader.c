@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel load: reads of /dev/urandom, 64 KiB each, over and over. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "leave_guest.h"
+
+int main(void)
+{
+	static char bytes[64 << 10];
+	int fd = open("/dev/urandom", O_RDONLY);
+
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		leave_guest();
+	return 1;
+}
