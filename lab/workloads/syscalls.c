@@ -27,7 +27,7 @@ int main(void)
 			return 1;
 		*page = 1;
 		munmap(page, 4096);
-		if (i % 64 == 0)
+		if (i % 1024 == 0)
 			leave_guest();
 	}
 }

@@ -25,7 +25,7 @@ void _start(void)
 {
 	for (uint32_t seed = 1;; seed++) {
 		hot32(seed);
-		if (seed % 64 == 0)
+		if (seed % 1024 == 0)
 			leave_guest();
 	}
 }

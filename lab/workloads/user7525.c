@@ -34,13 +34,21 @@ __attribute__((noinline, noclone, aligned(64))) void hot_b(uint64_t seed)
 	BODY(seed + 1);
 }
 
+/* Calls in a row are of random number: a loop of constant length may run in step with a sampling timer. */
 int main(void)
 {
-	for (uint64_t seed = 1;; seed++) {
-		hot_a(seed);
-		hot_a(seed);
-		hot_a(seed);
-		hot_b(seed);
-		leave_guest();
+	uint64_t random = 1;
+
+	for (unsigned int pass = 0;; pass++) {
+		unsigned int calls;
+
+		random = random * 6364136223846793005 + 1442695040888963407; /* Knuth's MMIX */
+		calls = 1 + (random >> 33) % 8;
+		for (unsigned int i = 0; i < 3 * calls; i++)
+			hot_a(random);
+		for (unsigned int i = 0; i < calls; i++)
+			hot_b(random);
+		if (pass % 16 == 0)
+			leave_guest();
 	}
 }

@@ -73,7 +73,8 @@ int main(void)
 	if (device < 0 || page == MAP_FAILED)
 		return 1;
 	setpriority(PRIO_PROCESS, 0, -5); /* three times what others get */
-	while (user_round() == 5)
-		leave_guest();
+	for (unsigned int i = 0; user_round() == 5; i++)
+		if (i % 64 == 0)
+			leave_guest();
 	return 1;
 }

@@ -144,7 +144,7 @@ test_guest_fails() {
 	echo 'exit 3' >"$work/ends.sh"
 	check "a workload that ends is told" refuses 125 "workload ended with status 3" \
 		--guest-workload "$work/ends.sh" -- true
-	LAB_READY_LIMIT=45 check "a guest that never boots is told, with its console" \
+	LAB_READY_LIMIT=30 check "a guest that never boots is told, with its console" \
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
 }
 
@@ -152,6 +152,13 @@ test_guest_fails() {
 test_limits() {
 	check "a command past its limit ends, and shows where it waits" \
 		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
+	# shellcheck disable=SC2016 # expanded in the host
+	check "a host whose CPUs do not all live is told" \
+		refuses 125 "a CPU of the host hangs" --no-guest -- sh -c 'for stat in /proc/[0-9]*/stat; do
+			read -r pid name _ parent _ <$stat
+			[ "$name $parent" != "(init) 1" ] || kill -STOP $pid
+		done
+		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that is gone fails the lab" \
 		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 2'

@@ -15,6 +15,7 @@ try() {
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
 		{ echo "the lab failed on a host with $1 and guests with $2"; exit 1; }
+	tests/lab/look_at_recordings.sh "$work/$1-$2"
 	python3 tests/lab/check_record.py "$work/$1-$2" "$3" || exit 1
 }
 try 6.1 6.1 all

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# look_at_recordings.sh FOLDER: what two readers find in each recording NAME.data there. It leaves NAME.samples
+# (stock perf's view: "MISC PID TID IP VM VCPU", in hexadecimal but for the ids, "-" where perf knows no VM),
+# NAME.perf_ips, and perfvisor's NAME.ips and NAME.report.
+set -u
+cd "$1" || exit
+perfvisor=${PERFVISOR:?}
+
+look() {
+	local fields=machine_pid,vcpu,ip
+	[ "$1" != perf ] || fields=ip # its own recordings know no VMs, and it prints no guest sample
+	perf script -D -F $fields -i "$1.data" 2>"$1.perf.err" | awk '
+		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
+			if (sample)
+				print sample, "- -"
+			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
+			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
+		}
+		sample && /^(VM: *[0-9]+ VCPU:-?[0-9]+)? *[0-9a-f]+ *$/ {
+			gsub(/VM:|VCPU:/, "")
+			print sample, NF == 3 ? $1 " " $2 : "- -"
+			sample = ""
+		}
+		END {
+			if (sample)
+				print sample, "- -"
+		}' >"$1.samples"
+	perf script -F ip -i "$1.data" 2>/dev/null | awk '{ print $1 }' >"$1.perf_ips"
+	"$perfvisor" script -F ip -i "$1.data" 2>"$1.script.err" | awk '{ print $1 }' >"$1.ips"
+	"$perfvisor" report -i "$1.data" --sort vm,mode >"$1.report" 2>&1
+}
+
+for recording in *.data; do
+	look "${recording%.data}"
+done
