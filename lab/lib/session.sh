@@ -114,10 +114,12 @@ session_show_host() {
 
 # Read the host's control lines until STATUS is known. Fails if the host dies or hangs before
 # COMMAND was started, which then may be tried again. LIMIT: when a host that says nothing hangs;
-# 0: never.
+# 0: never. ALIVE: when it said that all of its CPUs live; 0: it has not begun to. An emulated CPU
+# that is lost is so for good (workloads/leave_guest.h).
 session_follow() {
 	local line begun=
 	STARTED=$SECONDS
+	ALIVE=0
 	LIMIT=$((SECONDS + (LAB_READY_LIMIT < 120 ? LAB_READY_LIMIT : 120)))
 	PHASE="booting the host"
 	STATUS=
@@ -132,6 +134,8 @@ session_follow() {
 			session_lost_host "the host died" || return
 		elif [ "$LIMIT" -ne 0 ] && [ "$SECONDS" -ge "$LIMIT" ]; then
 			session_lost_host "the host hangs" || return
+		elif [ "$ALIVE" -ne 0 ] && [ "$LAB_MODE" = run ] && [ $((SECONDS - ALIVE)) -ge 30 ]; then
+			session_lost_host "a CPU of the host hangs" || return
 		elif [ -n "$PHASE" ]; then
 			msg_tick "$PHASE: $((SECONDS - STARTED)) s"
 		fi
@@ -151,6 +155,10 @@ session_lost_host() {
 
 # LINE: one control line
 session_heed() {
+	if [ "$1" = alive ]; then
+		ALIVE=$SECONDS
+		return
+	fi
 	msg_tick_clear
 	case $1 in
 	up)
