@@ -105,9 +105,11 @@ session_start_host() {
 	cd "$LAB_CWD" || die "no $LAB_CWD"
 }
 
-# Show the end of what the host and its QEMU said.
+# Show what the host died of, and the end of what it and its QEMU said.
 session_show_host() {
 	[ ! -e "$LAB_RUN/qemu.log" ] || tail -n 5 "$LAB_RUN/qemu.log" | sed 's/^/lab: qemu| /' >&2
+	grep -saE 'BUG:|Oops|protection fault|RIP: 0010|Kernel panic' "$LAB_RUN/console.log" | tr -d '\r' |
+		head -n 5 | sed 's/^/lab: host| /' >&2
 	[ ! -e "$LAB_RUN/console.log" ] || tail -c 4000 "$LAB_RUN/console.log" | tr -d '\r' |
 		tail -n 15 | sed 's/^/lab: host| /' >&2
 }
