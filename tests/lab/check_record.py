@@ -120,8 +120,12 @@ def check_workloads(name, rows, guest1, guest2):
     check(all(row[0] == GUEST_USER for row in rows
               if inside(row, hot["hot_a"]) and row[1] == guest1),
           f"{name}: hot_a is user mode, always")
-    of_guest1 = [row for row in rows if row[1] == guest1]
-    check(in_a + in_b >= 0.85 * len(of_guest1), f"{name}: guest1's user loop: {in_a + in_b} of {len(of_guest1)}")
+    user = [row for row in rows if row[1] == guest1 and row[0] == GUEST_USER]
+    in_program = in_a + in_b + sum(inside(row, hot["main"]) for row in user)
+    check(in_program >= 0.98 * len(user), f"{name}: of guest1's {len(user)} user samples {in_program} are in user7525")
+    # The others are its kernel's, for timer interrupts that two recorders make more of.
+    of_guest1 = sum(row[1] == guest1 for row in rows)
+    check(len(user) >= 0.5 * of_guest1, f"{name}: guest1's user code: {len(user)} of {of_guest1}")
     ours, theirs = chacha_share(rows, guest2), chacha_share(samples("perf"), guest2)
     bound = 5 * (0.25 / max(ours[1], 1) + 0.25 / max(theirs[1], 1)) ** 0.5 + 0.01
     check(ours[1] >= 300 and ours[0] >= 0.5 and abs(ours[0] - theirs[0]) <= bound,

@@ -161,7 +161,7 @@ test_limits() {
 		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that is gone fails the lab" \
-		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 2'
+		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
 }
 
 test_usage
