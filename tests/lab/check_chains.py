@@ -35,6 +35,7 @@ STARTS = re.compile(r"(start_secondary|x86_64_start_kernel|start_kernel) seconda
                     r"start_kernel x86_64_start_|x86_64_start_reservations x86_64_start_kernel")
 # Calls through these go anywhere.
 THUNKS = re.compile(r"__x86_indirect|__SCT__|__SCK__|__fentry__|call_on_|ftrace_")
+PREFIXES = ("bnd", "notrack", "cs", "ds", "data16", "rep", "repz")
 STOPS = ("ret", "jmp", "int3", "ud2", "hlt", "iretq", "sysretq", "sysretl", "(bad)")
 
 
@@ -61,21 +62,26 @@ def listing(base):
     run = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "--no-show-raw-insn",
                           f"--adjust-vma={base:#x}", f"{folder}/code.{base:x}"],
                          check=True, capture_output=True, text=True)
-    return re.findall(r"^ *([0-9a-f]+):\s(?:(?:bnd|notrack|cs|ds|data16|rep|repz) )*(\S+) *(.*)", run.stdout,
-                      re.MULTILINE)
+    for line in run.stdout.splitlines():
+        at, is_code, text = line.partition(":\t")
+        words = text.split(None, 1) if is_code else []
+        while words and words[0] in PREFIXES:
+            words = words[1].split(None, 1) if len(words) > 1 else []
+        if words:
+            yield int(at, 16), words[0], words[1] if len(words) > 1 else ""
 
 
 def read_ways():
     """Where each function goes on without a call; None: anywhere, by a jump through a register."""
     found = collections.defaultdict(set)
     for base, _ in code:
-        start, stopped = 0, True
+        start, end, stopped = 0, 0, True
         for at, mnemonic, operands in listing(base):
-            at = int(at, 16)
-            if at >= end_of(start): # code may be without a jump before another name's place
+            if at >= end: # code may be without a jump before another name's place
                 if not stopped:
                     found[start].add(function(at))
                 start = function(at)
+                end = end_of(start)
             if mnemonic[0] == "j":
                 found[start].add(function(int(operands, 16)) if operands[0] == "0" else None)
             if not mnemonic.startswith("nop") and mnemonic != "xchg":
