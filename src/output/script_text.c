@@ -9,11 +9,11 @@
  * first, then an empty line. Frames of user code show the address in the file, as perf does.
  *
  * What follows from an address alone, which is most of the text, is made once and kept with
- * the resolver's answer; numbers are formatted by hand.
+ * the resolver's answer. Both lie all over the memory: the addresses of a batch of samples are
+ * looked up together, so that what one needs is fetched while others are looked at.
  */
 #include "output/script_text.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "output/escape.h"
 #include "output/script_event.h"
+#include "output/script_number.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
 #include "profile/chain.h"
@@ -32,8 +33,25 @@
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
 #define TEXTS_MAX_BYTES (256 * 1024 * 1024) /* kept; past that text is made anew */
+#define HEADS_MAX_BYTES (64 * 1024 * 1024)
 
-struct frame;
+/* Of a batch of samples; of frames it may have a chain more. */
+#define BATCH 32
+#define BATCH_FRAMES 64
+
+/* An address on its way to text. */
+struct frame {
+	struct lookup lookup;
+	uint64_t shown; /* the address in the text */
+	uint32_t location, tag;
+};
+
+/* A sample on its way to text: up to where of the batch's heads and frames it goes. */
+struct pending {
+	size_t head_end, frame_end;
+	uint32_t fields;
+	bool chain;
+};
 
 struct writer {
 	struct output_stream stream;
@@ -45,35 +63,13 @@ struct writer {
 	struct buffer texts; /* kept text: a length (u32), then the text; tag - 1 is its place */
 	struct map comm_tags[2]; /* comm -> tag, padded and not */
 	struct buffer scratch;
-	struct frame *frames; /* room for max_stack */
+	struct pending pending[BATCH];
+	size_t pending_count, frame_count;
+	struct buffer heads;  /* what stands before the addresses of the pending samples */
+	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + max_stack */
 	size_t max_stack;
 	uint32_t kept_fields; /* the text of addresses is kept for events with these */
 };
-
-/* At least WIDTH characters, FILL before the digits. */
-static inline char *put_padded(char *at, uint64_t value, int width, char fill)
-{
-	char digits[20];
-	int count = 0;
-
-	do {
-		digits[count++] = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	for (; width > count; width--)
-		*at++ = fill;
-	while (count)
-		*at++ = digits[--count];
-	return at;
-}
-
-/* As %Nd of a number that perf holds as int: -1 is "not known". */
-static inline char *put_int(char *at, uint32_t value, int width)
-{
-	if (value <= INT32_MAX)
-		return put_padded(at, value, width, ' ');
-	return at + snprintf(at, 12 + width, "%*d", width, (int)value);
-}
 
 /* Keeps what is in the scratch; 0 if there is no room any more. */
 static uint32_t keep_scratch(struct writer *writer)
@@ -87,18 +83,17 @@ static uint32_t keep_scratch(struct writer *writer)
 	return tag;
 }
 
-static void put_kept(struct writer *writer, uint32_t tag)
+static const uint8_t *kept_text(const struct writer *writer, uint32_t tag, uint32_t *ret_bytes)
 {
 	const uint8_t *kept = writer->texts.data + tag - 1;
-	uint32_t length;
 
-	memcpy(&length, kept, sizeof(length));
-	buffer_append(&writer->stream.buffer, kept + sizeof(length), length);
+	memcpy(ret_bytes, kept, sizeof(*ret_bytes));
+	return kept + sizeof(*ret_bytes);
 }
 
-static void append_symbol(struct writer *writer, const struct resolved *resolved, bool offset)
+static void append_symbol(struct writer *writer, const struct frame *frame, bool offset)
 {
-	const char *name = resolver_symbol_name(writer->resolver, resolved->location);
+	const char *name = resolver_symbol_name(writer->resolver, frame->location);
 	struct buffer *text = &writer->scratch;
 
 	if (!name) {
@@ -108,73 +103,45 @@ static void append_symbol(struct writer *writer, const struct resolved *resolved
 	output_append_escaped(text, name);
 	if (offset)
 		buffer_printf(text, "+0x%" PRIx64,
-			      resolved->address -
-				      resolver_symbol_start(writer->resolver, resolved->location));
+			      frame->lookup.address -
+				      resolver_symbol_start(writer->resolver, frame->location));
 }
 
 /* " symbol+offset (dso)" into the scratch, as far as FIELDS want it. */
-static void make_name(struct writer *writer, const struct resolved *resolved, uint32_t fields)
+static void make_name(struct writer *writer, const struct frame *frame, uint32_t fields)
 {
 	struct buffer *text = &writer->scratch;
 
 	buffer_clear(text);
 	if (fields & SCRIPT_SYMBOL) {
 		buffer_append_u8(text, ' ');
-		append_symbol(writer, resolved, fields & SCRIPT_OFFSET);
+		append_symbol(writer, frame, fields & SCRIPT_OFFSET);
 	}
 	if (fields & SCRIPT_DSO) {
 		buffer_append_string(text, " (");
-		output_append_escaped(text, resolver_dso_path(writer->resolver,
-							      resolved->location));
+		output_append_escaped(text, resolver_dso_path(writer->resolver, frame->location));
 		buffer_append_u8(text, ')');
 	}
 	buffer_append_u8(text, '\n');
 }
 
-/* An address that is looked up, on its way to text. */
-struct frame {
-	struct lookup lookup;
-	struct resolved resolved; /* its tag's place is valid until the next lookup only */
-	uint32_t tag;
-};
-
-static void write_name(struct writer *writer, struct frame *frame, uint32_t fields)
+/* What stands behind the address of FRAME; valid until the next call. */
+static const uint8_t *name_of(struct writer *writer, struct frame *frame, uint32_t fields,
+			      uint32_t *ret_bytes)
 {
 	/* Events may differ in their fields: text is kept for those that are like the first. */
 	bool keeps = (fields & ADDRESS_FIELDS) == writer->kept_fields;
+	uint32_t *tag = &frame->tag;
 
-	if (keeps && frame->tag) {
-		put_kept(writer, frame->tag);
-		return;
-	}
-	make_name(writer, &frame->resolved, fields);
+	if (keeps && !*tag) /* another frame of the batch may have made it */
+		tag = resolver_finish(writer->resolver, &frame->lookup).tag;
+	if (keeps && *tag)
+		return kept_text(writer, *tag, ret_bytes);
+	make_name(writer, frame, fields);
 	if (keeps)
-		*resolver_finish(writer->resolver, &frame->lookup).tag = keep_scratch(writer);
-	buffer_append(&writer->stream.buffer, writer->scratch.data, writer->scratch.size);
-}
-
-/* The eight hexadecimal digits of VALUE, the highest in the lowest byte. */
-static inline uint64_t hex_digits(uint32_t value)
-{
-	uint64_t digits = value;
-
-	/* A digit to each byte, then '0' or 'a' - 10 is added to all of them at once. */
-	digits = (digits | digits << 16) & 0x0000ffff0000ffffULL;
-	digits = (digits | digits << 8) & 0x00ff00ff00ff00ffULL;
-	digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fULL;
-	digits += 0x3030303030303030ULL +
-		  ((digits + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
-	return __builtin_bswap64(digits);
-}
-
-/* As %16lx. */
-static inline void put_address(char *at, uint64_t address)
-{
-	uint64_t words[2] = { htole64(hex_digits(address >> 32)), htole64(hex_digits(address)) };
-	int blanks = __builtin_clzll(address | 1) / 4;
-
-	memcpy(at, words, sizeof(words));
-	memset(at, ' ', blanks);
+		*tag = keep_scratch(writer);
+	*ret_bytes = writer->scratch.size;
+	return writer->scratch.data;
 }
 
 /* Room for COUNT bytes at the end of OUT, which the caller need not use; NULL past its maximum. */
@@ -189,73 +156,95 @@ static inline char *reserve(struct buffer *out, size_t count)
 }
 
 /* BEFORE, the address and the name of FRAME. */
-static void write_address(struct writer *writer, struct frame *frame, char before,
-			  uint64_t address, uint32_t fields)
+static void write_address(struct writer *writer, struct frame *frame, char before, uint32_t fields)
 {
 	struct buffer *out = &writer->stream.buffer;
-	char *at = reserve(out, 1 + 16);
+	uint32_t bytes;
+	const uint8_t *name = name_of(writer, frame, fields, &bytes);
+	char *at = reserve(out, 1 + 16 + bytes);
 
 	if (!at)
 		return;
 	*at = before;
-	put_address(at + 1, address);
-	out->size += 1 + 16;
-	write_name(writer, frame, fields);
+	put_address(at + 1, frame->shown);
+	memcpy(at + 1 + 16, name, bytes);
+	out->size += 1 + 16 + bytes;
 }
 
-static void write_line(struct writer *writer, const struct session_sample *sample,
-		       const struct context *context, uint32_t fields)
+/* Fetches from memory what the text of the pending frames is made of. */
+static void resolve_frames(struct writer *writer)
+{
+	for (size_t i = 0; i < writer->frame_count; i++) {
+		struct frame *frame = &writer->frames[i];
+		struct resolved resolved = resolver_finish(writer->resolver, &frame->lookup);
+
+		frame->location = resolved.location;
+		frame->tag = *resolved.tag;
+		if (frame->tag)
+			__builtin_prefetch(writer->texts.data + frame->tag - 1);
+	}
+}
+
+static void write_pending(struct writer *writer)
+{
+	struct buffer *out = &writer->stream.buffer;
+	size_t head = 0, frame = 0;
+
+	resolve_frames(writer);
+	for (size_t i = 0; i < writer->pending_count; i++) {
+		const struct pending *pending = &writer->pending[i];
+
+		buffer_append(out, writer->heads.data + head, pending->head_end - head);
+		for (; frame < pending->frame_end; frame++)
+			write_address(writer, &writer->frames[frame], pending->chain ? '\t' : ' ',
+				      pending->fields);
+		if (pending->chain)
+			buffer_append_u8(out, '\n');
+		head = pending->head_end;
+	}
+	writer->pending_count = writer->frame_count = 0;
+	buffer_clear(&writer->heads);
+}
+
+static struct frame *begin_frame(struct writer *writer, struct machine *machine,
+				 struct space *space, uint64_t ip, uint64_t time)
+{
+	struct frame *frame = &writer->frames[writer->frame_count++];
+
+	resolver_begin(writer->resolver, machine, space, ip, time, &frame->lookup);
+	return frame;
+}
+
+static void begin_line(struct writer *writer, const struct session_sample *sample,
+		       const struct context *context)
 {
 	uint64_t ip = sample->decoded.sample.ip;
-	struct frame frame;
 
-	resolver_begin(writer->resolver, context->machine, context->space, ip, sample->time,
-		       &frame.lookup);
-	frame.resolved = resolver_finish(writer->resolver, &frame.lookup);
-	frame.tag = *frame.resolved.tag;
-	write_address(writer, &frame, ' ', ip, fields);
+	begin_frame(writer, context->machine, context->space, ip, sample->time)->shown = ip;
 }
 
-/* The addresses of a chain and where to look each up; gives how many. */
-static size_t begin_chain(struct writer *writer, const struct session_sample *sample,
-			  const struct context *context)
+static void begin_chain(struct writer *writer, const struct session_sample *sample,
+			const struct context *context)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
+	size_t end = writer->frame_count + writer->max_stack;
 	struct chain_place place;
-	size_t count = 0;
 
+	if (!chain_is_sound(writer->session, values))
+		return;
 	chain_enter(writer->session, sample, context, PERF_CONTEXT_USER, &place);
-	for (uint64_t i = 0; i < values->callchain_count && count < writer->max_stack; i++) {
+	for (uint64_t i = 0; i < values->callchain_count && writer->frame_count < end; i++) {
 		uint64_t ip = values->callchain[i];
+		struct frame *frame;
 
 		if (chain_is_mark(ip)) {
 			chain_enter(writer->session, sample, context, ip, &place);
 			continue;
 		}
-		resolver_begin(writer->resolver, place.machine, place.space, ip, sample->time,
-			       &writer->frames[count++].lookup);
-	}
-	return count;
-}
-
-static void write_chain(struct writer *writer, const struct session_sample *sample,
-			const struct context *context, uint32_t fields)
-{
-	struct frame *frames = writer->frames;
-	size_t count;
-
-	if (!chain_is_sound(writer->session, &sample->decoded.sample))
-		return;
-	count = begin_chain(writer, sample, context);
-	for (size_t i = 0; i < count; i++) {
-		frames[i].resolved = resolver_finish(writer->resolver, &frames[i].lookup);
-		frames[i].tag = *frames[i].resolved.tag;
-		if (frames[i].tag)
-			__builtin_prefetch(writer->texts.data + frames[i].tag - 1);
-	}
-	for (size_t i = 0; i < count; i++)
+		frame = begin_frame(writer, place.machine, place.space, ip, sample->time);
 		/* Of user code the address in the file is shown; a kernel's is as it is. */
-		write_address(writer, &frames[i], '\t', frames[i].resolved.address, fields);
+		frame->shown = frame->lookup.address;
+	}
 }
 
 /* The thread's name as of now, right-aligned to 16 with PADDED. */
@@ -279,18 +268,21 @@ static void make_comm(struct writer *writer, const struct context *context, bool
 static void write_comm(struct writer *writer, const struct context *context, bool padded)
 {
 	uint64_t *tag = NULL;
+	const uint8_t *text;
+	uint32_t bytes;
 
 	if (context->comm != TIMELINE_NO_COMM) {
 		tag = map_insert(&writer->comm_tags[padded], context->comm, NULL);
 		if (*tag) {
-			put_kept(writer, *tag);
+			text = kept_text(writer, *tag, &bytes);
+			buffer_append(&writer->heads, text, bytes);
 			return;
 		}
 	}
 	make_comm(writer, context, padded);
 	if (tag)
 		*tag = keep_scratch(writer);
-	buffer_append(&writer->stream.buffer, writer->scratch.data, writer->scratch.size);
+	buffer_append(&writer->heads, writer->scratch.data, writer->scratch.size);
 }
 
 /* "   12/13 [001] " */
@@ -339,9 +331,9 @@ static void write_machine(struct writer *writer, const struct session_sample *sa
 	if (!id || !id->machine_pid)
 		return;
 	if (fields & SCRIPT_MACHINE_PID)
-		buffer_printf(&writer->stream.buffer, "VM:%5d ", (int)id->machine_pid);
+		buffer_printf(&writer->heads, "VM:%5d ", (int)id->machine_pid);
 	if (fields & SCRIPT_VCPU)
-		buffer_printf(&writer->stream.buffer, "VCPU:%03d ", (int)id->vcpu);
+		buffer_printf(&writer->heads, "VCPU:%03d ", (int)id->vcpu);
 }
 
 /* Everything before the address. */
@@ -349,7 +341,7 @@ static void write_start(struct writer *writer, const struct session_sample *samp
 			const struct context *context, const struct script_event *event)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
-	struct buffer *out = &writer->stream.buffer;
+	struct buffer *out = &writer->heads;
 	uint32_t fields = event->fields;
 	char text[160], *at = text;
 
@@ -371,22 +363,26 @@ static void write_start(struct writer *writer, const struct session_sample *samp
 		tracepoints_append(writer->tracepoints, sample, out);
 }
 
-static void write_sample(struct writer *writer, const struct session_sample *sample)
+static void take_sample(struct writer *writer, const struct session_sample *sample)
 {
 	const struct script_event *event = &writer->events[sample->decoded.event_index];
 	const struct context *context = context_find(writer->contexts, sample);
-	struct buffer *out = &writer->stream.buffer;
+	struct pending *pending = &writer->pending[writer->pending_count++];
+	bool address = event->fields & SCRIPT_IP;
 
 	write_start(writer, sample, context, event);
-	if (!(event->fields & SCRIPT_IP)) {
-		buffer_append_u8(out, '\n');
-	} else if (event->chains) {
-		buffer_append_u8(out, '\n');
-		write_chain(writer, sample, context, event->fields);
-		buffer_append_u8(out, '\n');
-	} else {
-		write_line(writer, sample, context, event->fields);
-	}
+	if (!address || event->chains)
+		buffer_append_u8(&writer->heads, '\n');
+	if (address && event->chains)
+		begin_chain(writer, sample, context);
+	else if (address)
+		begin_line(writer, sample, context);
+	*pending = (struct pending){ .head_end = writer->heads.size,
+				     .frame_end = writer->frame_count,
+				     .fields = event->fields,
+				     .chain = address && event->chains };
+	if (writer->pending_count == BATCH || writer->frame_count >= BATCH_FRAMES)
+		write_pending(writer);
 }
 
 static void write_all(struct writer *writer)
@@ -396,10 +392,11 @@ static void write_all(struct writer *writer)
 
 	while (ordered_next(ordered, &sample) == PERFDATA_RECORD) {
 		if (sample.valid)
-			write_sample(writer, &sample);
+			take_sample(writer, &sample);
 		if (!output_stream_line(&writer->stream))
 			break;
 	}
+	write_pending(writer);
 	ordered_destroy(ordered);
 }
 
@@ -418,11 +415,12 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	output_stream_init(&writer.stream, fd);
 	buffer_init(&writer.texts, TEXTS_MAX_BYTES);
 	buffer_init(&writer.scratch, 1024 * 1024);
+	buffer_init(&writer.heads, HEADS_MAX_BYTES);
 	map_init(&writer.comm_tags[0]);
 	map_init(&writer.comm_tags[1]);
 	writer.kept_fields = event_count ? writer.events[0].fields & ADDRESS_FIELDS : 0;
 	writer.max_stack = fields->max_stack ? fields->max_stack : MAX_STACK;
-	writer.frames = memory_calloc(writer.max_stack, sizeof(*writer.frames));
+	writer.frames = memory_calloc(BATCH_FRAMES + writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
@@ -434,6 +432,7 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	map_deinit(&writer.comm_tags[1]);
 	buffer_deinit(&writer.texts);
 	buffer_deinit(&writer.scratch);
+	buffer_deinit(&writer.heads);
 	tracepoints_destroy(writer.tracepoints);
 	script_events_destroy(writer.events, event_count);
 	return output_stream_finish(&writer.stream);
