@@ -107,11 +107,12 @@ def functions(vcpu):
 looks = vcpus()
 chains = [vcpu for vcpu in looks if "frames" in vcpu]
 check(len(chains) >= 0.9 * len(looks), f"{len(chains)} of {len(looks)} looks at vCPUs give a chain")
-# busybox has no unwind data of all of its code; nothing else may be missing.
-whole = [vcpu for vcpu in chains if vcpu["end"] == "complete" or
-         vcpu["end"] == "no unwind data" and vcpu["frames"][-1]["user"] and
+# busybox has no unwind data of all of its code, nor has Linux 5.10 of blake2s; nothing else may be missing.
+whole = [vcpu for vcpu in chains if vcpu["end"] == "complete" or vcpu["end"] == "no unwind data" and
+         (vcpu["frames"][-1]["user"] or functions(vcpu)[-1].startswith("blake2s_compress")) and
          vcpu["end_address"] == vcpu["frames"][-1]["address"]]
-check(len(whole) == len(chains), f"{len(whole)} of them are complete, or in code of busybox")
+odd = [(vcpu["end"], vcpu.get("end_address"), functions(vcpu)) for vcpu in chains if vcpu not in whole]
+check(not odd, f"{len(whole)} of them are complete, or in such code {odd[:2]}")
 start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
 
 
