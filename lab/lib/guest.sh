@@ -77,7 +77,7 @@ guest_make() {
 	arch_guest_args
 	[ "$OPT_STEADY" = no ] || ARCH_ARGS+=(-no-reboot)
 	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
-		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" -mem-prealloc \
+		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
 		-nodefaults -no-user-config -display none -serial file:console.log \
 		-drive "file=truth.img,format=raw,if=virtio" -qmp unix:qmp.sock,server=on,wait=off \
 		-kernel /lab/guests/kernel -initrd "/lab/guests/$name/initrd" \

@@ -24,11 +24,12 @@ address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }
 page() { printf '%x' $((0x$1 & ~0xfff)); }
 # What the guest's own unwinder said, 96000 bytes of the module known_chains.
 traces=$(page "$(address known_traces)")
-guest_bytes guest1 "$traces" "$(printf '%x' $((0x$traces + 102400)))" >"$OUT/known_traces" || exit
+ranges=("$OUT/known_traces" "$traces" "$(printf '%x' $((0x$traces + 102400)))")
 # Code, each in a file that is named by where it begins: the kernel's, and modules'.
 start=$(page "$(address _stext)")
-guest_bytes guest1 "$start" "$(address _etext)" >"$OUT/code.$start" || exit
+ranges+=("$OUT/code.$start" "$start" "$(address _etext)")
 while read -r _ size _ _ _ start _; do
 	start=${start#0x}
-	guest_bytes guest1 "$start" "$(printf '%x' $((0x$start + size)))" >"$OUT/code.$start" || exit
+	ranges+=("$OUT/code.$start" "$start" "$(printf '%x' $((0x$start + size)))")
 done <$guest/modules
+guest_bytes guest1 "${ranges[@]}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest_bytes VM START END: the guest's kernel memory between two addresses, as it is now, to stdout;
- * zeros where nothing is. What check_chains.py looks for calls in.
+ * guest_bytes VM (FILE START END)…: the guest's kernel memory between two addresses, as it is now, to
+ * FILE; zeros where nothing is. What check_chains.py looks for calls in.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,23 +42,32 @@ static void open_space(const char *name, struct host_vm_memory *memory, struct g
 			 &memory->registers.items[0].mmu);
 }
 
+static void save(struct guest_space *space, const char *path, uint64_t start, uint64_t end)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		die(path, NULL);
+	for (uint64_t at = start; at < end; at += GUEST_PAGE_BYTES) {
+		uint8_t page[GUEST_PAGE_BYTES];
+
+		if (!guest_space_read(space, GVA(at), page, sizeof(page)))
+			memset(page, 0, sizeof(page));
+		fwrite(page, sizeof(page), 1, file);
+	}
+	if (ferror(file) | fclose(file))
+		die(path, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	struct host_vm_memory memory = { 0 };
 	struct guest_space space;
-	uint64_t at, end;
 
-	if (argc != 4)
-		die("VM START END", NULL);
+	if (argc < 5 || (argc - 2) % 3)
+		die("VM (FILE START END)...", NULL);
 	open_space(argv[1], &memory, &space);
-	at = strtoull(argv[2], NULL, 16);
-	end = strtoull(argv[3], NULL, 16);
-	for (; at < end; at += GUEST_PAGE_BYTES) {
-		uint8_t page[GUEST_PAGE_BYTES];
-
-		if (!guest_space_read(&space, GVA(at), page, sizeof(page)))
-			memset(page, 0, sizeof(page));
-		fwrite(page, sizeof(page), 1, stdout);
-	}
-	return fflush(stdout) ? 1 : 0;
+	for (char **range = argv + 2; *range; range += 3)
+		save(&space, range[0], strtoull(range[1], NULL, 16), strtoull(range[2], NULL, 16));
+	return 0;
 }
