@@ -30,9 +30,9 @@ for _ in $(seq 30); do
 	grep -q '"hot_[ab]"' "$OUT/vcpus.json" && grep -q '"halted"' "$OUT/vcpus.json" &&
 		grep -q '"vfs_read"' "$OUT/vcpus.json" && break
 done
-for _ in $(seq 30); do # until its vCPU was not met while the host ran something else
+for _ in $(seq 30); do # until the host has not put off the second vCPU, nor the guest its reader
 	perfvisor stack --vm guest2 >"$OUT/vcpus.text" || exit
-	grep -q '^vCPU 1: running' "$OUT/vcpus.text" && break
+	grep -q '^vCPU 1: running, [0-9/]* reader' "$OUT/vcpus.text" && break
 done
 perfvisor stack --vm guest2 --vcpu 1 --json >"$OUT/vcpu1.json" || exit
 ! perfvisor stack --vm guest2 --vcpu 2 2>"$OUT/vcpu2.error"
