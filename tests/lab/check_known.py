@@ -104,17 +104,19 @@ def judge(kernel, user):
 
 samples = list(read_chains())
 through = [(kernel, user) for kernel, user in samples if any(map(is_known, kernel))]
-# The program's unwind data are read once it was seen; until then chains end with the kernel.
+# The program's unwind data are read once it was seen; until then chains end with its innermost frame. Samples
+# of several CPUs are then on their way through one ring each, and take their turns: BEHIND of them at most.
+BEHIND = 300
 since = next((i for i, (_, user) in enumerate(through) if user and user[-1] == "_start"), len(through))
 counts, right, wrong = collections.Counter(), collections.Counter(), []
 for i, (kernel, user) in enumerate(through):
-    good, call = judge(kernel, None if i < since and len(user) <= 1 else user)
+    good, call = judge(kernel, None if i < since + BEHIND and len(user) <= 1 else user)
     counts[call] += 1
     for place in ("through", "in") if is_known(kernel[0]) else ("through",):
         counts[place] += 1
         right[place] += good
     if not good:
-        wrong.append([functions.name(address) for address in kernel] + user)
+        wrong.append([f"{i - since}:"] + [functions.name(address) for address in kernel] + user)
 print(f"     {len(samples)} samples, {since} through the module before the program's unwind data were read; "
       f"deepest {max(len(kernel) for kernel, _ in through)}")
 for chain in wrong[:5]:
