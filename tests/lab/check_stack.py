@@ -144,7 +144,7 @@ check(placed and all(int(frame["address"], 16) - frame["offset"] in addresses fo
 text = read("vcpus.text")
 check(re.search(r"^vCPU 0: (running|halted|not running|ran and slept)", text, re.M) and
       re.search(r"^vCPU 1: running, \d+/\d+ reader, in (kernel|user) mode\n        \S+\+0x", text, re.M),
-      "as text: " + text.splitlines()[0])
+      "as text: " + " / ".join(text.splitlines())[:400])
 check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 is of one")
 check("has no vCPU 2" in read("vcpu2.error"), "there is no third")
 sys.exit(exit_status())

@@ -32,7 +32,7 @@ for _ in $(seq 30); do
 done
 for _ in $(seq 30); do # until the host has not put off the second vCPU, nor the guest its reader
 	perfvisor stack --vm guest2 >"$OUT/vcpus.text" || exit
-	grep -q '^vCPU 1: running, [0-9/]* reader' "$OUT/vcpus.text" && break
+	grep -A1 '^vCPU 1: running, [0-9/]* reader, in' "$OUT/vcpus.text" | grep -q '^ .*+0x' && break
 done
 perfvisor stack --vm guest2 --vcpu 1 --json >"$OUT/vcpu1.json" || exit
 ! perfvisor stack --vm guest2 --vcpu 2 2>"$OUT/vcpu2.error"
