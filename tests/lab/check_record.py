@@ -45,11 +45,11 @@ def said(name):
     return [int(number) for number in found.groups()] if found else [0] * 6
 
 
-def check_share(name, count, total, least, most):
-    bound = 5 * (least * (1 - least) / max(total, 1)) ** 0.5 + 0.01
+def check_share(name, count, total, share):
+    bound = 5 * (share * (1 - share) / max(total, 1)) ** 0.5 + 0.01
     got = count / max(total, 1)
-    check(total >= 300 and least - bound <= got <= most + bound,
-          f"{name}: share {got:.3f} of {total} samples, expected {least} to {most} +-{bound:.3f}")
+    check(total >= 300 and abs(got - share) <= bound,
+          f"{name}: share {got:.3f} of {total} samples, expected {share} +-{bound:.3f}")
 
 
 def functions(path):
@@ -116,9 +116,11 @@ def check_workloads(name, rows, guest1, guest2):
     hot = functions(f"{folder}/user7525")
     in_a = sum(inside(row, hot["hot_a"]) for row in rows if row[1] == guest1)
     in_b = sum(inside(row, hot["hot_b"]) for row in rows if row[1] == guest1)
-    # Three of four calls, and three quarters of the time, on hardware. What the emulator makes of the two
-    # functions is not equally fast: by the guest's own clock hot_a took 0.796 of their time, 112 us a call to 84.
-    check_share(f"{name}: hot_a of hot_a and hot_b", in_a, in_a + in_b, 0.75, 0.8)
+    # Three of four calls; which share of the time, says the guest's own clock: what the emulator makes of the
+    # two functions is not equally fast.
+    told = re.findall(r"^SHARE (0\.\d+)", read("guest1.console"), re.M)
+    check(told and 0.6 <= float(told[-1]) <= 0.9, f"{name}: by guest1's own clock {told[-1:]}")
+    check_share(f"{name}: hot_a of hot_a and hot_b", in_a, in_a + in_b, float(told[-1]) if told else 0)
     check(all(row[0] == GUEST_USER for row in rows
               if inside(row, hot["hot_a"]) and row[1] == guest1),
           f"{name}: hot_a is user mode, always")

@@ -48,6 +48,7 @@ record two -c 1000000 -- sh -c "
 			sleep 4 >/dev/null 2>&1 && exit
 	done
 	exit 1"
+cp /run/lab/guest1/console.log "$OUT/guest1.console"
 keep perf
 [ "$scope" = shares ] && exit
 record host --host --duration 2
