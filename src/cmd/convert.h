@@ -43,7 +43,7 @@ struct native {
 struct error *native_choose_kernel(struct native *native) MUST_CHECK;
 /* Whether TIME was under that kernel. */
 bool native_has_time(const struct native *native, uint64_t time);
-/* The range that is the kernel's and its modules': perf loads what it knows by addresses in there. False: not known. */
+/* The kernel's and its modules' range, by whose addresses perf loads what it knows; false: not known. */
 bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint64_t *ret_end);
 
 #define NATIVE_MAX_VCPUS 4096
