@@ -17,7 +17,7 @@ ARCH_CONSOLE=ttyS0
 
 # Loaded in this order, with what they depend on; what is built in is skipped.
 ARCH_HOST_MODULES=(virtio_pci virtio_console virtio_blk kvm_amd)
-ARCH_GUEST_MODULES=(virtio_pci virtio_blk cuse) # cuse: its readers sleep in a module
+ARCH_GUEST_MODULES=(virtio_pci virtio_console virtio_blk cuse) # cuse: its readers sleep in a module
 
 # The firmware that a guest needs, as found by QEMU in its data folders.
 ARCH_ROMS=(bios-256k.bin kvmvapic.bin linuxboot_dma.bin)

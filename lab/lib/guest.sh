@@ -79,6 +79,7 @@ guest_make() {
 	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
 		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
 		-nodefaults -no-user-config -display none -serial file:console.log \
+		-device virtio-serial-pci -chardev file,id=told,path=told.log -device virtserialport,chardev=told \
 		-drive "file=truth.img,format=raw,if=virtio" -qmp unix:qmp.sock,server=on,wait=off \
 		-kernel /lab/guests/kernel -initrd "/lab/guests/$name/initrd" \
 		-append "$cmdline $OPT_GUEST_CMDLINE" >"$dir/args"

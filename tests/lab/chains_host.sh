@@ -6,20 +6,10 @@ set -u
 . /root/record_known.sh
 guest=/run/lab/guest1
 record_known -g --duration 7 -F 997 "$@" -o /tmp/chains || exit
-perfvisor script --max-stack 1000 -i /tmp/chains -F comm,pid,ip,sym >"$OUT/script" || exit
-perfvisor report -i /tmp/chains >"$OUT/report" || exit
-if [ $# = 0 ]; then
-	fields=comm,pid,tid,time,period,ip,sym,symoff,dso
-	perfvisor script --max-stack 1000 -i /tmp/chains -F $fields,machine_pid,vcpu >"$OUT/as_guest" || exit
-	perfvisor convert --native -i /tmp/chains -o /tmp/native || exit
-	perf --buildid-dir /tmp/native/debug script --max-stack 1000 --no-inline -i /tmp/native -F $fields,cpu \
-		>"$OUT/as_native" || exit
-else # of the host, too
-	perf script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/perf_script" 2>/dev/null || exit
-fi
+# The host's names are to be had in the host alone.
+[ $# = 0 ] || perfvisor script -i /tmp/chains -F comm,pid,ip,sym >"$OUT/host_script" || exit
 record_known -g --kernel-only --duration 1 -o /tmp/kernel_only || exit
-perfvisor script -i /tmp/kernel_only -F comm,pid,ip >"$OUT/kernel_only" || exit
-cp /tmp/chains $guest/pid $guest/kallsyms $guest/modules "$OUT/"
+cp /tmp/chains /tmp/kernel_only $guest/pid $guest/kallsyms $guest/modules "$OUT/"
 address() { awk -v name="$1" '$3 == name { print $1; exit }' $guest/kallsyms; }
 page() { printf '%x' $((0x$1 & ~0xfff)); }
 # What the guest's own unwinder said, 96000 bytes of the module known_chains.

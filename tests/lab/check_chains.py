@@ -180,7 +180,7 @@ seen = share_of_false()
 check(seen <= 0.15, f"of wrong pairs {seen:.3f} would pass")
 check(counts["complete"] >= 0.99 * counts["kernel"],
       f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
-kernel_only = [[address >> 63 for address, _ in frames_of(block)] for block in read_blocks(f"{folder}/kernel_only")]
+kernel_only = [[address >> 63 for address, _ in frames_of(block)] for block in read_blocks(f"{folder}/kernel_only.script")]
 check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for modes in kernel_only),
       "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
 

@@ -38,7 +38,7 @@ def compare_lines(what, ours, truth):
 
 
 def parse_truth():
-    text = read("console.log")
+    text = read("told.log")
     text = text[text.index("TRUTH-BEGIN"):text.index("TRUTH-END")]
     processes = {}
     for line in text.splitlines()[1:]:

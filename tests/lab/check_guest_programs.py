@@ -66,7 +66,7 @@ def parse_programs():
 
 def save_vdsos():
     """The vDSOs of the console as files: by the program that had each."""
-    text = open(f"{folder}/console.log", errors="replace").read().replace("\r", "")
+    text = open(f"{folder}/told.log", errors="replace").read().replace("\r", "")
     vdsos = {}
     for name, data in re.findall(r"^VDSO (\S+)\n([A-Za-z0-9+/=\n]+?)(?=VDSO|ShmemHuge)", text, re.M):
         vdsos[name] = f"{folder}/vdso.{name}"
@@ -148,7 +148,7 @@ if not wanted <= set(compared) or not any("/libc.so" in path for path in compare
     failures.append(f"only {sorted(compared)} were compared")
 if len(compared.get("[vdso]", ())) < 2: # a 32-bit program has another one
     failures.append("the 32-bit vDSO was not compared")
-if not int(re.search(r"ShmemHugePages: +(\d+)", open(f"{folder}/console.log", errors="replace").read())[1]):
+if not int(re.search(r"ShmemHugePages: +(\d+)", open(f"{folder}/told.log", errors="replace").read())[1]):
     failures.append("the guest has no file in large pages")
 if not any("/libc.so" in path and "-" not in str(lines) for path, lines in unwound.items()):
     failures.append(f"libc has no unwind data: {unwound}")

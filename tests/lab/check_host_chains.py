@@ -8,7 +8,7 @@ from script_text import blocks_of_host, frames_of
 from verdict import check, exit_status
 
 folder = sys.argv[1]
-ours = [frames_of(block) for block in blocks_of_host(f"{folder}/script")]
+ours = [frames_of(block) for block in blocks_of_host(f"{folder}/host_script")]
 perfs = [frames_of(block) for block in blocks_of_host(f"{folder}/perf_script")]
 check(len(ours) >= 50, f"{len(ours)} samples of the host")
 # Stock perf prints no chain of a guest, and for its samples an empty one.

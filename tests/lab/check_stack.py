@@ -22,7 +22,7 @@ def read(name):
 
 def guest_round(number):
     """tid -> (frames, context switches)"""
-    text = re.search(rf"^ROUND {number}\s*$(.*?)^END {number}\s*$", read("console.log"), re.M | re.S)
+    text = re.search(rf"^ROUND {number}\s*$(.*?)^END {number}\s*$", read("told.log"), re.M | re.S)
     threads, frames, counts, last = {}, [], [], None
     for line in text.group(1).splitlines():
         words = line.split()

@@ -5,10 +5,10 @@
 set -u
 guest=/run/lab/guest1
 for _ in $(seq 300); do
-	grep -q VDSO-END $guest/console.log && break
+	grep -q VDSO-END $guest/told.log && break
 	sleep 0.2
 done
-cp $guest/kallsyms $guest/modules $guest/version $guest/console.log "$OUT/" || exit
+cp $guest/kallsyms $guest/modules $guest/version $guest/told.log "$OUT/" || exit
 perfvisor list --json >"$OUT/list.json" || exit
 perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
 # From here on its kernel is known from before.

@@ -6,7 +6,7 @@ wanted() { [ "$(dd if=/dev/vda bs=512 count=1 iflag=direct 2>/dev/null | head -c
 until wanted; do
 	sleep 1
 done
-perf record -a -g -e cpu-clock -F 997 -o /tmp/perf.data -- \
+perf record --no-buildid -a -g -e cpu-clock -F 997 -o /tmp/perf.data -- \
 	sh -c 'echo PERF BEGINS >/dev/console; sleep 8' >/tmp/perf.out 2>&1
 dd if=/tmp/perf.data of=/dev/vda bs=1M conv=fsync 2>/dev/null
 echo "PERF WROTE $(stat -c %s /tmp/perf.data) BYTES" >/dev/console

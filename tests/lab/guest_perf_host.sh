@@ -20,6 +20,6 @@ said() {
 printf record | dd of="$disk" conv=notrunc,fsync 2>/dev/null
 said 'PERF BEGINS' || exit 1
 perfvisor record --max-overhead 100 -g --duration 7 -F 997 -o /tmp/beside || exit
+cp /tmp/beside "$OUT/"
 bytes=$(said 'PERF WROTE [0-9]* BYTES' | tr -dc 0-9)
 head -c "$bytes" "$disk" >"$OUT/guest.perf.data"
-perfvisor script --max-stack 1000 -i /tmp/beside -F comm,pid,ip,sym >"$OUT/beside"

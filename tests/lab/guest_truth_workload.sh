@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # Guest workload: processes of several kinds that hold still; their own view of themselves goes to
-# the console, between marks; at last the vDSO of some programs as they have it mapped.
+# the host, between marks; at last the vDSO of some programs as they have it mapped.
 hostname truth.of.guest1
 mkdir -p /tmp/t /mnt/x
 cp /usr/bin/busybox /tmp/t/busybox
@@ -46,5 +46,5 @@ rm /tmp/gone/busybox
 	done
 	grep ShmemHugePages: /proc/meminfo
 	echo VDSO-END
-} >/dev/console
+} >/dev/told
 exec sleep 100000

@@ -4,7 +4,7 @@
 # guest1 says of them itself; and what guest2's vCPUs run, until each kind was met. All into $OUT.
 set -u
 guest=/run/lab/guest1
-rounds() { grep -c '^END' $guest/console.log; }
+rounds() { grep -c '^END' $guest/told.log; }
 # wait_for ROUNDS
 wait_for() {
 	for _ in $(seq 900); do
@@ -21,7 +21,7 @@ perfvisor ps --vm guest1 --threads --json >"$OUT/ps.json" || exit
 # The round that is being printed may have begun before.
 wait_for $(($(rounds) + 2)) || exit 1
 echo "$before $(rounds)" >"$OUT/rounds"
-cp $guest/console.log "$OUT/"
+cp $guest/told.log "$OUT/"
 grep ' fuse_dev_do_read\b' $guest/kallsyms >"$OUT/fuse"
 cp /run/lab/guest2/kallsyms "$OUT/"
 for _ in $(seq 30); do

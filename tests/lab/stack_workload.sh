@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # Guest workload: threads that sleep and are stopped in many ways, and one that runs. What the guest's
-# own /proc/PID/stack says of them goes to the console, in rounds, for as long as the guest lives.
-echo 1 >/proc/sys/kernel/printk # the console is for the truth
+# own /proc/PID/stack says of them goes to the host, in rounds, for as long as the guest lives.
 mkfifo /tmp/fifo
 busybox sleep 100000 &
 dd if=/dev/cuse of=/dev/null bs=128k 2>/dev/null & # in a module: its second read waits
@@ -30,7 +29,7 @@ while :; do
 		echo "ROUND $round"
 		cat /tmp/round
 		echo "END $round"
-	} >/dev/console
+	} >/dev/told
 	round=$((round + 1))
 	sleep 1
 done

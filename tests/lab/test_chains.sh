@@ -11,30 +11,60 @@ bytes=build/release/tests/lab/guest_bytes
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$bytes" ] || { echo "no $bytes: run make"; exit 1; }
 status=0
-out=build/lab/chains
 tally=build/lab/known_chains # of all recordings: samples in the module's code, and right chains of them
 mkdir -p build/lab
 : >"$tally"
-# try HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host
+
+# check FOLDER NATIVE CHECK…: what was recorded, looked at, with further CHECKs
+check() {
+	local out=$1 status=0 more
+	tests/lab/look_at_chains.sh "$out" "$2" || status=1
+	python3 tests/lab/check_chains.py "$out" "$2" || status=1
+	python3 tests/lab/check_known.py "$out" "$tally" || status=1
+	for more in "${@:3}"; do
+		python3 "tests/lab/$more.py" "$out" || status=1
+	done
+	return $status
+}
+
+# finish_check: that of the recording before, if there is one
+finish_check() {
+	[ -n "$checking" ] || return
+	wait "$checking" || status=1
+	cat "$log"
+}
+checking='' log=build/lab/chains.log
+trap '[ -z "$checking" ] || kill "$checking" 2>/dev/null' EXIT
+
+# try NATIVE CHECK… -- HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host; what it left is looked
+# at while the next host boots, which does not keep two processors busy.
 try() {
-	local native=native
-	[[ $* != *" --host "* ]] || native= # of the guest alone
-	echo "== host $*"
+	local checks=() out
+	while [ "$1" != -- ]; do
+		checks+=("$1")
+		shift
+	done
+	shift
+	out=build/lab/chains-$1-$2
 	OUT=$out in_lab 180 --steady --host-kernel "$1" --guest-kernel "$2" \
 		--guest-module tests/lab/known_chains --guest-add "${bytes%/*}/known_calls" \
 		--guest-workload tests/lab/chains_workload.sh --add "$bytes:/usr/bin/guest_bytes" \
 		--add tests/lab/record_known.sh --add tests/lab/chains_host.sh "${@:3}" || status=1
-	python3 tests/lab/check_chains.py "$out" $native || status=1
-	python3 tests/lab/check_known.py "$out" "$tally" || status=1
+	finish_check
+	{
+		echo "== host $*"
+		check "$out" "${checks[@]}"
+	} >"$log" 2>&1 &
+	checking=$!
 }
-try 6.1 5.10 -- bash /root/chains_host.sh
-try 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
-python3 tests/lab/check_host_chains.py "$out" || status=1
-try 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh --guest-add "$(command -v perf):/usr/bin/perf" \
-	--add tests/lab/guest_perf_host.sh -- sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
-python3 tests/lab/check_guest_perf.py "$out" || status=1
-try sid sid --guest-cpus 1 -- bash /root/chains_host.sh --host --guest
-python3 tests/lab/check_host_chains.py "$out" || status=1
+try native -- 6.1 5.10 -- bash /root/chains_host.sh
+try '' check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
+try native check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
+	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
+	sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
+try '' check_host_chains -- sid sid --guest-cpus 1 -- bash /root/chains_host.sh --host --guest
+finish_check
+checking=''
 awk '{ all += $1; right += $2 } END {
 	print right, "of", all, "chains in the module are right in all recordings: at least 0.999 of 5000"
 	exit !(all >= 5000 && right >= 0.999 * all)
