@@ -11,7 +11,8 @@
  * Registers are AMD's, from the VMCB, which is current while the vCPU is not in the guest. GS is in
  * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are where only
  * an instruction reads them: the task is found by what the guest's memory says of each vCPU's per-CPU
- * variables. CR3 is not known there, nor what the exit was, nor the stack.
+ * variables. CR3 is not known there, nor what the exit was, nor SP: all other registers are. What is above
+ * a frame pointer is copied then, if BP is one.
  *
  * The guest's memory is read where the VMM has it mapped: this runs in the vCPU's thread. Nothing
  * faults: what is not there is not read. A guest may put what it likes there; nothing of it is
@@ -42,7 +43,7 @@
 #define VSYSCALL_START 0xffffffffff600000ull
 #define MAX_STACK_PAGES 17 /* of one stack */
 
-enum { AX = 0, SP = 4, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
+enum { AX = 0, SP = 4, BP = 5, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
 
 /* struct pt_regs, arch/x86/include/asm/ptrace.h */
 #define PT_REGS_CS 17
@@ -337,8 +338,9 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 }
 
 /*
- * Kernel stacks: that in use, and, from an IRQ stack, the task's below it. False: it is not known to be
- * the task's; while the kernel switches tasks, the stack is the next one's before `current` is.
+ * Kernel stacks, from SP on, or from BP where only that is known: that in use, and, from an IRQ stack, the
+ * task's below it. False: it is not known to be the task's; while the kernel switches tasks, the stack is
+ * the next one's before `current` is.
  */
 static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					       __u64 gs_base, __u64 sp, __u64 task_stack)
@@ -350,7 +352,9 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 		return true;
 	}
 	previous = find_interrupted(vm, gs_base, sp, &end);
-	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp + vm->stack_bytes);
+	if (!end && layout.has_vmcb) /* another stack; BP is just a number then */
+		end = sp + vm->stack_bytes;
+	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp);
 	if (!previous || !task_stack || previous - task_stack >= vm->stack_bytes)
 		return false;
 	copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
@@ -385,14 +389,15 @@ static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stac
 
 /*
  * The page tables of the task's process. Those in force are the next one's already while the kernel
- * switches tasks; where they are those that its mm had before, nothing is read.
+ * switches tasks; where they are those that its mm had before, nothing is read. Without CR3 there is
+ * nothing to compare with, and an mm may be another one's at the same address.
  */
 static __always_inline __u64 find_user_tables(struct sampler_thread *thread, struct sampler_vm *vm,
 					      const struct sampler_record *record)
 {
 	__u64 tables = record->page_tables & ADDRESS_MASK, pgd = 0;
 
-	if (thread->mm == record->mm && thread->mm_tables == tables)
+	if (layout.has_vmcb && thread->mm == record->mm && thread->mm_tables == tables)
 		return tables;
 	if (!read_hva(translate_kernel(vm, record->mm + vm->mm_pgd), &pgd, sizeof(pgd)))
 		return NOT_MAPPED;
@@ -412,10 +417,13 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 					struct sampler_vm *vm, __u64 gs_base,
 					const struct sampler_record *record)
 {
-	__u64 sp = scratch->stacks.registers[SP], task_stack = 0;
+	__u64 sp = scratch->stacks.registers[layout.has_vmcb ? SP : BP], task_stack = 0;
 
 	if (record->flags & SAMPLER_USER || !vm->page_tables) {
-		copy_own_stack(scratch, vm, record->page_tables, sp);
+		copy_own_stack(scratch, vm,
+			       layout.has_vmcb ? record->page_tables
+					       : find_user_tables(thread, vm, record),
+			       sp);
 		return;
 	}
 	if (record->flags & SAMPLER_TASK)
@@ -434,6 +442,9 @@ static __always_inline void read_registers(const struct sampler_thread *thread, 
 	bpf_probe_read_kernel(ret->registers, sizeof(ret->registers),
 			      (void *)(unsigned long)(thread->vcpu + layout.vcpu_arch +
 						      layout.arch_regs));
+	ret->registers[SP] = 0;
+	if (!layout.has_vmcb)
+		return;
 	ret->registers[AX] = read_word(vmcb + layout.vmcb_rax);
 	ret->registers[SP] = read_word(vmcb + layout.vmcb_rsp);
 }
@@ -461,7 +472,7 @@ static __always_inline void write_stacks(void *ring, struct sampler_thread *thre
 	__builtin_memset(&scratch->stacks, 0, sizeof(scratch->stacks));
 	read_registers(thread, vmcb, &scratch->stacks);
 	copy_stacks(scratch, thread, vm, gs_base, record);
-	record->flags |= SAMPLER_STACKS_TAKEN;
+	record->flags |= SAMPLER_STACKS_TAKEN | (layout.has_vmcb ? 0 : SAMPLER_NO_SP);
 	scratch->record = *record;
 	used = scratch->used;
 	if (used <= SAMPLER_STACK_BYTES)
@@ -515,7 +526,7 @@ static __always_inline bool take(struct bpf_perf_event_data *context,
 	}
 	if (!ring)
 		return true;
-	if (takes_stacks && vm && layout.has_vmcb)
+	if (takes_stacks && vm)
 		write_stacks(ring, thread, vm, vmcb, gs_base, &record);
 	else
 		bpf_ringbuf_output(ring, &record, sizeof(record), wakeup(ring));

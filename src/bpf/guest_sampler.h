@@ -85,6 +85,7 @@ enum {
 	SAMPLER_NESTED = 4,  /* of a guest in the guest */
 	SAMPLER_TASK = 8,    /* task, mm, pid, tgid and comm are set */
 	SAMPLER_STACKS_TAKEN = 16, /* a struct sampler_stacks follows the record */
+	SAMPLER_NO_SP = 32, /* SP of its registers is not known; stacks begin where BP points */
 };
 
 /* A sample of a guest. */

@@ -175,7 +175,11 @@ static void note_beginning(const struct recorder *recorder, const struct record_
 			 stats.ring_bytes >> 10);
 	if (recorder_lacks_chains(recorder))
 		log_note("guest samples have no call chains here: that takes an AMD host with Linux 5.17 "
-			 "or later, BPF, and guest memory ('perfvisor doctor' says what is missing)");
+			 "or later, or Intel's with 6.3, BPF, and guest memory ('perfvisor doctor' says what "
+			 "is missing)");
+	else if (recorder_lacks_sp(recorder))
+		log_note("guests have call chains here only where their code keeps frame pointers: their "
+			 "stack pointer is out of reach on this host");
 	log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
 		   stats.ring_bytes >> 10);
 }

@@ -45,6 +45,7 @@ struct capture_stack {
 #define CAPTURE_KERNEL_STACKS 2
 struct capture_stacks {
 	const uint64_t *registers; /* SAMPLER_REGISTERS of src/bpf/guest_sampler.h */
+	bool sp_unknown; /* SP is not among them: a stack is what is above BP, if that is in one */
 	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
 	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
 };
@@ -117,8 +118,8 @@ struct sampler_vm;
 struct guest_cpus;
 bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
 		       const struct guest_cpus *cpus);
-/* Whether stacks are copied, once guests are seen: without registers they cannot be found. */
-bool capture_sees_stacks(const struct capture *capture);
+/* Whether all registers are known, of which stacks are found, once guests are seen; else SP is not. */
+bool capture_sees_registers(const struct capture *capture);
 
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
 /* Until a ring is half full, a thread ends, a signal comes, or TIMEOUT_MS pass. */

@@ -138,6 +138,7 @@ static void take_record(void *context, const struct sampler_record *record,
 	fill_guest(record, &guest);
 	if (stacks) {
 		fill_stacks(stacks, &copies);
+		copies.sp_unknown = record->flags & SAMPLER_NO_SP;
 		guest.stacks = &copies;
 	}
 	capture_deliver(capture, draining->event, record->number, &sample, &guest);
@@ -195,7 +196,7 @@ struct sampler_cost capture_cost(const struct capture *capture)
 	return sum;
 }
 
-bool capture_sees_stacks(const struct capture *capture)
+bool capture_sees_registers(const struct capture *capture)
 {
 	if (!capture_sees_guests(capture))
 		return false;

@@ -373,7 +373,12 @@ void recorder_destroy(struct recorder *recorder)
 
 bool recorder_lacks_chains(const struct recorder *recorder)
 {
-	return recorder->chain && !(recorder->reader && capture_sees_stacks(recorder->capture));
+	return recorder->chain && !(recorder->reader && capture_sees_guests(recorder->capture));
+}
+
+bool recorder_lacks_sp(const struct recorder *recorder)
+{
+	return recorder->chain && !capture_sees_registers(recorder->capture);
 }
 
 bool recorder_look_at_guests(struct recorder *recorder)

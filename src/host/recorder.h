@@ -55,6 +55,8 @@ void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
 /* Call chains were asked for, and guest samples will have none here. */
 bool recorder_lacks_chains(const struct recorder *recorder);
+/* Or only those of code that keeps frame pointers: the guests' stack pointers are out of reach. */
+bool recorder_lacks_sp(const struct recorder *recorder);
 /*
  * Waits until the guests there are have been looked at, for a moment at most, and says whether they
  * have: samples of a kernel that is known say their process.

@@ -53,6 +53,14 @@ static enum perfdata_chain_end end_of(enum unwind_end end)
 	return PERFDATA_CHAIN_BAD;
 }
 
+static struct unwind_registers registers_of(const struct capture_guest *guest, uint64_t ip)
+{
+	struct unwind_registers registers = kvm_registers_for_unwind(guest->stacks->registers, ip);
+
+	registers.sp_unknown = guest->stacks->sp_unknown;
+	return registers;
+}
+
 static struct unwind_stack stack_of(const struct capture_stack *stack)
 {
 	return (struct unwind_stack){
@@ -97,7 +105,7 @@ static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
 static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 					 const struct capture_guest *guest, uint64_t ip)
 {
-	struct unwind_registers start = kvm_registers_for_unwind(guest->stacks->registers, ip);
+	struct unwind_registers start = registers_of(guest, ip);
 	const struct guest_image_code *code = &recorder->vms.items[vm].image;
 	struct unwind_program program = { .mappings = code->items, .count = code->count };
 	struct unwind_stack copy = stack_of(&guest->stacks->user);
@@ -113,14 +121,15 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 					  const struct capture_guest *guest, uint64_t ip,
 					  uint64_t time_ns)
 {
-	struct unwind_registers start = kvm_registers_for_unwind(guest->stacks->registers, ip);
+	struct unwind_registers start = registers_of(guest, ip);
 	const struct unwind_table *table = recorder->vms.items[vm].unwind;
 	struct recorder_chain *chain = recorder->chain;
 	struct unwind_stack copies[CAPTURE_KERNEL_STACKS];
 	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 	enum perfdata_chain_end end;
 
-	if (!guest->stacks->kernel[0].end.value) /* where a Linux kernel's stack would be */
+	/* Where a Linux kernel's stack would be; without SP there is none but of Linux. */
+	if (!start.sp_unknown && !guest->stacks->kernel[0].end.value)
 		return add_image(recorder, vm, guest, ip);
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copies[i] = stack_of(&guest->stacks->kernel[i]);
@@ -218,8 +227,7 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 		add(chain, sample->ip);
 		end = guest ? PERFDATA_CHAIN_UNREADABLE : PERFDATA_CHAIN_NO_REGISTERS;
 	} else if (user) {
-		struct unwind_registers start =
-			kvm_registers_for_unwind(guest->stacks->registers, sample->ip);
+		struct unwind_registers start = registers_of(guest, sample->ip);
 
 		end = add_user(recorder, vm, guest, &start, sample->time_ns);
 	} else {

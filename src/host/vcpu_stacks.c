@@ -119,7 +119,7 @@ static struct error *open_capture(struct survey *survey)
 	config.events = survey->events.items.items;
 	config.event_count = survey->events.items.count;
 	error = capture_create(&config, &survey->capture);
-	if (!error && !capture_sees_stacks(survey->capture))
+	if (!error && !capture_sees_registers(survey->capture))
 		error = error_create(
 			ERROR_UNSUPPORTED,
 			"the registers of a running vCPU are out of reach on this host");

@@ -168,6 +168,8 @@ const struct unwind_row *unwind_row_by_code(const struct unwind_program *program
 	static const struct unwind_row outermost = { .type = UNWIND_ROW_END };
 	uint64_t offset = walk->ip - !walk->signal - mapping->start.value + mapping->offset;
 
+	if (!walk->sp_known) /* by which it would be told where in its function it is */
+		return &entry;
 	switch (place_of(mapping->functions, offset, walk->signal)) {
 	case PLACE_ENTRY:
 	case PLACE_RETURN:

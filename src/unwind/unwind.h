@@ -23,6 +23,7 @@ struct unwind_registers {
 	uint64_t ax, dx, di, r10, r13;
 	bool others_known;         /* the five above */
 	bool ip_is_return_address; /* of a call: the stack of a thread that sleeps */
+	bool sp_unknown; /* SP is not: only rows that go by other registers lead on */
 };
 
 struct unwind_frame {

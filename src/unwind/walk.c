@@ -110,6 +110,11 @@ static bool take_other(struct unwind_walk *walk, uint64_t value, uint64_t *ret)
 	return walk->others_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
 }
 
+static inline bool has_sp(struct unwind_walk *walk)
+{
+	return walk->sp_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
+}
+
 static inline bool has_bp(struct unwind_walk *walk)
 {
 	return walk->bp_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
@@ -121,30 +126,30 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 	switch ((enum unwind_base)row->sp_base) {
 	case UNWIND_BASE_SP:
 		*ret = walk->sp + row->sp_offset;
-		return true;
+		return has_sp(walk);
 	case UNWIND_BASE_BP:
 		*ret = walk->bp + row->sp_offset;
 		return has_bp(walk);
 	case UNWIND_BASE_SP_WORDS:
 		*ret = walk->sp + row->sp_offset * (int64_t)UNWIND_WORD;
-		return true;
+		return has_sp(walk);
 	case UNWIND_BASE_SP_PLT:
 		*ret = walk->sp + row->sp_offset;
 		if ((int)(walk->ip & 15) >= row->bp_offset)
 			*ret += UNWIND_WORD;
-		return true;
+		return has_sp(walk);
 	case UNWIND_BASE_SP_INDIRECT_WORD:
-		if (!read_word(walk, walk->sp + row->sp_offset, ret))
+		if (!has_sp(walk) || !read_word(walk, walk->sp + row->sp_offset, ret))
 			return false;
 		*ret += UNWIND_WORD;
 		return true;
 	case UNWIND_BASE_SP_INDIRECT:
-		if (!read_word(walk, walk->sp, ret))
+		if (!has_sp(walk) || !read_word(walk, walk->sp, ret))
 			return false;
 		*ret += row->sp_offset;
 		return true;
 	case UNWIND_BASE_SP_OFFSET_INDIRECT:
-		return read_word(walk, walk->sp + row->sp_offset, ret);
+		return has_sp(walk) && read_word(walk, walk->sp + row->sp_offset, ret);
 	case UNWIND_BASE_BP_INDIRECT:
 		return has_bp(walk) && read_word(walk, walk->bp + row->sp_offset, ret);
 	case UNWIND_BASE_AX:
@@ -195,9 +200,12 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 {
 	uint64_t bp = walk->bp;
 
+	if (row->bp_base == UNWIND_BASE_BP_TOP && !has_sp(walk))
+		return false;
 	if (!read_word(walk, frame - UNWIND_WORD, &walk->ip) || !find_bp(walk, row, frame, &bp))
 		return false;
 	walk->sp = frame;
+	walk->sp_known = true;
 	walk->bp = bp;
 	walk->others_known = false;
 	return true;
@@ -231,6 +239,7 @@ static bool take_iret(struct unwind_walk *walk, const uint8_t *iret, const uint8
 		return unwind_walk_end(walk, UNWIND_BAD, walk->sp);
 	walk->ip = word(iret, IRET_IP);
 	walk->sp = word(iret, IRET_SP);
+	walk->sp_known = true;
 	return true;
 }
 
@@ -277,7 +286,7 @@ static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 	uint64_t bp;
 	const uint8_t *context;
 
-	if (!read_word(walk, walk->sp + row->bp_offset, &bp))
+	if (!has_sp(walk) || !read_word(walk, walk->sp + row->bp_offset, &bp))
 		return false;
 	context = look(walk, at, SIGNAL_WORDS * UNWIND_WORD);
 	if (!context)
@@ -366,13 +375,14 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 		.stacks = stacks,
 		.stack_count = stack_count < UNWIND_MAX_STACKS ? stack_count : UNWIND_MAX_STACKS,
 		.ip = registers->ip,
-		.sp = registers->sp,
+		.sp = registers->sp_unknown ? 0 : registers->sp,
 		.bp = registers->bp,
 		.ax = registers->ax,
 		.dx = registers->dx,
 		.di = registers->di,
 		.r10 = registers->r10,
 		.r13 = registers->r13,
+		.sp_known = !registers->sp_unknown,
 		.bp_known = true,
 		.others_known = registers->others_known,
 		.signal = !registers->ip_is_return_address,

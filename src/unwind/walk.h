@@ -13,9 +13,9 @@ struct unwind_walk {
 	size_t stack_count;
 	const struct unwind_stack *stack; /* what was read last; NULL at first */
 	uint32_t entered;                 /* bits of stacks */
-	uint64_t ip, sp, bp;
+	uint64_t ip, sp, bp; /* sp: 0 where it is not known */
 	uint64_t ax, dx, di, r10, r13;
-	bool bp_known, others_known;
+	bool sp_known, bp_known, others_known;
 	bool signal;  /* the instruction at ip was interrupted: ip is no return address */
 	bool guessed; /* this frame and all behind it */
 	struct unwind_chain *chain;

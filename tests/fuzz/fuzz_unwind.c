@@ -35,6 +35,7 @@ static struct unwind_registers take_registers(struct cursor *input, uint8_t flag
 	registers.r13 = cursor_u64(input);
 	registers.others_known = flags & 1;
 	registers.ip_is_return_address = flags & 2;
+	registers.sp_unknown = flags & 4;
 	return registers;
 }
 

@@ -4,6 +4,7 @@
 # (known_chains/, loaded by lab/run). It ends where these fail. Where the guest has perf, and the host
 # wants it to, it records itself, for the host (guest_perf.sh).
 [ ! -e /root/guest_perf.sh ] || sh /root/guest_perf.sh &
+[ ! -e /root/known_frames ] || /root/known_frames &
 syscalls &
 user7525 &
 reader &

@@ -4,7 +4,9 @@
 stands behind a call instruction, and what that calls is the function of the frame inside it, or one
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
-Of user7525 it is known who calls whom, to the very start; it has no frame pointers.
+Of user7525 it is known who calls whom, to the very start; it has no frame pointers. Of a recording without
+stack pointers, as on Intel hosts, the same holds, and that chains of known_frames, which keeps frame pointers,
+are whole.
 """
 import collections
 import glob
@@ -185,6 +187,33 @@ check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for mode
       "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
 
 
+def check_without_sp():
+    starts = {"user7525": ([], ["hot_a"], ["hot_b"]),
+              "known_frames": ([], ["frame_1"], ["frame_2", "frame_1"], ["frame_3", "frame_2", "frame_1"])}
+    whole = {program: [begin + start for begin in begins] for program, begins in starts.items()}
+    kernels, callers, bad, of_frames = 0, 0, [], []
+    for block in blocks_of_guests(f"{folder}/without_sp.script"):
+        frames, program = frames_of(block), comm_of(block)
+        kernel = [address for address, _ in frames if address >> 63]
+        user = [symbol for _, symbol in frames[len(kernel):]]
+        kernels += bool(kernel)
+        callers += len(kernel) > 1
+        if len(kernel) > 1 and not (ENDS.match(name(kernel[-1])) and
+                                    all(is_right(*pair) for pair in zip(kernel, kernel[1:]))):
+            bad.append([name(address) for address in kernel])
+        if user and len(kernel) == 1 and not ENDS.match(name(kernel[0])):
+            bad.append([name(kernel[0])] + user)
+        if program in whole and len(user) > 1 and user not in whole[program]:
+            bad.append(user)
+        if not kernel and user and user[0] == "frame_3":
+            of_frames.append(user in whole["known_frames"])
+    of_frames = of_frames[of_frames.index(True):] if True in of_frames else []
+    check(callers >= 10 and not bad,
+          f"without SP: {callers} of {kernels} kernel chains have callers, right ones; wrong: {bad[:4]}")
+    check(len(of_frames) >= 100 and sum(of_frames) >= 0.99 * len(of_frames),
+          f"without SP: {sum(of_frames)} of {len(of_frames)} chains in frame_3, by frame pointers, are whole")
+
+
 def guests_samples(path, *form):
     with open(f"{folder}/{path}", "rb") as file:
         return subprocess.run(["python3", "tests/cli/guest_samples.py", *form], stdin=file,
@@ -198,6 +227,8 @@ if sys.argv[2:] == ["native"]:
     check(len(ours) == len(perfs) >= 5000 and not differ,
           f"convert --native: of {len(ours)} lines stock perf has {len(differ)} that differ, and "
           f"{len(perfs) - len(ours)} more: {differ[:4]}")
+if os.path.exists(f"{folder}/without_sp"):
+    check_without_sp()
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
     check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
 sys.exit(exit_status())

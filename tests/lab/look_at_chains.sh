@@ -10,6 +10,7 @@ perfvisor=${PERFVISOR:?}
 "$perfvisor" report -i chains >./report || exit
 "$perfvisor" script -i kernel_only -F comm,pid,ip >kernel_only.script || exit
 [ ! -e beside ] || "$perfvisor" script --max-stack 1000 -i beside -F comm,pid,ip,sym >beside.script || exit
+[ ! -e without_sp ] || "$perfvisor" script --max-stack 1000 -i without_sp -F comm,pid,ip,sym >without_sp.script || exit
 if [ "${2-}" = native ]; then
 	fields=comm,pid,tid,time,period,ip,sym,symoff,dso
 	"$perfvisor" script --max-stack 1000 -i chains -F $fields,machine_pid,vcpu >as_guest || exit

@@ -4,7 +4,7 @@
 # of every chain against the guest's own code; those through a module whose chains are known against its
 # source and the guest's own unwinder, from user code to interrupts; beside those of the host; and beside
 # what perf records inside the guest. Guests of four kernels, two hosts, four and five levels of page
-# tables, one and four vCPUs.
+# tables, one and four vCPUs. And what is left of that where stack pointers are out of reach.
 set -u
 . tests/lab/in_lab.sh
 bytes=build/release/tests/lab/guest_bytes
@@ -62,7 +62,9 @@ try '' check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh 
 try native check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
-try '' check_host_chains -- sid sid --guest-cpus 1 -- bash /root/chains_host.sh --host --guest
+try '' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
+	--add tests/lab/without_sp_host.sh -- \
+	sh -c 'bash /root/chains_host.sh --host --guest && bash /root/without_sp_host.sh'
 finish_check
 checking=''
 awk '{ all += $1; right += $2 } END {

@@ -78,10 +78,12 @@ static int drop_scene(void **state)
 	return 0;
 }
 
+static bool sp_unknown;
+
 static void run(uint64_t place, uint64_t sp, uint64_t bp)
 {
 	struct unwind_program program = { .mappings = &scene.mapping, .count = 1 };
-	struct unwind_registers registers = { .ip = CODE + place, .sp = sp, .bp = bp };
+	struct unwind_registers registers = { .ip = CODE + place, .sp = sp, .bp = bp, .sp_unknown = sp_unknown };
 	struct unwind_stack stack = { GVA(STACK), sizeof(scene.words), (uint8_t *)scene.words,
 				      GVA(STACK + sizeof(scene.words)) };
 
@@ -127,6 +129,21 @@ static void each_place_of_a_function(void **state)
 	expect_whole(FRAMELESS);
 	run(FRAMELESS_RETURN, SP_OF(11), SP_OF(20));
 	expect_whole(FRAMELESS_RETURN);
+}
+
+/* In front of the push, or in its body: that is told by what is at SP. */
+static void nothing_without_sp(void **state)
+{
+	static const uint64_t places[] = { INNER, INNER_PUSH, INNER_MOVE, INNER_BODY, INNER_RETURN, FRAMELESS };
+
+	(void)state;
+	sp_unknown = true;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		run(places[i], SP_OF(11), SP_OF(10));
+		assert_int_equal(scene.chain.end, UNWIND_NO_REGISTERS);
+		assert_int_equal(scene.chain.count, 1);
+	}
+	sp_unknown = false;
 }
 
 /* The frame was left: by BP its caller would be missed. */
@@ -197,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_place_of_a_function),
+		TEST(nothing_without_sp),
 		TEST(a_frame_that_was_left),
 		TEST(a_frame_that_is_not_there_yet),
 		TEST(what_cannot_be_told),

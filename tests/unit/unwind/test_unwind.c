@@ -295,6 +295,45 @@ static void test_registers_that_are_known_or_not(void **state)
 	expect_end(2, UNWIND_NO_REGISTERS, FUNCTION(REALIGNED) + 8);
 }
 
+/* On hosts where SP is out of reach: a row that goes by another register gives the caller's. */
+static void test_sp_that_is_not_known(void **state)
+{
+	static const uint64_t by_sp[] = { FUNCTION(A), FUNCTION(A) + 0x80, FUNCTION(ENTRY), FUNCTION(INTERRUPT),
+					  FUNCTION(PARTIAL_ENTRY), FUNCTION(IRQ_CALL), FUNCTION(GLOBAL_IRQ) };
+	size_t top = USER_REGISTERS - 13;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		begin(all_forms[i]);
+		put_user_registers();
+		put_system_call(top);
+		scene.registers.sp_unknown = true;
+		scene.registers.bp = SP_OF(top + 8);
+		/* What SP would have led to, if it were taken for one. */
+		scene.task[10] = FUNCTION(THREAD) + 1;
+		scene.stacks[0].start = GVA(0);
+		for (size_t j = 0; j < sizeof(by_sp) / sizeof(*by_sp); j++) {
+			run(by_sp[j], SP_OF(10));
+			expect_end(1, UNWIND_NO_REGISTERS, by_sp[j]);
+			run(by_sp[j], 0);
+			expect_end(1, UNWIND_NO_REGISTERS, by_sp[j]);
+		}
+		scene.stacks[0].start = GVA(TASK_STACK);
+		run(FUNCTION(B) + 4, 0);
+		expect(1, FUNCTION(C) + 0x30, UNWIND_FRAME_CALL);
+		expect(2, FUNCTION(ENTRY) + 0x40, UNWIND_FRAME_CALL);
+		expect_end(3, UNWIND_COMPLETE, 0);
+		expect_user(0x401000, 0x7ffff000, 0x7ffff800);
+		run(FUNCTION(THREAD), 0);
+		expect_end(1, UNWIND_COMPLETE, 0);
+		run(FUNCTION(UNKNOWN), 0);
+		expect_end(1, UNWIND_NO_DATA, FUNCTION(UNKNOWN));
+		scene.registers.bp = 0x1234;
+		run(FUNCTION(B) + 4, SP_OF(10));
+		expect_end(1, UNWIND_UNREADABLE, 0x123c);
+	}
+}
+
 /* A function that realigns its stack keeps its caller's BP where its own points. */
 static void test_bp_by_bp(void **state)
 {
@@ -524,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_partial_registers),
 		cmocka_unit_test(test_what_no_processor_pushes),
 		cmocka_unit_test(test_registers_that_are_known_or_not),
+		cmocka_unit_test(test_sp_that_is_not_known),
 		cmocka_unit_test(test_bp_by_bp),
 		cmocka_unit_test(test_registers_that_an_interrupt_gives),
 		cmocka_unit_test(test_how_chains_end),

@@ -20,7 +20,7 @@ static struct {
 	struct unwind_chain chain;
 } scene;
 
-static const uint32_t row_ips[] = { 0, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80 };
+static const uint32_t row_ips[] = { 0, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0 };
 static const struct unwind_row scene_rows[] = {
 	{ .type = UNWIND_ROW_CALL, .sp_base = UNWIND_BASE_SP, .sp_offset = 8 },
 	{ .type = UNWIND_ROW_CALL, .sp_base = UNWIND_BASE_SP_PLT, .sp_offset = 8, .bp_offset = 11 },
@@ -38,6 +38,11 @@ static const struct unwind_row scene_rows[] = {
 	{ .type = UNWIND_ROW_END },
 	{ .type = UNWIND_ROW_CALL, .sp_base = UNWIND_BASE_SP_INDIRECT_WORD, .sp_offset = 16 },
 	{ .type = UNWIND_ROW_CALL, .sp_base = UNWIND_BASE_SP_WORDS, .sp_offset = 5 },
+	{ .type = UNWIND_ROW_SIGNAL, .sp_offset = 160, .bp_offset = 8 },
+	{ .type = UNWIND_ROW_CALL,
+	  .sp_base = UNWIND_BASE_BP,
+	  .sp_offset = 16,
+	  .bp_base = UNWIND_BASE_BP_TOP },
 };
 enum {
 	LEAF = 0x4,
@@ -50,6 +55,8 @@ enum {
 	START_END = 0x70,
 	BY_WORD = 0x74,
 	FAR = 0x84,
+	SIGNAL = 0x94,
+	BY_BP_OR_SP = 0xa4,
 	NO_CODE = 0x1000
 };
 
@@ -75,10 +82,12 @@ static int drop_scene(void **state)
 	return 0;
 }
 
+static bool sp_unknown;
+
 static void run(uint64_t place, uint64_t bp, bool frame_pointers)
 {
 	struct unwind_program program = { &scene.mapping, 1, frame_pointers };
-	struct unwind_registers registers = { .ip = CODE + place, .sp = STACK, .bp = bp };
+	struct unwind_registers registers = { .ip = CODE + place, .sp = STACK, .bp = bp, .sp_unknown = sp_unknown };
 	struct unwind_stack stack = { GVA(STACK), sizeof(scene.words), (uint8_t *)scene.words,
 				      GVA(STACK + sizeof(scene.words)) };
 
@@ -175,6 +184,34 @@ static void frame_pointers_are_guesses(void **state)
 	expect(3, UNWIND_NO_DATA, CODE + UNKNOWN);
 }
 
+/* BY_BP's caller is known by BP, and with it SP, by which LEAF's is. */
+static void sp_that_is_not_known(void **state)
+{
+	static const uint64_t by_sp[] = { LEAF, PLT, LOSES_BP, BY_WORD, FAR, SIGNAL };
+
+	(void)state;
+	scene.words[4] = STACK;
+	scene.words[5] = CODE + LEAF;
+	scene.words[6] = CODE + START;
+	for (size_t i = 0; i < WORDS; i++)
+		if (i < 4 || i > 6)
+			scene.words[i] = CODE + START;
+	sp_unknown = true;
+	run(BY_BP, STACK + 32, false);
+	expect(3, UNWIND_COMPLETE, 0);
+	assert_int_equal(frames[1].address, CODE + LEAF);
+	assert_int_equal(frames[2].address, CODE + START);
+	for (size_t i = 0; i < sizeof(by_sp) / sizeof(*by_sp); i++) {
+		run(by_sp[i], STACK + 32, false);
+		expect(1, UNWIND_NO_REGISTERS, CODE + by_sp[i]);
+	}
+	run(BY_BP_OR_SP, STACK, false);
+	expect(1, UNWIND_NO_REGISTERS, CODE + BY_BP_OR_SP);
+	run(START, 0, false);
+	expect(1, UNWIND_COMPLETE, 0);
+	sp_unknown = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bp_that_was_lost, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(frames_far_apart, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(frame_pointers_are_guesses, make_scene, drop_scene),
+		cmocka_unit_test_setup_teardown(sp_that_is_not_known, make_scene, drop_scene),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
