@@ -50,6 +50,26 @@ static struct error *check_output(const char *input, const char *output)
 	return NULL;
 }
 
+/* Other readers than perf know files by this table alone. */
+static struct perfdata_writer_build_id *list_build_ids(const struct native *native)
+{
+	struct perfdata_writer_build_id *list = memory_calloc(native->files.count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < native->files.count; i++) {
+		const struct native_file *file = &native->files.items[i];
+		const struct dso_entry *entry = native->session->dsos.items.items[file->dso];
+
+		list[i] = (struct perfdata_writer_build_id){
+			.path = intern_string(native->session->strings, entry->path),
+			.bytes = file->build_id,
+			.size = file->build_id_bytes,
+			.misc = PERF_RECORD_MISC_USER,
+			.pid = UINT32_MAX,
+		};
+	}
+	return list;
+}
+
 static struct error *write_features(const struct native *native, int argc, char **argv)
 {
 	const struct perfdata_reader *reader = native->session->reader;
@@ -58,6 +78,7 @@ static struct error *write_features(const struct native *native, int argc, char 
 	const struct perfdata_vm *vm =
 		inventory ? perfdata_inventory_find(inventory, native->machine->pid) : NULL;
 	_cleanup_free_ char **command_line = memory_calloc(argc + 1, sizeof(*command_line));
+	_cleanup_free_ struct perfdata_writer_build_id *build_ids = list_build_ids(native);
 	struct perfdata_writer_machine machine = {
 		.hostname = vm && *vm->host_name ? vm->host_name : native->machine->name,
 		.osrelease = vm ? vm->kernel_release : NULL,
@@ -66,7 +87,8 @@ static struct error *write_features(const struct native *native, int argc, char 
 		.memory_kb = vm ? vm->memory_bytes / 1024 : 0,
 	};
 	struct perfdata_writer_features features = { .machine = &machine, .argc = argc + 1,
-						     .argv = command_line };
+						     .argv = command_line, .build_ids = build_ids,
+						     .build_id_count = native->files.count };
 
 	command_line[0] = (char *)"perfvisor";
 	memcpy(command_line + 1, argv, argc * sizeof(*argv));

@@ -6,6 +6,8 @@
  *						(perf_data__kallsyms_name(), tools/perf/util/data.c,
  *						since 5.5)
  *	debug/.build-id/xx/yyyy…/elf		perf --buildid-dir FOLDER/debug …
+ *	debug/PATH/xxyyyy…/elf			the same file, for hotspot: --debugPaths FOLDER/debug
+ *						(PerfSymbolTable::findFile(), KDAB/perfparser)
  *
  * kcore has the kernel's ranges and no bytes. With it perf goes by addresses: without, it takes a
  * module's symbols only if the module's file is there, and none if that was looked at before the
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "cmd/convert.h"
 #include "symbol/elf_write.h"
@@ -29,6 +32,8 @@
 
 #define ELF_MAX_BYTES ((size_t)1 << 30)
 #define PAGE_BYTES 4096
+#define PATH_MAX_BYTES 1024 /* of programs that are found by path, too */
+#define PATH_MAX_PARTS 32
 
 static struct error *make_folder(const char *path)
 {
@@ -125,46 +130,88 @@ static struct error *write_kernel(const struct native *native, const char *path)
 	return error;
 }
 
-/* Makes FOLDER/xx/yyyy…; *RET stays NULL where it is there. */
-static struct error *make_entry(const char *folder, const struct native_file *file, char **ret)
+/* Makes FOLDER/xx/yyyy… of the build-id TEXT; *RET_NEW: it was not there. */
+static struct error *make_entry(const char *folder, const char *text, char **ret, bool *ret_new)
 {
-	char text[2 * PERFDATA_BUILD_ID_BYTES + 1] = "";
-	_cleanup_free_ char *first = NULL, *entry = NULL;
-	struct error *error;
+	_cleanup_free_ char *first = memory_printf("%s/%.2s", folder, text);
+	_cleanup_free_ char *entry = memory_printf("%s/%s", first, text + 2);
+	struct error *error = NULL;
 
-	for (size_t i = 0; i < file->build_id_bytes; i++)
-		snprintf(text + 2 * i, 3, "%02x", file->build_id[i]);
-	first = memory_printf("%s/%.2s", folder, text);
-	entry = memory_printf("%s/%s", first, text + 2);
-	if (!access(entry, F_OK))
-		return NULL;
-	error = make_folder(first);
-	if (!error)
+	*ret_new = access(entry, F_OK);
+	if (*ret_new)
+		error = make_folder(first);
+	if (!error && *ret_new)
 		error = make_folder(entry);
 	if (!error)
 		*ret = take_pointer(entry);
 	return error;
 }
 
-static struct error *write_program(struct native *native, const char *folder,
+/* A guest says what its paths are: none leads out of the folder that it is put behind. */
+static bool is_safe(const char *path)
+{
+	size_t parts = 0;
+
+	if (*path != '/' || strlen(path) > PATH_MAX_BYTES)
+		return false;
+	for (const char *part = path; part; part = strchr(part + 1, '/'), parts++)
+		if (part[1] == '/' || !part[1] || !strncmp(part, "/./", 3) ||
+		    !strncmp(part, "/../", 4) || !strcmp(part, "/.") || !strcmp(part, "/.."))
+			return false;
+	return parts <= PATH_MAX_PARTS;
+}
+
+/*
+ * The file ELF as DEBUG/PATH/TEXT/elf, too. Where it cannot be, a file there being another one's folder, one
+ * tool less finds it.
+ */
+static void link_by_path(const char *debug, const char *path, const char *text, const char *elf)
+{
+	_cleanup_free_ char *link_path = memory_printf("%s%s/%s/elf", debug, path, text);
+
+	if (!is_safe(path))
+		return;
+	for (char *end = link_path + strlen(debug) + 1; (end = strchr(end, '/')); end++) {
+		*end = '\0';
+		if (mkdir(link_path, 0700) && errno != EEXIST)
+			return;
+		*end = '/';
+	}
+	if (link(elf, link_path) && errno != EEXIST)
+		log_detail("no '%s': %s", link_path, strerror(errno));
+}
+
+static struct error *write_program(struct native *native, const char *debug,
 				   const struct native_file *file)
 {
 	struct dso_entry *entry = native->session->dsos.items.items[file->dso];
 	_cleanup_symbol_table_ struct symbol_table *table =
 		guest_files_table(native->session, entry);
 	const char *path = intern_string(native->session->strings, entry->path);
-	_cleanup_free_ char *place = NULL;
+	const char *name = strcmp(path, "[vdso]") ? "elf" : "vdso";
+	char text[2 * PERFDATA_BUILD_ID_BYTES + 1] = "";
+	_cleanup_free_ char *folder = memory_printf("%s/.build-id", debug);
+	_cleanup_free_ char *place = NULL, *elf = NULL;
 	_cleanup_buffer_ struct buffer bytes;
 	struct error *error;
+	bool is_new;
 
 	buffer_init(&bytes, ELF_MAX_BYTES);
 	if (!table || !symbol_table_count(table))
 		return NULL;
-	error = make_entry(folder, file, &place);
-	if (error || !place) /* the same file at another path: its symbols are there */
+	for (size_t i = 0; i < file->build_id_bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", file->build_id[i]);
+	error = make_entry(folder, text, &place, &is_new);
+	if (!error && is_new) { /* else the same file at another path: its symbols are there */
+		elf_write_symbols(table, elf_machine(native), file->build_id, file->build_id_bytes,
+				  &bytes);
+		error = write_file(place, name, &bytes);
+	}
+	if (error)
 		return error;
-	elf_write_symbols(table, elf_machine(native), file->build_id, file->build_id_bytes, &bytes);
-	return write_file(place, !strcmp(path, "[vdso]") ? "vdso" : "elf", &bytes);
+	elf = memory_printf("%s/%s", place, name);
+	link_by_path(debug, path, text, elf);
+	return NULL;
 }
 
 struct error *native_write_symbols(struct native *native, const char *path)
@@ -178,6 +225,6 @@ struct error *native_write_symbols(struct native *native, const char *path)
 	if (!error)
 		error = make_folder(folder);
 	for (size_t i = 0; i < native->files.count && !error; i++)
-		error = write_program(native, folder, &native->files.items[i]);
+		error = write_program(native, debug, &native->files.items[i]);
 	return error;
 }

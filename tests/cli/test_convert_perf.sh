@@ -87,15 +87,28 @@ refused 2 "'native' is the recording that is to be converted" --native -i native
 refused 1 'the recording has no VM' --native -i native -o again
 
 # What lies beside the file, by binutils.
-elf=$(find native/debug -name elf)
+elf=$(find native/debug/.build-id -name elf)
 nm "$elf" >got 2>&1
 echo '0000000000001000 T app_main' >want
 same 'nm' 1
 readelf -n "$elf" 2>&1 | grep -qE 'Build ID: [0-9a-f]{40}' || complain "$(readelf -n "$elf" 2>&1)"
+# By path, too, and in the header: hotspot finds it that way.
+read -r build_id _ < <(readelf -n "$elf" | sed -n 's/.*Build ID: //p')
+cmp "$elf" "native/debug/usr/bin/app/$build_id/elf" || complain "$(find native/debug)"
+perf report --header-only -i native 2>/dev/null | grep 'missing features' | grep BUILD_ID &&
+	complain 'the header has no build-ids'
+perf buildid-list -i native 2>/dev/null | grep -q "^$build_id /usr/bin/app$" || complain "$(perf buildid-list -i native)"
 [ "$(readelf -lW native/kcore_dir/kcore 2>&1 | grep -c '^  LOAD .*0xffffffff81001000 ')" = 1 ] ||
 	complain "kcore: $(readelf -lW native/kcore_dir/kcore 2>&1)"
 grep -q '^ffffffff81001900 T a_function_with.*	\[extra\]$' native/kcore_dir/kallsyms ||
 	complain 'kallsyms does not name a module'
+
+# A path that leads out of the folder.
+sed 's,/usr/bin/app,/../../evil_,g' vm.data >evil.data
+rm -rf native native.old
+convert --vm 'web <1>' -i evil.data
+grep -aq /../../evil_ native/data && [ -n "$(find native/debug/.build-id -name elf)" ] && [ ! -e evil_ ] &&
+	[ "$(find . -name elf | wc -l)" = 1 ] || complain "a path leads elsewhere: $(find . -name '*el[fv]*')"
 
 # Names that do harm to what reads them spoil no others.
 "$written/write_chains" harm.data >/dev/null
