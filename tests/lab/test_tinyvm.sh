@@ -3,7 +3,7 @@
 # tinyvm in the lab: the unikernel's own counts are the shares that it promises, and stock
 # perf's samples fall on its functions in these shares, by address. Shares are of the hot
 # functions' samples together; the bound is 4 standard deviations of a binomial share, with
-# 2,000 samples at least (share 0.75: +-0.039); all other functions have 1 % at most. perfvisor's
+# 2,000 samples at least (share 0.75: +-0.039); all other functions have 2 % at most. perfvisor's
 # call chains are those of the unikernel's source, with frame pointers and without; with a wrong
 # file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300 VMs at once.
 set -u
@@ -22,10 +22,15 @@ python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/halt.elf" byte.0=0x
 # The same code, with nothing but frame pointers to unwind it by.
 objcopy --remove-section .eh_frame --remove-section .user.eh_frame "$folder/unikernel.elf" \
 	"$work/unikernel-pointers.elf" || exit 1
-OUT=$work/out in_lab 180 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
+OUT=$work/out in_lab 300 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
 	--add "$folder/unikernel-nofp.elf" --add "$work/unikernel-pointers.elf" --add tests/lab/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
+# Looked at here: under emulation that takes as long as the recording.
+for recording in "$work"/out/*.data; do
+	"$PERFVISOR" script -i "$recording" -F ip >"${recording%.data}.chains" &&
+		"$PERFVISOR" report -i "$recording" -g >"${recording%.data}.report" 2>&1 || exit 1
+done
 for build in unikernel unikernel-nofp; do
 	nm -S "$folder/$build.elf" | awk '$3 ~ /^[tT]$/ { print }' >"$work/symbols.$build"
 done
@@ -82,11 +87,8 @@ def shares(mode, expected):
     hot = sum(counts.get(name, 0) for name in expected)
     total = sum(counts.values())
     check(hot >= 2000, f"{mode}: {hot} samples in hot functions")
-    # It leaves the guest from there, which takes the emulation about as long as a hundredth of its work.
-    leaving = counts.get("main_loop", 0)
-    check(leaving <= total / 33, f"{mode}: {leaving} of {total} samples where it leaves the guest")
-    elsewhere = total - hot - leaving
-    check(elsewhere <= total / 100, f"{mode}: {elsewhere} of {total} samples elsewhere")
+    # On the way to the leaf of "deep" are 0.7 %; of 4,600 samples 2 % are twelve standard deviations more.
+    check(total - hot <= total / 50, f"{mode}: {total - hot} of {total} samples elsewhere")
     for name, share in expected.items():
         bound = 4 * (share * (1 - share) / max(hot, 1)) ** 0.5
         seen = counts.get(name, 0) / max(hot, 1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What test_tinyvm.sh runs in the lab's host. It checks what needs no symbols, and leaves in
 # $OUT for the rest: MODE.stats (tinyvm --stats), MODE.samples (cpumode and IP of each
-# sample of stock perf, as `perf report -D` shows them), and NAME.chains (of perfvisor record -g).
+# sample of stock perf, as `perf report -D` shows them), and NAME.data (of perfvisor record -g).
 set -u
 status=0
 fail() {
@@ -50,12 +50,10 @@ chains() {
 	tinyvm --mode "$mode" "$@" "$elf" &
 	pid=$!
 	sleep 0.5
-	perfvisor record -v -g --max-overhead 100 -F 997 -p $pid --duration 3 -o /tmp/chains \
+	perfvisor record -v -g --max-overhead 100 -F 997 -p $pid --duration 2 -o "$OUT/$name.data" \
 		$([ "$file" = - ] || echo --guestvmlinux "$file") 2>"$OUT/$name.log" ||
 		fail "record -g: $(cat "$OUT/$name.log")"
 	end $pid TERM
-	perfvisor script -i /tmp/chains -F ip >"$OUT/$name.chains" 2>/tmp/log || fail "script: $(cat /tmp/log)"
-	perfvisor report -i /tmp/chains -g >"$OUT/$name.report" 2>&1
 }
 
 now_ms() {
