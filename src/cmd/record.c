@@ -18,6 +18,8 @@
 #define MAX_STACK_BYTES 32768
 #define FIRST_LOOK_NS 10000000000ull
 #define NAMES_SHOWN 3
+#define MAX_OVERHEAD_PERCENT 2
+#define MAX_PAUSED_PERCENT 10
 #define TRACING_DATA_MAX_BYTES (64u << 20)
 
 #define OPTION(type_, short_, name_, field, argument_, help_, ...)                                 \
@@ -38,7 +40,7 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_FLAG, 0, "host", host, NULL, "samples of the host, on the vCPUs' threads"),
 	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
 	OPTION(OPTION_UNSIGNED, 'F', "freq", frequency, "HZ",
-	       "samples a second and vCPU (default: 999)", .min = 1),
+	       "samples a second and vCPU (default: 999, with --engine qmp 49)", .min = 1),
 	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "a sample each COUNT events",
 	       .min = 1),
 	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
@@ -53,8 +55,11 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
 	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
 	       .max = MAX_STACK_BYTES),
+	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
+	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the guest",
+	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
 	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
-	       "of a core that samples may take of a vCPU before -F is lowered (default: 2)"),
+	       "of a core that samples may take of a vCPU before -F is lowered (default: 2, qmp: 10)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
@@ -104,6 +109,19 @@ static struct error *check_call_graph(struct record_options *options)
 	return NULL;
 }
 
+/* Before the defaults of others are set. */
+static struct error *check_engine(struct record_options *options)
+{
+	const char *engine = options->engine ? options->engine : "auto";
+
+	options->qmp = !strcmp(engine, "qmp");
+	if (!options->qmp && strcmp(engine, "auto") != 0)
+		return error_create(ERROR_USAGE, "--engine takes auto or qmp, not '%s'", engine);
+	if (!options->max_overhead)
+		options->max_overhead = options->qmp ? MAX_PAUSED_PERCENT : MAX_OVERHEAD_PERCENT;
+	return options->qmp ? record_qmp_check(options) : NULL;
+}
+
 static struct error *check_options(struct record_options *options)
 {
 	struct error *error;
@@ -123,6 +141,8 @@ static struct error *check_options(struct record_options *options)
 	}
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	error = options->call_graph ? check_call_graph(options) : NULL;
+	if (!error)
+		error = check_engine(options);
 	if (error)
 		return error;
 	if (!options->guest && !options->host)
@@ -180,8 +200,9 @@ static void note_beginning(const struct recorder *recorder, const struct record_
 	else if (recorder_lacks_sp(recorder))
 		log_note("guests have call chains here only where their code keeps frame pointers: their "
 			 "stack pointer is out of reach on this host");
-	log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
-		   stats.ring_bytes >> 10);
+	if (stats.ring_bytes)
+		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
+			   stats.ring_bytes >> 10);
 }
 
 static void show_progress(struct progress *progress, const struct recorder *recorder,
@@ -268,12 +289,16 @@ static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint6
 			   (unsigned long long)stats.due, (unsigned long long)all);
 }
 
-/* What sampling took away from the guests: only what the BPF program does is measured. */
-static void note_cost(const struct recorder *recorder)
+/* What sampling took away from the guests: what the BPF program does is measured, and what QEMU is asked. */
+static void note_cost(const struct recorder *recorder, const struct record_options *options)
 {
 	struct sampler_cost cost = recorder_cost(recorder);
 	uint64_t samples = sampler_cost_samples(&cost);
 
+	if (options->qmp) {
+		record_qmp_note_pauses(recorder, options, &cost);
+		return;
+	}
 	if (!samples) {
 		log_detail("no guest sample was taken by BPF: what they took is not known, and "
 			   "--max-overhead had no effect");
@@ -289,10 +314,17 @@ static void note_cost(const struct recorder *recorder)
 static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
 {
 	struct recorder_totals totals = recorder_totals(recorder);
+	struct capture_stats stats = recorder_capture_stats(recorder);
 	const char *cause = "the vCPUs were idle, or the event does not count in guests here";
 
 	if (!totals.vms)
 		cause = "no VM ran";
+	else if (stats.looks.failed)
+		cause = "QEMU could not be asked";
+	else if (stats.looks.paused)
+		cause = "the guest is paused";
+	else if (stats.looks.halted)
+		cause = "the vCPUs were halted";
 	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
 		cause = "its vCPUs have not run yet";
 	else if (sum->host_dropped)
@@ -303,7 +335,7 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 }
 
 /* What was written, and where all the samples went: the sum of the numbers is all of them. */
-static void note_end(const struct recorder *recorder, const char *path)
+static void note_end(const struct recorder *recorder, const struct record_options *options)
 {
 	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
 	struct perfdata_vm_counts sum = sum_counts(inventory);
@@ -313,10 +345,10 @@ static void note_end(const struct recorder *recorder, const char *path)
 	if (!written)
 		warn_of_nothing(recorder, &sum);
 	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
-	note_cost(recorder);
+	note_cost(recorder, options);
 	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
 		 "%llu lost; %s%llu not written",
-		 path, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,
+		 options->output, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,
 		 (unsigned long long)sum.guest_kernel, (unsigned long long)sum.guest_user,
 		 (unsigned long long)sum.host_written, (unsigned long long)sum.lost,
 		 inventory->guest && !inventory->host ? "of the host " : "",
@@ -353,7 +385,7 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 		error = record_directory_finish(options->output, symbols,
 						recorder_inventory(recorder));
 	if (!error)
-		note_end(recorder, options->output);
+		note_end(recorder, options);
 	return error;
 }
 
@@ -394,6 +426,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.guest_image = options->guestvmlinux,
 		.path = options->output,
 		.directory = options->directory,
+		.qmp = options->qmp,
 	};
 	_cleanup_recorder_ struct recorder *recorder = NULL;
 	struct error *error = record_symbols_load(symbols, NULL); /* before a file is touched */
@@ -415,7 +448,7 @@ static struct error *record(const struct record_options *options, struct record_
 static struct error *run_record(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
-	struct record_options options = { .stack_bytes = 8192, .max_overhead = 2 };
+	struct record_options options = { .stack_bytes = 8192 };
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;
@@ -455,6 +488,8 @@ const struct command command_record = {
 		    "  perfvisor record --guest --host -- ping -c 5 guest   # both sides, while "
 		    "ping runs\n"
 		    "  perfvisor record -g                       # with call chains\n"
-		    "  perfvisor record -e kvm:kvm_exit          # each exit, with its reason\n",
+		    "  perfvisor record -e kvm:kvm_exit          # each exit, with its reason\n"
+		    "  perfvisor record --engine qmp -p 4711     # a QEMU, with KVM or without; "
+		    "pauses it\n",
 	.run = run_record,
 };

@@ -23,9 +23,11 @@ struct record_options {
 	uint64_t frequency, count; /* 0: not given */
 	uint64_t stack_bytes;
 	const char *call_graph; /* as perf has it; NULL: not given */
+	const char *engine;	/* NULL: not given */
+	bool qmp;		/* it is that one */
 	const char *output;
 	double duration_s; /* 0: not given */
-	double max_overhead; /* percent */
+	double max_overhead; /* percent; 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
 };
 
@@ -42,6 +44,14 @@ void record_events_deinit(struct record_events *events);
 /* HEADER_TRACING_DATA of the tracepoints; *RET_COUNT 0 and nothing in OUT without any. */
 struct error *record_events_tracing_data(const struct record_events *events,
 					 struct buffer *out) MUST_CHECK;
+
+/* With --engine qmp (record_qmp.c). Nothing is opened by it. */
+struct error *record_qmp_check(const struct record_options *options) MUST_CHECK;
+struct error *record_qmp_prepare_event(const struct record_options *options,
+				       struct record_events *ret) MUST_CHECK;
+void record_qmp_note_pauses(const struct recorder *recorder,
+			    const struct record_options *options,
+			    const struct sampler_cost *pauses);
 
 /* The command to record (record_command.c): forked at once, runs when told to. */
 struct record_command {

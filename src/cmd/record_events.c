@@ -92,9 +92,12 @@ static struct error *prepare_event(struct host_event *event, const struct record
 
 struct error *record_events_prepare(const struct record_options *options, struct record_events *ret)
 {
-	struct record_events events = { .frequency =
-						options->count ? 0 : allowed_frequency(options) };
+	struct record_events events = { 0 };
 	struct error *error = NULL;
+
+	if (options->qmp)
+		return record_qmp_prepare_event(options, ret);
+	events.frequency = options->count ? 0 : allowed_frequency(options);
 
 	for (size_t i = 0; i < options->events.count && !error; i++)
 		error = host_events_parse(options->events.items[i], &events.list);

@@ -84,6 +84,7 @@ struct capture_sink {
 struct capture_engine;
 extern const struct capture_engine capture_threads_engine; /* an event per thread */
 extern const struct capture_engine capture_cpus_engine;    /* an event per CPU, and a filter */
+extern const struct capture_engine capture_qmp_engine;     /* a QEMU is asked; never by cost */
 
 struct capture_config {
 	const struct host_event *events; /* borrowed; probed, with their rate set */
@@ -95,6 +96,7 @@ struct capture_config {
 	const struct capture_engine *engine; /* NULL: by cost */
 	double max_overhead; /* share of a core that sampling may take of a thread; 0: any */
 	bool no_bpf;                         /* do without BPF, though it may be there */
+	uint32_t vmm; /* whose guest the threads are of, for an engine that knows one alone */
 };
 
 struct capture;
@@ -140,9 +142,16 @@ struct capture_stats {
 	uint64_t lost_seen;   /* lost so far, as far as is known while recording */
 	size_t ring_bytes;
 	bool ring_reduced; /* the mlock limit left no room for the size wanted */
+	/* Of an engine that looks at all vCPUs at once. */
+	struct {
+		uint64_t due, failed; /* by the timer; that took no sample for want of an answer */
+		uint64_t paused;      /* that met a guest that somebody else has paused */
+		uint64_t halted;      /* vCPUs that were halted, of all looks */
+		uint64_t elapsed_ns;  /* while it was enabled; complete after capture_finish() */
+	} looks;
 };
 struct capture_stats capture_stats(const struct capture *capture);
-/* What guest samples took that a BPF program took; all 0 where none did. */
+/* What guest samples took that a BPF program took, or how long looks paused the guest; else all 0. */
 struct sampler_cost capture_cost(const struct capture *capture);
 /* What samples, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
 const char *capture_description(const struct capture *capture);

@@ -4,7 +4,8 @@
  * all threads and all events with a rate, so that their samples stay comparable. It is never raised
  * again. Events with a fixed period stay as they are: who asks for each COUNT events gets them.
  *
- * What is measured is the BPF sampler (src/bpf/sampler_cost.h); where perf takes the samples, nothing is.
+ * What is measured is the BPF sampler (src/bpf/sampler_cost.h), or how long an engine pauses vCPUs; where perf
+ * takes the samples, nothing is.
  */
 #include <stdbool.h>
 
@@ -58,9 +59,10 @@ static uint64_t take_cost(struct capture *capture, size_t thread, size_t event)
 	uint64_t *seen = &capture->cost_seen.items[thread * capture->config.event_count + event];
 	uint64_t before = *seen;
 
-	if (!capture->samplers[event])
-		return 0;
-	*seen = guest_sampler_cost_ns(capture->samplers[event], &capture->threads.items[thread]);
+	*seen = capture->samplers[event]
+			? guest_sampler_cost_ns(capture->samplers[event],
+						&capture->threads.items[thread])
+			: capture->pauses.total_ns;
 	return *seen > before ? *seen - before : 0; /* of a thread that is gone nothing is known */
 }
 

@@ -31,6 +31,9 @@ struct capture_engine {
 	void (*enable)(struct capture *capture);
 	void (*disable)(struct capture *capture);
 	void (*set_rate)(struct capture *capture); /* as capture_rate() has become */
+	/* As capture_set_guest(), of an engine that looks into guests itself; NULL: samplers do that. */
+	bool (*set_guest)(struct capture *capture, const struct sampler_vm *guest,
+			  const struct guest_cpus *cpus);
 	void (*drain)(struct capture *capture);
 	void (*finish)(struct capture *capture); /* after the last drain: losses not yet told */
 	const char *(*description)(const struct capture *capture);
@@ -49,6 +52,7 @@ struct capture {
 	double rate_share; /* of the rates in config.events that is in force, at most 1 */
 	struct sampling_budget budget; /* share 0: none */
 	VECTOR(uint64_t) cost_seen;    /* ns at the last look: thread * event_count + event */
+	struct sampler_cost pauses;    /* of all threads at once, by the engine; 0: none */
 	uint64_t budget_ns;	       /* time of that look */
 	bool budget_exceeded;	       /* and was told to be */
 	struct guest_sampler **samplers; /* by event; NULL: no BPF for it */
@@ -74,6 +78,10 @@ void capture_deliver(struct capture *capture, size_t event, size_t thread,
 		     const struct perfdata_sample *sample, const struct capture_guest *guest);
 void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,
 			 uint64_t time_ns);
+/* A guest's sample of thread number RECORD->number. */
+void capture_deliver_record(struct capture *capture, size_t event,
+			    const struct sampler_record *record,
+			    const struct sampler_stacks *stacks);
 
 /*
  * Samplers of events (capture_samplers.c). A thread is to be added before a slot of its own is

@@ -113,15 +113,14 @@ static void fill_stacks(const struct sampler_stacks *stacks, struct capture_stac
 	}
 }
 
-static void take_record(void *context, const struct sampler_record *record,
-			const struct sampler_stacks *stacks)
+void capture_deliver_record(struct capture *capture, size_t event,
+			    const struct sampler_record *record,
+			    const struct sampler_stacks *stacks)
 {
-	const struct draining *draining = context;
-	struct capture *capture = draining->capture;
 	struct perfdata_sample sample = {
 		.ip = record->ip,
 		.time_ns = record->time_ns,
-		.period = capture_period(capture, draining->event, record->period),
+		.period = record->period,
 		.cpu = record->cpu,
 		.misc = record->flags & SAMPLER_USER ? PERF_RECORD_MISC_GUEST_USER
 						     : PERF_RECORD_MISC_GUEST_KERNEL,
@@ -141,7 +140,17 @@ static void take_record(void *context, const struct sampler_record *record,
 		copies.sp_unknown = record->flags & SAMPLER_NO_SP;
 		guest.stacks = &copies;
 	}
-	capture_deliver(capture, draining->event, record->number, &sample, &guest);
+	capture_deliver(capture, event, record->number, &sample, &guest);
+}
+
+static void take_record(void *context, const struct sampler_record *taken,
+			const struct sampler_stacks *stacks)
+{
+	const struct draining *draining = context;
+	struct sampler_record record = *taken;
+
+	record.period = capture_period(draining->capture, draining->event, taken->period);
+	capture_deliver_record(draining->capture, draining->event, &record, stacks);
 }
 
 void capture_samplers_drain(struct capture *capture)
@@ -180,6 +189,8 @@ void capture_samplers_tell_lost(struct capture *capture, size_t thread)
 
 bool capture_sees_guests(const struct capture *capture)
 {
+	if (capture->engine->set_guest)
+		return true;
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (!capture->samplers[i] || !guest_sampler_sees_guests(capture->samplers[i]))
 			return false;
@@ -188,7 +199,7 @@ bool capture_sees_guests(const struct capture *capture)
 
 struct sampler_cost capture_cost(const struct capture *capture)
 {
-	struct sampler_cost sum = { 0 };
+	struct sampler_cost sum = capture->pauses;
 
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (capture->samplers[i])
@@ -200,6 +211,8 @@ bool capture_sees_registers(const struct capture *capture)
 {
 	if (!capture_sees_guests(capture))
 		return false;
+	if (capture->engine->set_guest)
+		return true;
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (!guest_sampler_sees_registers(capture->samplers[i]))
 			return false;
@@ -211,6 +224,8 @@ bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sample
 {
 	bool all = true;
 
+	if (capture->engine->set_guest)
+		return capture->engine->set_guest(capture, guest, cpus);
 	for (size_t i = 0; i < capture->config.event_count; i++)
 		if (capture->samplers[i])
 			all &= guest_sampler_set_vm(capture->samplers[i], vm, guest, cpus);

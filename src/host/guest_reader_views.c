@@ -15,24 +15,18 @@
 #define RECHECKS 5
 #define RECHECK_NS 20000000
 
-static const struct host_vm *find_vm(const struct host_vms *vms, uint32_t pid)
-{
-	for (size_t i = 0; i < vms->items.count; i++)
-		if (vms->items.items[i].pid == pid)
-			return &vms->items.items[i];
-	return NULL;
-}
-
 const struct host_vm *guest_reader_look_for_vm(struct guest_reader *reader, uint32_t pid)
 {
 	_cleanup_error_ struct error *error = NULL;
-	const struct host_vm *vm = find_vm(&reader->vms, pid);
+	const struct host_vm *vm = host_vms_of_process(&reader->vms, pid);
 
 	if (vm)
 		return vm;
 	host_vms_deinit(&reader->vms);
 	error = host_vms_find(&reader->vms);
-	return error ? NULL : find_vm(&reader->vms, pid);
+	if (!error && reader->options.emulated && !host_vms_of_process(&reader->vms, pid))
+		error = host_vms_add_emulated(&reader->vms, pid);
+	return error ? NULL : host_vms_of_process(&reader->vms, pid);
 }
 
 /* Loading takes a moment, which is not taken where there is no guest. */

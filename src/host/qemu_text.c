@@ -18,8 +18,13 @@
  * "gpa2hva" (hmp_gpa2hva()): "Host virtual address for 0xc0000 (pc.rom) is 0x7f8267e00000".
  *
  * "info registers -a" (hmp_info_registers(), x86_cpu_dump_state()): for each vCPU a line "CPU#0", later
- * "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". Whether a vCPU runs a nested guest is
- * not there. Lines end with \r\n.
+ * "RAX=… RBX=…", "R8 =…", "RIP=… CPL=0 II=0 A20=1 SMM=0 HLT=0", "GS =0000 ffff8ace1ec00000 …",
+ * "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". In 32-bit code it is "EAX=…" and "EIP=…",
+ * without R8 and above. Whether a vCPU runs a nested guest, and the GS base that is not in force, are not
+ * there. Lines end with \r\n.
+ *
+ * "info cpus" (hmp_info_cpus()): "* CPU #0: thread_id=4711"; before QEMU 2.12 with more in between.
+ * "info status": "VM status: running".
  */
 #include "host/qemu_text.h"
 
@@ -30,6 +35,9 @@
 #include "guest/memory.h"
 
 #define MAX_ADDRESS_BITS 52 /* of physical memory, x86-64 */
+/* Of a vCPU: a bit for each general register, and its mode. R8 and above are not there in 32-bit code. */
+#define SEEN_MODE (1u << HOST_VM_REGISTERS)
+#define SEEN_ALL (SEEN_MODE | 1u << (HOST_VM_REGISTERS - 1) | 0xff)
 #define LINE_BYTES 512 /* what is longer is cut: names of regions stand at the end */
 
 struct text {
@@ -217,12 +225,56 @@ struct error *qemu_text_addresses(const char *bytes, size_t size, struct host_vm
 		    : error_create(ERROR_BAD_DATA, "QEMU does not say where the guest's memory is");
 }
 
+static void take_general(const char *line, struct host_vm_registers *registers, uint32_t *seen)
+{
+	static const char *const names[HOST_VM_REGISTERS][2] = {
+		{ "RAX=", "EAX=" }, { "RCX=", "ECX=" }, { "RDX=", "EDX=" }, { "RBX=", "EBX=" },
+		{ "RSP=", "ESP=" }, { "RBP=", "EBP=" }, { "RSI=", "ESI=" }, { "RDI=", "EDI=" },
+		{ "R8 =", "R8 =" }, { "R9 =", "R9 =" }, { "R10=", "R10=" }, { "R11=", "R11=" },
+		{ "R12=", "R12=" }, { "R13=", "R13=" }, { "R14=", "R14=" }, { "R15=", "R15=" },
+		{ "RIP=", "EIP=" },
+	};
+
+	for (size_t i = 0; i < HOST_VM_REGISTERS; i++)
+		if (find_register(line, names[i][0], &registers->registers[i]) ||
+		    find_register(line, names[i][1], &registers->registers[i]))
+			*seen |= 1u << i;
+}
+
+/* The base is behind the selector. */
+static void take_gs(const char *line, struct host_vm_registers *registers)
+{
+	uint64_t selector;
+
+	if (!starts_with(line, "GS ="))
+		return;
+	line += strlen("GS =");
+	if (take_hex(&line, &selector) && *line++ == ' ')
+		take_hex(&line, &registers->gs_base);
+}
+
+/* A vCPU in SMM runs code of the firmware, in memory of its own. */
+static void take_mode(const char *line, struct host_vm_registers *registers, uint32_t *seen)
+{
+	uint64_t level, halted, smm;
+
+	if (!find_register(line, "CPL=", &level) || !find_register(line, "HLT=", &halted) ||
+	    !find_register(line, "SMM=", &smm) || smm)
+		return;
+	registers->user = level == 3;
+	registers->halted = halted;
+	*seen |= SEEN_MODE;
+}
+
 /* The control registers stand in one line, EFER in a later one, which ends the vCPU. */
-static bool take_registers(const char *line, struct host_vm_registers *registers)
+static bool take_registers(const char *line, struct host_vm_registers *registers, uint32_t *seen)
 {
 	struct arch_mmu *mmu = &registers->mmu;
 	uint64_t cr0, cr3, cr4, efer;
 
+	take_general(line, registers, seen);
+	take_gs(line, registers);
+	take_mode(line, registers, seen);
 	if (find_register(line, "CR0=", &cr0) && find_register(line, "CR3=", &cr3) &&
 	    find_register(line, "CR4=", &cr4)) {
 		mmu->arch = &arch_x86_64;
@@ -234,6 +286,7 @@ static bool take_registers(const char *line, struct host_vm_registers *registers
 	if (!mmu->arch || !find_register(line, "EFER=", &efer))
 		return false;
 	mmu->x86.efer = efer;
+	registers->has_state = (*seen & SEEN_ALL) == SEEN_ALL;
 	return true;
 }
 
@@ -241,6 +294,7 @@ struct error *qemu_text_registers(const char *bytes, size_t size, struct host_vm
 {
 	struct text text = { bytes, bytes + size };
 	struct host_vm_registers registers = { 0 };
+	uint32_t seen = 0;
 
 	while (memory->registers.count < QEMU_TEXT_MAX_VCPUS && next_line(&text)) {
 		const char *number = text.line + strlen("CPU#");
@@ -248,12 +302,55 @@ struct error *qemu_text_registers(const char *bytes, size_t size, struct host_vm
 		if (starts_with(text.line, "CPU#")) {
 			registers = (struct host_vm_registers){ 0 };
 			registers.vcpu = strtoul(number, NULL, 10);
-		} else if (take_registers(text.line, &registers)) {
+			seen = 0;
+		} else if (take_registers(text.line, &registers, &seen)) {
 			vector_append(&memory->registers, registers);
 			registers = (struct host_vm_registers){ 0 };
+			seen = 0;
 		}
 	}
 	if (!memory->registers.count)
 		return error_create(ERROR_UNSUPPORTED, "QEMU names no registers of x86-64 vCPUs");
 	return NULL;
+}
+
+/* "* CPU #0: thread_id=4711", the current one with a star. */
+static bool parse_cpu(const char *line, struct host_vcpu *ret)
+{
+	static const char thread[] = "thread_id=";
+	unsigned long number, tid;
+	char *end;
+
+	line += strspn(line, "* ");
+	if (!starts_with(line, "CPU #"))
+		return false;
+	errno = 0;
+	number = strtoul(line + strlen("CPU #"), &end, 10);
+	line = *end == ':' ? strstr(end, thread) : NULL;
+	if (!line)
+		return false;
+	tid = strtoul(line + strlen(thread), &end, 10);
+	if (errno || number >= QEMU_TEXT_MAX_VCPUS || !tid || tid > INT32_MAX)
+		return false;
+	*ret = (struct host_vcpu){ .number = number, .tid = tid };
+	return true;
+}
+
+struct error *qemu_text_cpus(const char *bytes, size_t size, struct host_vm *vm)
+{
+	struct text text = { bytes, bytes + size };
+	struct host_vcpu vcpu;
+
+	while (vm->vcpus.count < QEMU_TEXT_MAX_VCPUS && next_line(&text))
+		if (parse_cpu(text.line, &vcpu))
+			vector_append(&vm->vcpus, vcpu);
+	return vm->vcpus.count ? NULL
+			       : error_create(ERROR_BAD_DATA, "QEMU does not name the threads of vCPUs");
+}
+
+bool qemu_text_runs(const char *bytes, size_t size)
+{
+	struct text text = { bytes, bytes + size };
+
+	return next_line(&text) && starts_with(text.line, "VM status: running");
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What QEMU's monitor prints for people, read by a program: "info mtree -f", "gpa2hva" and "info
- * registers -a". Pure: works on text that is given, of any size and content.
+ * What QEMU's monitor prints for people, read by a program: "info mtree -f", "gpa2hva", "info
+ * registers -a", "info cpus" and "info status". Pure: works on text that is given, of any size and content.
  */
 #ifndef HOST_QEMU_TEXT_H
 #define HOST_QEMU_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -32,5 +33,11 @@ struct error *qemu_text_addresses(const char *text, size_t size, struct host_vm_
 /* Appends to MEMORY the registers of the vCPUs; ERROR_UNSUPPORTED: they are not x86-64's. */
 struct error *qemu_text_registers(const char *text, size_t size, struct host_vm_memory *memory)
 	MUST_CHECK;
+
+/* Appends to VM its vCPUs, by QEMU's numbers, with their threads, which are to be checked. */
+struct error *qemu_text_cpus(const char *text, size_t size, struct host_vm *vm) MUST_CHECK;
+
+/* Whether the guest runs by "info status": nobody has paused it. */
+bool qemu_text_runs(const char *text, size_t size);
 
 #endif

@@ -266,7 +266,8 @@ static struct error *introduce_all(struct recorder *recorder)
 static void start_reader(struct recorder *recorder)
 {
 	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
-						.unwind_data = recorder->config.call_chains };
+						.unwind_data = recorder->config.call_chains,
+						.emulated = recorder->config.qmp };
 	_cleanup_error_ struct error *no_image = NULL;
 
 	if (recorder->config.call_chains && recorder->config.guest_image)
@@ -297,6 +298,11 @@ static struct error *open_everything(struct recorder *recorder)
 	if (error)
 		return error;
 	capture.expected_threads = recorder_count_threads(recorder, &found);
+	if (config->qmp) {
+		capture.engine = &capture_qmp_engine;
+		capture.no_bpf = true;
+		capture.vmm = recorder->inventory.vms.items[0].pid;
+	}
 	error = capture_create(&capture, &recorder->capture);
 	if (!error && config->guest && !config->no_memory)
 		start_reader(recorder);

@@ -43,6 +43,7 @@ struct recorder_config {
 	uint32_t user_stack_bytes; /* as much of programs' stacks */
 	const char *guest_image;   /* the ELF file of guests that are no Linux, for these; NULL: none */
 	const char *path;
+	bool qmp; /* the one VM, which may be a QEMU without KVM, is sampled by asking it */
 	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
 };
 

@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "host/process.h"
 #include "host/recorder_state.h"
+#include "host/vm_qemu.h"
 
 #define SCAN_NS 1000000000ull
 #define FULL_SCAN_NS 5000000000ull
@@ -100,6 +101,8 @@ struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret)
 	if (error)
 		return error;
 	recorder->scan_cost_ns = clock_monotonic_ns() - recorder->scanned_ns;
+	if (recorder->config.qmp)
+		error = vm_qemu_find(recorder->config.vms[0], ret);
 	for (size_t i = 0; i < recorder->config.vm_count && !error; i++) {
 		const struct host_vm *vm;
 
@@ -291,6 +294,15 @@ static void end_vms(struct recorder *recorder, const struct host_vms *found)
 	}
 }
 
+/* Of the one VM that is asked, whose vCPUs are those of the first look. */
+static void rescan_asked(struct recorder *recorder)
+{
+	uint32_t pid = recorder->inventory.vms.items[0].pid;
+
+	drop_ended_threads(recorder);
+	recorder->vms.items[0].alive = host_process_has_thread(pid, pid);
+}
+
 static bool waits_for_vcpus(const struct recorder *recorder, const struct host_vms *found)
 {
 	for (size_t i = 0; i < found->items.count; i++) {
@@ -314,6 +326,10 @@ struct error *recorder_rescan(struct recorder *recorder)
 	if (now - recorder->scanned_ns < (pause > SCAN_NS ? pause : SCAN_NS))
 		return NULL;
 	recorder->scanned_ns = now;
+	if (recorder->config.qmp) {
+		rescan_asked(recorder);
+		return NULL;
+	}
 	ended = drop_ended_threads(recorder);
 	forks = count_forks();
 	if (!ended && forks && forks == recorder->forks &&

@@ -235,6 +235,33 @@ struct error *host_vms_find(struct host_vms *ret)
 	return host_vm_finder_scan(finder, ret);
 }
 
+const struct host_vm *host_vms_of_process(const struct host_vms *vms, uint32_t pid)
+{
+	for (size_t i = 0; i < vms->items.count; i++)
+		if (vms->items.items[i].pid == pid)
+			return &vms->items.items[i];
+	return NULL;
+}
+
+struct error *host_vms_add_emulated(struct host_vms *vms, uint32_t pid)
+{
+	struct host_process_stat stat;
+	struct host_vm vm = { .pid = pid, .emulated = true };
+
+	if (!host_process_stat(pid, &stat))
+		return error_create(ERROR_NOT_FOUND, "there is no process %" PRIu32, pid);
+	vm.start_time_ns = stat.start_time_ns;
+	find_name(&vm);
+	if (strcmp(vm.vmm, "qemu") != 0) {
+		free(vm.name);
+		free(vm.vmm);
+		return error_create(ERROR_NOT_FOUND, "process %" PRIu32 " has no VM, and is no QEMU",
+				    pid);
+	}
+	vector_append(&vms->items, vm);
+	return NULL;
+}
+
 void host_vms_deinit(struct host_vms *vms)
 {
 	for (size_t i = 0; i < vms->items.count; i++) {

@@ -27,10 +27,16 @@ struct host_vm {
 	uint64_t memory_bytes;	/* of the guest: its memory slots by BPF; 0: not known */
 	uint64_t start_time_ns; /* of the process: wall clock since 1970 */
 	VECTOR(struct host_vcpu) vcpus; /* by number */
+	bool emulated; /* by a QEMU that does without KVM: host_vms_add_emulated() */
 };
 
 /* How vCPUs were tied to threads. */
-enum host_vcpu_source { HOST_VCPU_BPF, HOST_VCPU_DEBUGFS, HOST_VCPU_UNKNOWN };
+enum host_vcpu_source {
+	HOST_VCPU_BPF,
+	HOST_VCPU_DEBUGFS,
+	HOST_VCPU_UNKNOWN,
+	HOST_VCPU_QEMU, /* of the one VM that was asked (vm_qemu.h) */
+};
 
 struct host_vms {
 	VECTOR(struct host_vm) items; /* by pid */
@@ -41,6 +47,10 @@ struct host_vms {
 
 struct error *host_vms_find(struct host_vms *ret) MUST_CHECK;
 void host_vms_deinit(struct host_vms *vms);
+/* The VM of process PID; NULL: it has none. */
+const struct host_vm *host_vms_of_process(const struct host_vms *vms, uint32_t pid);
+/* Process PID, a QEMU in which KVM has no VM, without vCPUs. ERROR_NOT_FOUND: it is no QEMU. */
+struct error *host_vms_add_emulated(struct host_vms *vms, uint32_t pid) MUST_CHECK;
 
 /*
  * For looking again and again: loads the BPF iterator once, which is most of what one

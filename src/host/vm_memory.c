@@ -109,8 +109,13 @@ static struct error *find_by_monitor(const struct vm_memory_finder *finder,
 struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
 			     struct host_vm_memory *ret)
 {
-	struct error *error = finder->bpf ? vm_memory_bpf_find(finder->bpf, vm, ret)
-					  : find_by_monitor(finder, vm, ret);
+	struct error *error;
 
+	if (vm->emulated) /* of which KVM knows nothing */
+		error = vm_memory_qmp_find(vm->pid, ret);
+	else if (finder->bpf)
+		error = vm_memory_bpf_find(finder->bpf, vm, ret);
+	else
+		error = find_by_monitor(finder, vm, ret);
 	return error ? error_prefix(error, "could not find the memory of the guest") : NULL;
 }

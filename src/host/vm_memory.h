@@ -27,7 +27,8 @@ struct host_vm_registers {
 	uint32_t vcpu;
 	bool nested; /* it runs a guest of its own: not this guest's page tables; QEMU does not say */
 	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel, by BPF) */
-	/* By BPF, on AMD; of a vCPU that is in the guest: as of its last exit. */
+	/* By BPF, on AMD; of a vCPU that is in the guest: as of its last exit. By QEMU: in user mode
+	 * the GS base is the user's. */
 	bool has_state;
 	bool halted; /* by HLT: waits for an interrupt */
 	bool user;   /* CPL 3 */

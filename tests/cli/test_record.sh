@@ -39,6 +39,15 @@ expect 2 "takes 1 to 32768 bytes, not '65528'" --call-graph dwarf,65528
 expect 2 "takes 1 to 32768 bytes, not ''" --call-graph dwarf,
 expect 2 "takes 1 to 32768 bytes, not '8k'" --call-graph dwarf,8k
 expect 2 "takes 1 to 32768 bytes, not '0'" --call-graph dwarf,0
+expect 2 "--engine takes auto or qmp, not 'perf'" --engine perf -p 1
+expect 2 '--engine qmp records one VM' --engine qmp
+expect 2 'hint: name it: --vm NAME, or -p PID' --engine qmp -p 1 -p 2
+expect 2 '--engine qmp excludes --host' --engine qmp --vm web --host
+expect 2 '--engine qmp excludes -e' --engine qmp --vm web -e cycles
+expect 2 '--engine qmp excludes -c' --engine qmp --vm web -c 1000
+expect 2 '-F takes at most 1000' --engine qmp --vm web -F 1001
+expect 1 "process $$ has no VM, and is no QEMU" --engine qmp -p $$
+expect 1 'there is no process 2147483647' --engine qmp -p 2147483647
 # What follows is told by an error that comes behind it.
 expect 1 "there is no event 'cpu-clok'" --call-graph dwarf -e cpu-clok
 expect 1 "there is no event 'cpu-clok'" --call-graph=dwarf,16384 -e cpu-clok -- sleep 1

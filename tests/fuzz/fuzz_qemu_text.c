@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers of a QEMU's monitor, all three in one text, and a command line. */
+/* Answers of a QEMU's monitor, all of them in one text, and a command line. */
 #include <assert.h>
 
 #include "fuzz.h"
@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct host_vm_memory memory = { 0 };
 	struct qemu_monitors monitors;
+	struct host_vm vm = { 0 };
 	const char *text = (const char *)data;
 	struct error *error = qemu_text_ranges(text, size, &memory);
 
@@ -36,6 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		error = qemu_text_registers(text, size, &memory);
 	error_destroy(error);
 	host_vm_memory_deinit(&memory);
+	error_destroy(qemu_text_cpus(text, size, &vm));
+	for (size_t i = 0; i < vm.vcpus.count; i++)
+		assert(vm.vcpus.items[i].tid && vm.vcpus.items[i].number < QEMU_TEXT_MAX_VCPUS);
+	vector_deinit(&vm.vcpus);
+	qemu_text_runs(text, size);
 	qemu_monitors_find(&(struct vm_command){ text, size }, &monitors);
 	qemu_monitors_deinit(&monitors);
 	return 0;

@@ -246,6 +246,116 @@ static void reads_registers(void **state)
 	host_vm_memory_deinit(&memory);
 }
 
+/* QEMU 10.0, a vCPU in the kernel; one that runs 32-bit code in user mode, as x86_cpu_dump_state() has it. */
+static const char in_kernel[] =
+	"\r\nCPU#0\r\n"
+	"RAX=0000000000000001 RBX=ffff8ace1058ac80 RCX=0000000000000002 RDX=0000000000000003\r\n"
+	"RSI=0000000000000004 RDI=ffff8ace1058ac81 RBP=0000000000000800 RSP=ffffd3b040593a18\r\n"
+	"R8 =0000000000000801 R9 =ffffd3b040593a70 R10=ffff8ace01cd0048 R11=0000000000000005\r\n"
+	"R12=0000000000000006 R13=00000000000007ff R14=ffff8ace10419000 R15=0000000000000007\r\n"
+	"RIP=ffffffff81524370 RFL=00000246 [---Z-P-] CPL=0 II=0 A20=1 SMM=0 HLT=0\r\n"
+	"ES =0000 0000000000000000 00000000 00000000\r\n"
+	"CS =0010 0000000000000000 ffffffff 00a09b00 DPL=0 CS64 [-RA]\r\n"
+	"FS =0000 000000003a75f380 00000000 00000000\r\n"
+	"GS =0000 ffff8ace1ec00000 00000000 00000000\r\n"
+	"LDT=0000 0000000000000000 00000000 00008200 DPL=0 LDT\r\n"
+	"CR0=80050033 CR2=00007f6117775000 CR3=00000000103c0000 CR4=000006b0\r\n"
+	"EFER=0000000000000d01\r\n";
+static const char in_user32[] =
+	"CPU#1\n"
+	"EAX=00000001 EBX=00000002 ECX=00000003 EDX=00000004\n"
+	"ESI=00000005 EDI=00000006 EBP=00000007 ESP=ffdd0010\n"
+	"EIP=08049123 EFL=00000246 [---Z-P-] CPL=3 II=0 A20=1 SMM=0 HLT=0\n"
+	"GS =0063 00000000 ffffffff 00c0f300 DPL=3 DS   [-WA]\n"
+	"CR0=80050033 CR2=0000000000000000 CR3=00000000103c1000 CR4=000006b0\n"
+	"EFER=0000000000000d01\n";
+
+static void reads_state(void **state)
+{
+	static const uint64_t expected[HOST_VM_REGISTERS] = {
+		1, 2, 3, 0xffff8ace1058ac80, 0xffffd3b040593a18, 0x800, 4, 0xffff8ace1058ac81,
+		0x801, 0xffffd3b040593a70, 0xffff8ace01cd0048, 5, 6, 0x7ff, 0xffff8ace10419000, 7,
+		0xffffffff81524370,
+	};
+	struct host_vm_memory memory;
+
+	(void)state;
+	assert_no_error(read_registers(in_kernel, &memory));
+	assert_int_equal(memory.registers.count, 1);
+	assert_true(memory.registers.items[0].has_state);
+	assert_false(memory.registers.items[0].halted);
+	assert_false(memory.registers.items[0].user);
+	assert_int_equal(memory.registers.items[0].gs_base, 0xffff8ace1ec00000);
+	assert_memory_equal(memory.registers.items[0].registers, expected, sizeof(expected));
+	host_vm_memory_deinit(&memory);
+	assert_no_error(read_registers(in_user32, &memory));
+	assert_true(memory.registers.items[0].has_state);
+	assert_true(memory.registers.items[0].user);
+	assert_int_equal(memory.registers.items[0].registers[4], 0xffdd0010);
+	assert_int_equal(memory.registers.items[0].registers[16], 0x8049123);
+	assert_int_equal(memory.registers.items[0].gs_base, 0);
+	host_vm_memory_deinit(&memory);
+}
+
+/* What is missing is not taken to be 0, nor that of the vCPU before. */
+static void knows_no_state(void **state)
+{
+#define CONTROL "CR0=80050033 CR2=0 CR3=0 CR4=0\nEFER=0000000000000d01\n"
+#define GENERAL "EAX=1 EBX=2 ECX=3 EDX=4\nESI=5 EDI=6 EBP=7 ESP=8\n"
+	static const char *const texts[] = {
+		"CPU#0\n" GENERAL "EIP=0 CPL=0 II=0 A20=1 SMM=1 HLT=0\n" CONTROL,
+		"CPU#0\n" GENERAL "EIP=0 CPL=0 II=0 A20=1 SMM=0\n" CONTROL,
+		"CPU#0\n" GENERAL "CPL=0 II=0 A20=1 SMM=0 HLT=0\n" CONTROL,
+		"CPU#0\nEIP=0 CPL=0 II=0 A20=1 SMM=0 HLT=0\n" CONTROL,
+		"CPU#0\n" GENERAL "EIP=0 CPL=0 II=0 A20=1 SMM=0 HLT=0\nCPU#1\n" CONTROL,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct host_vm_memory memory;
+
+		assert_no_error(read_registers(texts[i], &memory));
+		assert_int_equal(memory.registers.count, 1);
+		assert_false(memory.registers.items[0].has_state);
+		host_vm_memory_deinit(&memory);
+	}
+}
+
+/* QEMU 10.0; QEMU 2.11, hmp_info_cpus(). */
+static void reads_cpus(void **state)
+{
+	static const char now[] = "* CPU #0: thread_id=997\r\n  CPU #1: thread_id=998\r\n";
+	static const char before[] = "* CPU #0: pc=0xffffffff81058e96 (halted) thread_id=997\r\n";
+	static const char *const bad[] = {
+		"", "CPU #0:\n", "CPU #0: thread_id=0\n", "CPU #0 thread_id=1\n", "CPU #: thread_id=\n",
+		"CPU #99999: thread_id=5\n", "CPU #0: thread_id=99999999999999999999\n", "CPU #-1: thread_id=1\n",
+	};
+	struct host_vm vm = { 0 };
+
+	(void)state;
+	assert_no_error(qemu_text_cpus(now, strlen(now), &vm));
+	assert_int_equal(vm.vcpus.count, 2);
+	assert_int_equal(vm.vcpus.items[1].number, 1);
+	assert_int_equal(vm.vcpus.items[1].tid, 998);
+	vm.vcpus.count = 0;
+	assert_no_error(qemu_text_cpus(before, strlen(before), &vm));
+	assert_int_equal(vm.vcpus.items[0].tid, 997);
+	vm.vcpus.count = 0;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_error(qemu_text_cpus(bad[i], strlen(bad[i]), &vm), ERROR_BAD_DATA);
+	vector_deinit(&vm.vcpus);
+}
+
+static void reads_status(void **state)
+{
+	static const char paused[] = "VM status: paused (prelaunch)\r\n", runs[] = "VM status: running\r\n";
+
+	(void)state;
+	assert_true(qemu_text_runs(runs, strlen(runs)));
+	assert_false(qemu_text_runs(paused, strlen(paused)));
+	assert_false(qemu_text_runs("", 0));
+}
+
 static void refuses_registers(void **state)
 {
 	static const char *const texts[] = {
@@ -276,6 +386,10 @@ int main(void)
 		cmocka_unit_test(reads_addresses),
 		cmocka_unit_test(refuses_addresses),
 		cmocka_unit_test(reads_registers),
+		cmocka_unit_test(reads_state),
+		cmocka_unit_test(knows_no_state),
+		cmocka_unit_test(reads_cpus),
+		cmocka_unit_test(reads_status),
 		cmocka_unit_test(refuses_registers),
 	};
 

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what --engine qmp recorded of test_engine_qmp.sh's guest against its workload and its own kernel."""
+import re
+import sys
+
+from functions import Functions
+from script_text import comm_of, frames_of, read_blocks
+from verdict import check, exit_status
+
+folder, vcpus = sys.argv[1], int(sys.argv[2])
+START = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
+
+
+def read(name):
+    return open(f"{folder}/{name}", errors="replace").read()
+
+
+def check_share(chains):
+    """Three of four calls; which share of the time says the guest's own clock (user7525.c)."""
+    in_a, in_b = (sum(chain[0] == name for chain in chains) for name in ("hot_a", "hot_b"))
+    told = re.findall(r"^SHARE (0\.\d+)", read("console.log"), re.M)
+    expected = float(told[-1]) if told else 0
+    count = in_a + in_b
+    share = in_a / max(count, 1)
+    # Five standard deviations of a binomial, and what a stop at the beginning of a block of code moves.
+    bound = 5 * (expected * (1 - expected) / max(count, 1)) ** 0.5 + 0.01
+    check(count >= 150 and 0.6 <= expected <= 0.9 and abs(share - expected) <= bound,
+          f"hot_a has {share:.3f} of {count} samples; by the guest's clock {expected:.3f}; bound {bound:.3f}")
+
+
+def names_of(block):
+    return [name.split("+")[0] for _, name in frames_of(block)]
+
+
+def with_unwind_data(chains):
+    """From the first on that the program's unwind data were there for."""
+    return chains[next((i for i, chain in enumerate(chains) if chain[-1] == "_start"), len(chains)):]
+
+
+def check_user(blocks):
+    chains = [names_of(block) for block in blocks if not frames_of(block)[0][0] >> 63]
+    check_share(chains)
+    in_program = [chain for chain in chains if chain[0] in ("hot_a", "hot_b", "main")]
+    others = [chain for chain in chains if chain not in in_program]
+    check(len(in_program) >= 0.98 * len(chains), f"{len(in_program)} of {len(chains)} user samples are in "
+          f"user7525's own functions; others: {others[:4]}")
+    whole = with_unwind_data(in_program)
+    right = sum(chain in (START, ["hot_a"] + START, ["hot_b"] + START) for chain in whole)
+    check(len(whole) >= 0.9 * len(in_program) and right == len(whole),
+          f"{right} of {len(whole)} chains are those of its source, to its very start")
+
+
+def check_kernel(blocks):
+    functions = Functions(f"{folder}/kallsyms")
+    frames = [frame for block in blocks for frame in frames_of(block) if frame[0] >> 63]
+    wrong = [(hex(address), name) for address, name in frames
+             if name.split("+")[0] not in functions.name(address).split("/")
+             and name.split("+")[0] not in functions.name(address - 1).split("/")]
+    check(len(frames) >= 300 and not wrong,
+          f"{len(frames)} frames of the kernel are named as in its own kallsyms; wrong: {wrong[:4]}")
+    reads = with_unwind_data([names_of(block) for block in blocks if comm_of(block) == "reader"])
+    deep = sum(chain[-1] == "_start" for chain in reads)
+    check(len(reads) >= 150 and deep >= 0.98 * len(reads),
+          f"{deep} of {len(reads)} chains of the reader lead to where it began")
+
+
+def check_counts(blocks):
+    said = read("err")
+    asked = re.search(r"asked for 200 Hz, QEMU answered [\d.]+ times a second \((\d+) of (\d+)\).* "
+                      r"(\d+) looks met a halted vCPU", said)
+    written = re.search(r"(\d+) samples \(guest kernel (\d+), guest user (\d+), host 0\), 0 lost", said)
+    check(asked and written, "it says what it did")
+    if not asked or not written:
+        return
+    looks, due, halted = map(int, asked.groups())
+    check(len(blocks) == int(written[1]) and int(written[1]) + halted == vcpus * looks,
+          f"{written[1]} samples and {halted} halted vCPUs in {looks} looks at {vcpus}; due were {due}")
+    check(halted >= looks / 2, "a vCPU is idle")
+    told = re.search(r"Event count \(approx\.\): (\d+)", read("report"))
+    seconds = int(told[1]) / 1e9 * looks * vcpus / int(written[1]) / vcpus if told else 0
+    check(6 <= seconds <= 8.5, f"the samples stand for {seconds:.2f} of 8 seconds of each vCPU")
+
+
+def check_pauses():
+    after = read("killed.status").splitlines()
+    check(after == ["VM status: running"] * 4, f"after the recorder was killed: {after}")
+    check("paused" in read("paused.status"), f"a guest that others have paused: {read('paused.status')}")
+    check("the guest is paused" in read("paused.err"), f"it says so: {read('paused.err')}")
+
+
+samples = read_blocks(f"{folder}/script")
+check_user([block for block in samples if comm_of(block) == "user7525"])
+check_kernel(samples)
+check_counts(samples)
+check_pauses()
+sys.exit(exit_status())
