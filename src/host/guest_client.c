@@ -75,6 +75,11 @@ static struct error *serve_pages(struct guest_client *client, const struct buffe
 			       sizeof(read) + (read ? bytes : 0));
 }
 
+struct error *guest_client_malformed(void)
+{
+	return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+}
+
 static struct error *failure_of(const struct buffer *answer)
 {
 	struct cursor cursor = cursor_make(answer->data, answer->size, false);
@@ -82,7 +87,7 @@ static struct error *failure_of(const struct buffer *answer)
 	int length = cursor.failed ? 0 : (int)cursor_left(&cursor);
 
 	if (code < ERROR_SYSTEM || code > ERROR_INTERRUPTED || length > 1000)
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return guest_client_malformed();
 	return error_create(code, "%.*s", length, (const char *)answer->data + sizeof(code));
 }
 

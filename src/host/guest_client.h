@@ -46,6 +46,9 @@ void guest_client_stop(struct guest_client *client); /* takes NULL */
 struct error *guest_client_ask(struct guest_client *client, enum guest_message question,
 			       const void *data, size_t size, struct buffer *ret) MUST_CHECK;
 
+/* Of an answer that is not as wire.h has it. */
+struct error *guest_client_malformed(void) MUST_CHECK;
+
 uint64_t guest_client_bytes_read(const struct guest_client *client); /* of guest memory, in all */
 
 DEFINE_CLEANUP(cleanup_guest_client, struct guest_client *, guest_client_stop)

@@ -41,7 +41,7 @@ struct error *guest_recall_table(struct guest_client *client, const struct guest
 	if (error)
 		return error;
 	if (ret->size < sizeof(key))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return guest_client_malformed();
 	memcpy(&key, ret->data, sizeof(key));
 	ret->size -= sizeof(key);
 	memmove(ret->data, ret->data + sizeof(key), ret->size);

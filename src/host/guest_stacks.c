@@ -96,7 +96,7 @@ static struct error *read_some(struct guest_view *view, const struct guest_task 
 	if (error)
 		return error;
 	if (!guest_stacks_decode(answer, count, strings, stacks))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return guest_client_malformed();
 	return NULL;
 }
 
@@ -178,7 +178,7 @@ struct error *guest_stacks_read_vcpu(struct guest_view *view, const struct guest
 	if (error)
 		return error;
 	if (!guest_stacks_decode_vcpu(&answer, strings, stacks, ret_task))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return guest_client_malformed();
 	return NULL;
 }
 

@@ -77,7 +77,7 @@ static struct error *open_kernel(struct guest_view *view, const struct arch_mmu 
 	struct error *error = guest_client_open(view->client, mmu, &view->answer);
 
 	if (!error && !decode_opened(&view->answer, &view->kernel))
-		error = error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		error = guest_client_malformed();
 	return error;
 }
 
@@ -90,7 +90,7 @@ static struct error *ask_names(struct guest_view *view, const struct arch_mmu *m
 		return error;
 	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	if (!decode_names(&cursor, &view->kernel.names))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return guest_client_malformed();
 	return NULL;
 }
 

@@ -14,6 +14,23 @@
 #define MAX_MAPPINGS 65537 /* and the vsyscall page */
 #define MAX_PATH_BYTES 4097
 
+/* RET is at the answer's beginning. */
+static struct error *ask(struct guest_view *view, enum guest_message question, const void *data,
+			 size_t size, struct cursor *ret)
+{
+	struct error *error = guest_client_ask(view->client, question, data, size, &view->answer);
+
+	if (!error)
+		*ret = cursor_make(view->answer.data, view->answer.size, false);
+	return error;
+}
+
+/* Whether all of an answer was there, and nothing more. */
+static struct error *check_whole(const struct cursor *cursor)
+{
+	return cursor->failed || cursor_left(cursor) ? guest_client_malformed() : NULL;
+}
+
 void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret)
 {
 	const char *comm, *name;
@@ -42,13 +59,9 @@ struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope sc
 	struct guest_tasks tasks = { 0 };
 	struct cursor cursor;
 	uint32_t count;
-	struct error *error;
-
-	error = guest_client_ask(view->client, GUEST_ASK_TASKS, &threads, sizeof(threads),
-				 &view->answer);
+	struct error *error = ask(view, GUEST_ASK_TASKS, &threads, sizeof(threads), &cursor);
 	if (error)
 		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	count = cursor_u32(&cursor);
 	for (uint32_t i = 0; i < count && i < MAX_TASKS && !cursor.failed; i++) {
 		struct guest_task task;
@@ -56,9 +69,10 @@ struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope sc
 		guest_view_decode_task(&cursor, &task);
 		vector_append(&tasks.items, task);
 	}
-	if (cursor.failed || cursor_left(&cursor)) {
+	error = check_whole(&cursor);
+	if (error) {
 		guest_tasks_deinit(&tasks);
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return error;
 	}
 	*ret = tasks;
 	return NULL;
@@ -68,16 +82,13 @@ struct error *guest_view_task(struct guest_view *view, struct gva at, struct gue
 {
 	struct guest_task task;
 	struct cursor cursor;
-	struct error *error;
-
-	error = guest_client_ask(view->client, GUEST_ASK_TASK, &at.value, sizeof(at.value),
-				 &view->answer);
+	struct error *error = ask(view, GUEST_ASK_TASK, &at.value, sizeof(at.value), &cursor);
 	if (error)
 		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	guest_view_decode_task(&cursor, &task);
-	if (cursor.failed || cursor_left(&cursor))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	error = check_whole(&cursor);
+	if (error)
+		return error;
 	*ret = task;
 	return NULL;
 }
@@ -127,13 +138,9 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 	struct guest_mappings mappings = { 0 };
 	struct cursor cursor;
 	uint32_t count;
-	struct error *error;
-
-	error = guest_client_ask(view->client, GUEST_ASK_MAPPINGS, &mm.value, sizeof(mm.value),
-				 &view->answer);
+	struct error *error = ask(view, GUEST_ASK_MAPPINGS, &mm.value, sizeof(mm.value), &cursor);
 	if (error)
 		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	mappings.cut = cursor_u32(&cursor);
 	count = cursor_u32(&cursor);
 	for (uint32_t i = 0; i < count && i < MAX_MAPPINGS && !cursor.failed; i++) {
@@ -142,9 +149,10 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 		decode_mapping(&cursor, strings, &mapping);
 		vector_append(&mappings.items, mapping);
 	}
-	if (cursor.failed || cursor_left(&cursor)) {
+	error = check_whole(&cursor);
+	if (error) {
 		guest_mappings_deinit(&mappings);
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return error;
 	}
 	*ret = mappings;
 	return NULL;
@@ -193,12 +201,9 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	struct sampler_vm vm = { .version = version, .version_again = version };
 	struct guest_cpus cpus = { 0 };
 	struct cursor cursor;
-	struct error *error;
-
-	error = guest_client_ask(view->client, GUEST_ASK_CURRENT, NULL, 0, &view->answer);
+	struct error *error = ask(view, GUEST_ASK_CURRENT, NULL, 0, &cursor);
 	if (error)
 		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	vm.page_tables = cursor_u64(&cursor);
 	vm.current_offset = cursor_u64(&cursor);
 	vm.levels = cursor_u32(&cursor);
@@ -211,9 +216,10 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.stack_bytes = cursor_u32(&cursor);
 	vm.irq_stack_offset = cursor_u64(&cursor);
 	decode_cpus(&cursor, &cpus);
-	if (cursor.failed || cursor_left(&cursor)) {
+	error = check_whole(&cursor);
+	if (error) {
 		guest_cpus_deinit(&cpus);
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+		return error;
 	}
 	guest_view_describe_slots(&view->memory, &vm);
 	*ret = vm;
@@ -258,17 +264,15 @@ struct error *guest_view_ask_state(struct guest_view *view, const struct host_vm
 	size_t count = gather_registers(memory, registers);
 	struct guest_state state;
 	struct cursor cursor;
-	struct error *error;
-
-	error = guest_client_ask(view->client, GUEST_ASK_STATE, registers,
-				 count * sizeof(*registers), &view->answer);
+	struct error *error = ask(view, GUEST_ASK_STATE, registers, count * sizeof(*registers),
+				  &cursor);
 	if (error)
 		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
 	state.kernel = cursor_u64(&cursor);
 	state.modules = cursor_u64(&cursor);
-	if (cursor.failed || cursor_left(&cursor))
-		return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	error = check_whole(&cursor);
+	if (error)
+		return error;
 	*ret = state;
 	return NULL;
 }
