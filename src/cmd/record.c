@@ -196,7 +196,7 @@ static void note_beginning(const struct recorder *recorder, const struct record_
 	if (recorder_lacks_chains(recorder))
 		log_note("guest samples have no call chains here: that takes an AMD host with Linux 5.17 "
 			 "or later, or Intel's with 6.3, BPF, and guest memory ('perfvisor doctor' says what "
-			 "is missing)");
+			 "is missing); or --engine qmp, which pauses the guest");
 	else if (recorder_lacks_sp(recorder))
 		log_note("guests have call chains here only where their code keeps frame pointers: their "
 			 "stack pointer is out of reach on this host");
