@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "guest/wire.h"
+#include "host/guest_client.h"
 
 _Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "all stacks are sent");
 
