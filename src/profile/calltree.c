@@ -1,71 +1,138 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The nodes of chains stand as they were met, the parent before those below it. A walk from function
- * to function would jump through all of memory: here each stands right behind its parent or behind what
- * is below the one beside it, so that a walk goes through them as they lie.
+ * Chains in the order of their functions are a walk through the tree: what a chain has in common with
+ * the one before is there, and the rest is new, right behind it. So nothing is looked up, and what is
+ * below a node lies behind it.
+ *
+ * A function may stand twice below another: where chains are made of different parts.
+ *
+ * Limits: 64 Mi nodes; chains that would need more are cut at their outer part, which is there.
  */
 #include "profile/calltree.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
-/* How many nodes each of NODES is, with all below it. */
-static uint32_t *measure(const struct chains_node *nodes, size_t count)
+#define NODES_MAX (64U << 20)
+#define DEPTH_MAX (2 * CHAINS_FRAMES_MAX)
+
+struct builder {
+	struct calltree *tree;
+	const struct sequences *sequences;
+	/* The chain at hand: its parts, and the elements and the nodes from its group on. */
+	const struct chains_cell *cell;
+	uint32_t elements[DEPTH_MAX], nodes[DEPTH_MAX];
+	uint32_t depth;
+};
+
+/* The cells' numbers in the order of their chains. */
+static struct sort_key *order_cells(const struct chains *chains)
 {
-	uint32_t *sizes = memory_calloc(count + 1, sizeof(*sizes));
+	const struct chains_cell *cells = chains_cells(chains);
+	size_t count = chains_cell_count(chains);
+	struct sort_key *order = memory_alloc((count + 1) * sizeof(*order));
+	_cleanup_free_ uint32_t *ranks = sequences_rank(chains_sequences(chains));
 
-	for (size_t i = count; i-- > 0;) {
-		sizes[i]++;
-		if (nodes[i].parent != CHAINS_NONE)
-			sizes[nodes[i].parent] += sizes[i];
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct sort_key){
+			.key = (uint64_t)ranks[cells[i].inner] << 32 | (cells[i].innermost + 1),
+			.index = i,
+		};
+	sort_keys(order, count);
+	for (size_t i = 0; i < count; i++)
+		order[i].key = ranks[cells[order[i].index].outer];
+	sort_keys(order, count);
+	return order;
+}
+
+/* What is behind the first DEPTH nodes of the chain is complete. */
+static void leave(struct builder *builder, uint32_t depth)
+{
+	while (builder->depth > depth)
+		builder->tree->nodes.items[builder->nodes[--builder->depth]].end =
+			builder->tree->nodes.count;
+}
+
+static void enter(struct builder *builder, uint32_t element)
+{
+	struct calltree *tree = builder->tree;
+	uint32_t number = tree->nodes.count;
+	struct calltree_node node = { .parent = CALLTREE_NONE, .frame = element };
+
+	if (builder->depth) {
+		node.parent = builder->nodes[builder->depth - 1];
+	} else {
+		node.frame = tree->roots.count;
+		vector_append(&tree->roots,
+			      (struct calltree_root){ .node = number, .row.number = element });
 	}
-	return sizes;
+	vector_append(&tree->nodes, node);
+	builder->elements[builder->depth] = element;
+	builder->nodes[builder->depth++] = number;
 }
 
-static void place_root(struct calltree *tree, uint32_t number, uint32_t group)
+/* Goes on to ELEMENTS, which begin at DEPTH; gives the depth behind them. */
+static uint32_t go_to(struct builder *builder, uint32_t depth, const uint32_t *elements,
+		      uint32_t count)
 {
-	tree->nodes.items[number].parent = CALLTREE_NONE;
-	tree->nodes.items[number].frame = tree->roots.count;
-	vector_append(&tree->roots, (struct calltree_root){ .node = number, .row.number = group });
+	uint32_t same = 0;
+
+	while (same < count && depth + same < builder->depth &&
+	       builder->elements[depth + same] == elements[same])
+		same++;
+	if (same == count)
+		return depth + count;
+	leave(builder, depth + same);
+	/* A group has its node always. */
+	for (; same < count && (!builder->depth || builder->tree->nodes.count < NODES_MAX); same++)
+		enter(builder, elements[same]);
+	return builder->depth;
 }
 
-static void place_nodes(struct calltree *tree, const struct chains_node *nodes, size_t count)
+static uint32_t go_to_part(struct builder *builder, uint32_t depth, uint32_t sequence)
 {
-	_cleanup_free_ uint32_t *sizes = measure(nodes, count);
-	/* Behind the node and what is placed below it so far. */
-	_cleanup_free_ uint32_t *free_places = memory_calloc(count + 1, sizeof(*free_places));
-	uint32_t top = 0;
+	return go_to(builder, depth, sequences_elements(builder->sequences, sequence),
+		     sequences_length(builder->sequences, sequence));
+}
+
+/* The node where the chain of CELL ends. */
+static uint32_t go_to_cell(struct builder *builder, const struct chains_cell *cell)
+{
+	uint32_t depth = go_to_part(builder, 0, cell->outer);
+
+	depth = go_to_part(builder, depth, cell->inner);
+	if (cell->innermost != CHAINS_NONE)
+		depth = go_to(builder, depth, &cell->innermost, 1);
+	return builder->nodes[depth - 1];
+}
+
+static void place_cells(struct builder *builder, const struct chains *chains)
+{
+	const struct chains_cell *cells = chains_cells(chains);
+	size_t count = chains_cell_count(chains);
+	_cleanup_free_ struct sort_key *order = order_cells(chains);
 
 	for (size_t i = 0; i < count; i++) {
-		bool root = nodes[i].parent == CHAINS_NONE;
-		uint32_t *place = root ? &top : &free_places[nodes[i].parent];
-		uint32_t number = *place;
+		const struct chains_cell *cell = &cells[order[i].index];
+		uint32_t number = go_to_cell(builder, cell);
+		struct calltree_node *node = &builder->tree->nodes.items[number];
 
-		*place += sizes[i];
-		free_places[i] = number + 1;
-		tree->nodes_of[i] = number;
-		tree->nodes.items[number] = (struct calltree_node){
-			.frame = nodes[i].frame,
-			.end = number + sizes[i],
-			.period = nodes[i].period,
-			.count = nodes[i].count,
-			.self_period = nodes[i].period,
-			.self_count = nodes[i].count,
-		};
-		if (root)
-			place_root(tree, number, nodes[i].frame);
-		else
-			tree->nodes.items[number].parent = tree->nodes_of[nodes[i].parent];
+		builder->tree->nodes_of[order[i].index] = number;
+		node->self_period += cell->period;
+		node->self_count += cell->count;
 	}
+	leave(builder, 0);
 }
 
 static void sum_up(struct calltree *tree)
 {
 	for (size_t i = tree->nodes.count; i-- > 0;) {
-		const struct calltree_node *node = &tree->nodes.items[i];
-		struct calltree_node *parent;
+		struct calltree_node *node = &tree->nodes.items[i], *parent;
 
+		node->period += node->self_period;
+		node->count += node->self_count;
 		if (node->parent == CALLTREE_NONE)
 			continue;
 		parent = &tree->nodes.items[node->parent];
@@ -77,17 +144,20 @@ static void sum_up(struct calltree *tree)
 struct calltree *calltree_create(const struct chains *chains)
 {
 	struct calltree *tree = memory_calloc(1, sizeof(*tree));
-	size_t count = chains_node_count(chains), frames = chains_frame_count(chains);
+	struct builder *builder = memory_alloc(sizeof(*builder));
+	size_t frames = chains_frame_count(chains);
 
 	vector_reserve(&tree->frames, frames);
 	tree->frames.count = frames;
 	if (frames)
 		memcpy(tree->frames.items, chains_frames(chains), frames * sizeof(*tree->frames.items));
-	vector_reserve(&tree->nodes, count + 1);
-	tree->nodes.count = count;
-	tree->nodes_of = memory_calloc(count + 1, sizeof(*tree->nodes_of));
-	place_nodes(tree, chains_nodes(chains), count);
+	tree->nodes_of = memory_alloc((chains_cell_count(chains) + 1) * sizeof(*tree->nodes_of));
+	builder->tree = tree;
+	builder->sequences = chains_sequences(chains);
+	builder->depth = 0;
+	place_cells(builder, chains);
 	sum_up(tree);
+	free(builder);
 	return tree;
 }
 

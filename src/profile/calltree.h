@@ -2,7 +2,7 @@
 /*
  * The call chains of a profile as trees of functions: a root for each group of samples that the
  * keys tell apart (VM, vCPU, command, …, but neither mode, dso nor symbol), below it the
- * outermost functions.
+ * outermost functions. A function may stand in several nodes below one.
  */
 #ifndef PROFILE_CALLTREE_H
 #define PROFILE_CALLTREE_H
@@ -35,7 +35,7 @@ struct calltree {
 	VECTOR(struct calltree_node) nodes;
 	VECTOR(struct chains_frame) frames;
 	VECTOR(struct calltree_root) roots;
-	uint32_t *nodes_of; /* from chains' nodes; NULL when the profile is complete */
+	uint32_t *nodes_of; /* of chains' cells: where they end; NULL when the profile is complete */
 };
 
 /*

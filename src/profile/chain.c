@@ -8,18 +8,20 @@ static bool is_guest_mark(uint64_t word)
 	       word == (uint64_t)PERF_CONTEXT_GUEST_USER;
 }
 
+bool chain_is_sound_mark(const struct session *session, uint64_t mark)
+{
+	if (mark == (uint64_t)PERF_CONTEXT_KERNEL || mark == (uint64_t)PERF_CONTEXT_USER ||
+	    mark == (uint64_t)PERF_CONTEXT_HV)
+		return true;
+	return session->machines.count > 1 && is_guest_mark(mark);
+}
+
 bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields)
 {
-	bool guests = session->machines.count > 1;
-
-	for (uint64_t i = 0; i < fields->callchain_count; i++) {
-		uint64_t word = fields->callchain[i];
-
-		if (chain_is_mark(word) && word != (uint64_t)PERF_CONTEXT_KERNEL &&
-		    word != (uint64_t)PERF_CONTEXT_USER && word != (uint64_t)PERF_CONTEXT_HV &&
-		    !(guests && is_guest_mark(word)))
+	for (uint64_t i = 0; i < fields->callchain_count; i++)
+		if (chain_is_mark(fields->callchain[i]) &&
+		    !chain_is_sound_mark(session, fields->callchain[i]))
 			return false;
-	}
 	return true;
 }
 

@@ -27,9 +27,11 @@ static inline bool chain_is_mark(uint64_t word)
 }
 
 /*
- * False: a mark in the chain of FIELDS is none. Such a chain is damaged: perf shows nothing of it,
- * and so do we. Marks of guests count as none in a recording without guests.
+ * False: MARK, of those that chain_is_mark() takes for one, is none. Its chain is damaged: perf shows
+ * nothing of it, and so do we. Marks of guests count as none in a recording without guests.
  */
+bool chain_is_sound_mark(const struct session *session, uint64_t mark);
+/* Whether no mark in the chain of FIELDS is such a one. */
 bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields);
 
 /*

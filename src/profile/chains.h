@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts call chains while a recording is read: a tree for each group of samples, from the
- * outermost frame to the innermost. calltree.h has it as it is walked.
+ * Counts call chains while a recording is read: how many samples have which callers, and end in which
+ * function. calltree.h makes trees of them.
  */
 #ifndef PROFILE_CHAINS_H
 #define PROFILE_CHAINS_H
@@ -9,18 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/chain.h"
 #include "profile/context.h"
 #include "profile/identity.h"
 #include "profile/resolver.h"
+#include "profile/sequences.h"
 
 #define CHAINS_NONE UINT32_MAX
 /* Of a longer chain the innermost frames count. */
 #define CHAINS_FRAMES_MAX 1024
 
-struct chains_node {
-	uint32_t parent; /* its number is lower than the node's; CHAINS_NONE: the root of a group */
-	uint32_t frame;	 /* in the frames; of a root: the group */
-	uint64_t period, count; /* of samples that end here */
+/*
+ * Samples of one chain. Its functions from the outermost on: those of OUTER, which begins with the
+ * group, those of INNER, and the innermost.
+ */
+struct chains_cell {
+	uint32_t outer, inner; /* sequences, of frames but for the group */
+	uint32_t innermost;    /* frame; CHAINS_NONE: no more than the above */
+	uint64_t period, count;
 };
 
 #define CHAINS_LEVEL_BITS 3 /* of a cpumode */
@@ -35,47 +41,62 @@ struct chains;
 
 /*
  * By FUNCTIONS, which know dso and symbol; borrowed. LONE: a sample without a chain has one of its own
- * address; else it ends in its group's root.
+ * address; else it ends in its group.
  */
 struct chains *chains_create(struct session *session, struct resolver *resolver,
 			     struct identities *functions, bool lone);
 void chains_destroy(struct chains *chains); /* takes NULL */
 
 /*
- * Counts a sample, in steps of which each fetches into the processor's cache what the next one needs,
- * as of resolver_begin(): what comes between them is time for that.
+ * Counts samples, many at once, in steps of which each fetches into the processor's cache what the next
+ * one needs: a step for all of them, in their order, then the next step.
  *
- *	if (chains_begin(chains, sample, context, group, &end)) {
- *		resolved = the sample's own address
- *		chains_prefetch(chains, &end, &resolved);
- *		chains_locate(chains, &end);
- *	}
+ *	chains_begin(chains, sample, context, group, &end);
+ *	chains_fetch(chains, &end);
+ *	chains_find_callers(chains, &end);
+ *	if (end.own)
+ *		chains_end_at(chains, &end, &resolved); the sample's own address
+ *	chains_locate(chains, &end);
  *	chains_count(chains, &end);
+ *	and, after the last one, chains_end_batch(chains)
  */
-struct chains_end {
-	uint32_t callers, frame, node; /* node: where the chain ends */
-	uint16_t cpumode;
-	uint64_t period;
+struct chains_part {
+	size_t start; /* in the words of the batch */
+	uint32_t count, group;
+	uint64_t hash;
 };
 
-/*
- * Looks up the callers of SAMPLE, whose context is CONTEXT, in GROUP (numbers from 1 on). False:
- * the chain does not end at the sample's own address, since it begins elsewhere, or there is none;
- * where it ends is known. A damaged chain counts as none.
- */
-bool chains_begin(struct chains *chains, const struct session_sample *sample,
+struct chains_end {
+	bool own; /* the chain ends at the sample's own address */
+	bool elsewhere; /* it ends at the address below */
+	uint64_t address;
+	struct chain_place place; /* of where it ends */
+	uint64_t time, period;
+	struct chains_part outer, inner;
+	uint32_t hash;
+	struct chains_cell at; /* period and count are not used */
+};
+
+/* The chain of SAMPLE, whose context is CONTEXT, in GROUP (from 1 on). A damaged one counts as none. */
+void chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret);
-void chains_prefetch(struct chains *chains, struct chains_end *end,
-		     const struct resolved *resolved);
-/* False: the tree is full, and the chain ends at the callers. */
-bool chains_locate(struct chains *chains, struct chains_end *end);
-void chains_count(struct chains *chains, const struct chains_end *end);
+void chains_fetch(const struct chains *chains, const struct chains_end *end);
+void chains_find_callers(struct chains *chains, struct chains_end *end);
+void chains_end_at(struct chains *chains, struct chains_end *end, const struct resolved *resolved);
+void chains_locate(const struct chains *chains, const struct chains_end *end);
+/*
+ * The number of the cell that counts the sample. *RET_FULL: there is no room for one more, and it
+ * is that of the group.
+ */
+uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool *ret_full);
+void chains_end_batch(struct chains *chains);
 
 /* There will be no more samples: frees what only counting needs. */
 void chains_seal(struct chains *chains);
 
-size_t chains_node_count(const struct chains *chains);
-const struct chains_node *chains_nodes(const struct chains *chains);
+size_t chains_cell_count(const struct chains *chains);
+const struct chains_cell *chains_cells(const struct chains *chains);
+const struct sequences *chains_sequences(const struct chains *chains);
 size_t chains_frame_count(const struct chains *chains);
 const struct chains_frame *chains_frames(const struct chains *chains);
 

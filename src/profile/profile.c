@@ -27,8 +27,7 @@ struct pending {
 	struct lookup lookup;
 	uint64_t key, period;
 	uint32_t group;
-	bool chain_goes_here; /* the sample's call chain ends at its address */
-	struct chains_end end; /* of it, if chains are counted */
+	struct chains_end end; /* of its call chain, if chains are counted */
 };
 
 struct counter {
@@ -191,24 +190,25 @@ static void count_total(struct profile_totals *totals, const struct context *con
 }
 
 /* Of samples whose chain ends elsewhere than at the location in the key, where they were taken. */
-static void count_stray(struct counter *counter, const struct pending *pending)
+static void count_stray(struct counter *counter, const struct pending *pending, uint32_t cell)
 {
 	vector_append(&counter->strays,
 		      (struct profile_stray){ .group = pending->group,
 					      .location = (uint32_t)pending->key,
-					      .node = pending->end.node,
+					      .cell = cell,
 					      .period = pending->period });
 }
 
 /* Counts for its place in the call tree; false: that does not tell the location. */
-static bool count_chain(struct counter *counter, struct pending *pending)
+static bool count_chain(struct counter *counter, const struct pending *pending)
 {
-	bool told = pending->chain_goes_here && chains_locate(counter->chains, &pending->end);
+	bool full;
+	uint32_t cell = chains_count(counter->chains, &pending->end, &full);
 
-	chains_count(counter->chains, &pending->end);
-	if (!told)
-		count_stray(counter, pending);
-	return told;
+	if (pending->end.own && !full)
+		return true;
+	count_stray(counter, pending, cell);
+	return false;
 }
 
 /* Fetches into the cache what counting reads. */
@@ -218,23 +218,38 @@ static void locate_pending(struct counter *counter, struct pending *pending)
 		resolver_finish(counter->profile->resolver, &pending->lookup);
 
 	pending->key = (uint64_t)pending->group << 32 | resolved.location;
-	if (pending->chain_goes_here)
-		chains_prefetch(counter->chains, &pending->end, &resolved);
+	if (counter->chains && pending->end.own)
+		chains_end_at(counter->chains, &pending->end, &resolved);
 	else
 		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
 						   (counter->capacity - 1)]);
 }
 
-static void count_batch(struct counter *counter)
+/* Looks up the callers of the batch, step by step. */
+static void find_callers(struct counter *counter)
 {
 	for (size_t i = 0; i < counter->pending_count; i++)
+		chains_fetch(counter->chains, &counter->pending[i].end);
+	for (size_t i = 0; i < counter->pending_count; i++)
+		chains_find_callers(counter->chains, &counter->pending[i].end);
+}
+
+static void count_batch(struct counter *counter)
+{
+	if (counter->chains)
+		find_callers(counter);
+	for (size_t i = 0; i < counter->pending_count; i++)
 		locate_pending(counter, &counter->pending[i]);
+	for (size_t i = 0; counter->chains && i < counter->pending_count; i++)
+		chains_locate(counter->chains, &counter->pending[i].end);
 	for (size_t i = 0; i < counter->pending_count; i++) {
 		struct pending *pending = &counter->pending[i];
 
 		if (!counter->chains || !count_chain(counter, pending))
 			count_cell(counter, pending->key, pending->period);
 	}
+	if (counter->chains)
+		chains_end_batch(counter->chains);
 	counter->pending_count = 0;
 }
 
@@ -269,9 +284,9 @@ static void count_sample(struct counter *counter, const struct session_sample *s
 	resolver_begin(counter->profile->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
 	count_total(&counter->profile->totals, context, counter->guest_chains);
-	pending->chain_goes_here =
-		counter->chains && chains_begin(counter->chains, sample, context,
-						chain_group(counter, context->row), &pending->end);
+	if (counter->chains)
+		chains_begin(counter->chains, sample, context, chain_group(counter, context->row),
+			     &pending->end);
 	if (++counter->pending_count == BATCH)
 		count_batch(counter);
 }

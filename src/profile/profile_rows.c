@@ -219,7 +219,7 @@ static void add_stray_children(struct builder *builder, const struct calltree *t
 	const struct calltree_node *nodes = tree->nodes.items;
 	uint16_t cpumode = group_of(builder, stray->group).cpumode;
 	uint32_t number = find_row(builder, stray->group, stray->location, cpumode);
-	uint32_t at = tree->nodes_of[stray->node];
+	uint32_t at = tree->nodes_of[stray->cell];
 
 	for (; nodes[at].parent != CALLTREE_NONE; at = nodes[at].parent)
 		if (nodes[at].row == number)
@@ -231,7 +231,7 @@ static void add_stray_children(struct builder *builder, const struct calltree *t
 static void correct_stray(struct builder *builder, const struct calltree *tree,
 			  const struct profile_stray *stray)
 {
-	const struct calltree_node *node = &tree->nodes.items[tree->nodes_of[stray->node]];
+	const struct calltree_node *node = &tree->nodes.items[tree->nodes_of[stray->cell]];
 
 	if (node->parent != CALLTREE_NONE)
 		add_samples(builder, node->row, -stray->period, -1);

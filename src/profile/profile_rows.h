@@ -27,7 +27,7 @@ struct profile_cell {
 /* A sample without a chain, or whose chain begins elsewhere: perf's precise events, chains of user code. */
 struct profile_stray {
 	uint32_t group, location; /* of its address */
-	uint32_t node;		  /* of its chain, in chains */
+	uint32_t cell;		  /* of its chain, in chains */
 	uint64_t period;
 };
 
