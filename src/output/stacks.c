@@ -223,6 +223,12 @@ static void add_nodes(struct builder *builder, size_t event)
 	}
 }
 
+static int compare_names(const struct stacks *stacks, uint32_t left, uint32_t right)
+{
+	return left == right ? 0 : strverscmp(intern_string(stacks->names, left),
+					      intern_string(stacks->names, right));
+}
+
 static int compare(const void *left, const void *right, void *data)
 {
 	const struct stacks *stacks = data;
@@ -232,12 +238,13 @@ static int compare(const void *left, const void *right, void *data)
 
 	if (a->parent != b->parent)
 		return a->parent < b->parent ? -1 : 1;
-	order = a->name == b->name ? 0 : strverscmp(intern_string(stacks->names, a->name),
-						    intern_string(stacks->names, b->name));
-	return order ? order : (a->kind > b->kind) - (a->kind < b->kind);
+	order = compare_names(stacks, a->name, b->name);
+	if (!order)
+		order = (a->kind > b->kind) - (a->kind < b->kind);
+	return order ? order : compare_names(stacks, a->dso, b->dso);
 }
 
-/* Links children in the order of their names, and sums up. */
+/* Links children in the order of their names, of one name by kind and file, and sums up. */
 static void link_nodes(struct stacks *stacks)
 {
 	size_t count = stacks->nodes.count;
