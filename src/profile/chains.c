@@ -254,7 +254,7 @@ static bool take_rest(struct chains *chains, struct walk *walk)
 /* Reads the callers, of which the first are at PLACE; false: the chain is damaged. */
 static bool take_callers(struct chains *chains, struct walk *walk, struct chain_place place)
 {
-	uint64_t mark;
+	uint64_t mark = 0; /* what stops take_addresses() is one */
 
 	walk->stretch = walk->out = walk->words;
 	begin_stretch(chains, walk, &place);

@@ -69,7 +69,7 @@ static enum place place_of(const struct unwind_functions *functions, uint64_t of
 			   bool interrupted)
 {
 	const struct symbol *function = symbol_table_find(functions->symbols, offset);
-	uint64_t push = 0, body, inside;
+	uint64_t push = 0, body = 0, inside;
 	bool has_frame;
 
 	if (!function)

@@ -20,7 +20,7 @@ enum call { CALL_PROCESS, CALL_MASKED, CALL_DEEP, CALL_COPY };
 static int device;
 static char *page;
 
-KNOWN int user_write(enum call call)
+KNOWN static int user_write(enum call call)
 {
 	long ret;
 
@@ -31,32 +31,32 @@ KNOWN int user_write(enum call call)
 	return ret == (long)call ? 0 : 1;
 }
 
-KNOWN int user_process(void)
+KNOWN static int user_process(void)
 {
 	return user_write(CALL_PROCESS) + 1;
 }
 
-KNOWN int user_masked(void)
+KNOWN static int user_masked(void)
 {
 	return user_write(CALL_MASKED) + 1;
 }
 
-KNOWN int user_deep(void)
+KNOWN static int user_deep(void)
 {
 	return user_write(CALL_DEEP) + 1;
 }
 
-KNOWN int user_copy(void)
+KNOWN static int user_copy(void)
 {
 	return user_write(CALL_COPY) + 1;
 }
 
-KNOWN int user_touch(void)
+KNOWN static int user_touch(void)
 {
 	return *(volatile char *)page + 1;
 }
 
-KNOWN int user_round(void)
+KNOWN static int user_round(void)
 {
 	int sum = user_process() + user_masked() + user_deep() + user_copy();
 

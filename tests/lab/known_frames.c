@@ -10,7 +10,7 @@
 static volatile uint64_t sink;
 
 /* GCC leaves out the frame pointer of a function that uses no stack, whatever it is told. */
-KNOWN int frame_3(uint64_t x)
+KNOWN static int frame_3(uint64_t x)
 {
 	volatile unsigned int left = ROUNDS;
 
@@ -24,12 +24,12 @@ KNOWN int frame_3(uint64_t x)
 	return 3;
 }
 
-KNOWN int frame_2(uint64_t x)
+KNOWN static int frame_2(uint64_t x)
 {
 	return frame_3(x + 1) - 1;
 }
 
-KNOWN int frame_1(uint64_t x)
+KNOWN static int frame_1(uint64_t x)
 {
 	volatile char space[200];
 
