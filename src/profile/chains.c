@@ -28,22 +28,16 @@
 #define SEQUENCES_MAX (64U << 20)
 #define LEVEL_MASK ((1U << CHAINS_LEVEL_BITS) - 1)
 
-/* What a place is among the words of a part: this, which is no address, and three words more. */
-#define PLACE_MARK UINT64_MAX
-#define PLACE_WORDS 4
-
 struct address {
 	struct lookup lookup;
 	uint16_t cpumode;
 };
 
 struct chains {
-	struct session *session;
 	struct resolver *resolver;
 	struct identities *functions;
 	bool lone;
-	uint64_t seeds[3];
-	VECTOR(uint64_t) words; /* of the batch: the parts of its chains */
+	struct chain_parts parts; /* of the batch */
 	VECTOR(struct chains_frame) frames;
 	VECTOR(uint32_t) numbers; /* of identity << CHAINS_LEVEL_BITS | cpumode: frame + 1 */
 	VECTOR(struct chains_cell) cells;
@@ -59,22 +53,22 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 {
 	struct chains *chains = memory_calloc(1, sizeof(*chains));
 
-	chains->session = session;
+	chains->parts.session = session;
 	chains->resolver = resolver;
 	chains->functions = functions;
 	chains->lone = lone;
-	if (getrandom(chains->seeds, sizeof(chains->seeds), GRND_NONBLOCK) < 0)
-		for (size_t i = 0; i < sizeof(chains->seeds) / sizeof(*chains->seeds); i++)
-			chains->seeds[i] = hash_u64((uintptr_t)chains + i);
+	if (getrandom(chains->parts.seeds, sizeof(chains->parts.seeds), GRND_NONBLOCK) < 0)
+		for (size_t i = 0; i < sizeof(chains->parts.seeds) / sizeof(*chains->parts.seeds); i++)
+			chains->parts.seeds[i] = hash_u64((uintptr_t)chains + i);
 	number_table_init(&chains->cells_table);
 	chain_memo_init(&chains->memo, CHAIN_MEMO_WORDS);
-	sequences_init(&chains->sequences, chains->seeds[0]);
+	sequences_init(&chains->sequences, chains->parts.seeds[0]);
 	return chains;
 }
 
 void chains_seal(struct chains *chains)
 {
-	vector_deinit(&chains->words);
+	vector_deinit(&chains->parts.words);
 	vector_deinit(&chains->numbers);
 	number_table_deinit(&chains->cells_table);
 	chain_memo_deinit(&chains->memo);
@@ -154,195 +148,40 @@ static uint32_t frame_at(struct chains *chains, const struct address *address)
 	return frame_of(chains, &resolved, address->cpumode);
 }
 
-static inline uint64_t fold(uint64_t left, uint64_t right)
-{
-	unsigned __int128 product = (unsigned __int128)left * right;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Two words at a time. Who does not know the seeds cannot choose words of equal hashes. */
-static uint64_t hash_words(const struct chains *chains, uint64_t hash, const uint64_t *words,
-			   size_t count)
-{
-	hash ^= chains->seeds[1] + count;
-	for (; count >= 2; words += 2, count -= 2)
-		hash = fold(words[0] ^ hash, words[1] ^ chains->seeds[2]);
-	return fold((count ? *words : 0) ^ hash, chains->seeds[0] | 1);
-}
-
-/* What the answer for an address depends on, but for itself and its time. */
-static void put_place(uint64_t *words, const struct chain_place *place, uint64_t time)
-{
-	uint64_t kernel = MACHINE_NO_KERNEL;
-
-	if (place->machine && place->space == &place->machine->kernel)
-		kernel = session_kernel_at(place->machine, time);
-	words[0] = PLACE_MARK;
-	words[1] = (uintptr_t)place->machine;
-	words[2] = (uintptr_t)place->space;
-	words[3] = kernel << 16 | place->cpumode;
-}
-
-static struct chain_place take_place(const uint64_t *words)
-{
-	return (struct chain_place){ .machine = (struct machine *)(uintptr_t)words[1],
-				     .space = (struct space *)(uintptr_t)words[2],
-				     .cpumode = words[3] & UINT16_MAX };
-}
-
-/* A chain on its way into the words of the batch: a place and addresses there, the next place … */
-struct walk {
-	const struct session_sample *sample;
-	const struct context *context;
-	const uint64_t *at, *end; /* what is left of the chain */
-	uint64_t *words, *stretch, *out; /* first; where the last place is; behind the last */
-	size_t room; /* for addresses */
-	uint64_t hash; /* of all before the last place */
-};
-
-static void enter(struct chains *chains, const struct walk *walk, uint64_t mark,
-		  struct chain_place *ret)
-{
-	chain_enter(chains->session, walk->sample, walk->context, mark, ret);
-}
-
-/* Begins to take what follows at PLACE; where nothing was at the last one that is gone. */
-static void begin_stretch(struct chains *chains, struct walk *walk, const struct chain_place *place)
-{
-	if (walk->out - walk->stretch > PLACE_WORDS) {
-		walk->hash = hash_words(chains, walk->hash, walk->stretch,
-					walk->out - walk->stretch);
-		walk->stretch = walk->out;
-	}
-	put_place(walk->stretch, place, walk->sample->time);
-	walk->out = walk->stretch + PLACE_WORDS;
-}
-
-/* Takes marks, the last of which counts; false: it is none. */
-static bool take_marks(struct chains *chains, struct walk *walk, uint64_t *mark)
-{
-	for (; walk->at < walk->end && chain_is_mark(*walk->at); walk->at++) {
-		if (!chain_is_sound_mark(chains->session, *walk->at))
-			return false;
-		*mark = *walk->at;
-	}
-	return true;
-}
-
-static inline void take_addresses(struct walk *walk)
-{
-	const uint64_t *stop = walk->end;
-
-	if ((size_t)(stop - walk->at) > walk->room)
-		stop = walk->at + walk->room;
-	walk->room -= stop - walk->at;
-	while (walk->at < stop && !chain_is_mark(*walk->at))
-		*walk->out++ = *walk->at++;
-	walk->room += stop - walk->at;
-}
-
-/* Behind what there was room for: only whether the chain is sound. */
-static bool take_rest(struct chains *chains, struct walk *walk)
-{
-	for (; walk->at < walk->end; walk->at++)
-		if (chain_is_mark(*walk->at) && !chain_is_sound_mark(chains->session, *walk->at))
-			return false;
-	return true;
-}
-
-/* Reads the callers, of which the first are at PLACE; false: the chain is damaged. */
-static bool take_callers(struct chains *chains, struct walk *walk, struct chain_place place)
-{
-	uint64_t mark = 0; /* what stops take_addresses() is one */
-
-	walk->stretch = walk->out = walk->words;
-	begin_stretch(chains, walk, &place);
-	for (;;) {
-		take_addresses(walk);
-		if (walk->at == walk->end || !walk->room)
-			return take_rest(chains, walk);
-		if (!take_marks(chains, walk, &mark))
-			return false;
-		if (walk->at == walk->end)
-			return true;
-		enter(chains, walk, mark, &place);
-		begin_stretch(chains, walk, &place);
-	}
-}
-
-/* Reads the chain into the words of the batch and RET; false: there is none, or it is damaged. */
-static bool read_chain(struct chains *chains, struct walk *walk, struct chains_end *ret)
-{
-	uint64_t mark = PERF_CONTEXT_USER;
-
-	if (!take_marks(chains, walk, &mark) || walk->at == walk->end)
-		return false;
-	ret->address = *walk->at++;
-	enter(chains, walk, mark, &ret->place);
-	if (!take_callers(chains, walk, ret->place))
-		return false;
-	if (walk->out - walk->stretch == PLACE_WORDS)
-		walk->out = walk->stretch; /* nothing is there */
-	return true;
-}
-
-static struct chains_part make_part(const struct chains *chains, const uint64_t *words,
-				    size_t count, uint32_t group, uint64_t hash)
-{
-	return (struct chains_part){ .start = words - chains->words.items,
-				     .count = count,
-				     .group = group,
-				     .hash = hash };
-}
-
 void chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
-	struct walk walk = { .sample = sample, .context = context, .at = fields->callchain,
-			     .end = fields->callchain + fields->callchain_count,
-			     .room = CHAINS_FRAMES_MAX - 1 };
-	bool found;
+	struct chain_read *read = &ret->read;
 
-	/* Each word may be an address at a place of its own. */
-	vector_reserve(&chains->words, chains->words.count +
-					       (1 + PLACE_WORDS) * (fields->callchain_count + 1));
-	walk.words = chains->words.items + chains->words.count;
-	found = read_chain(chains, &walk, ret);
-	if (!found) {
-		walk.stretch = walk.out = walk.words;
-		walk.hash = 0;
-		ret->place.cpumode = context->cpumode;
-	}
+	chain_parts_read(&chains->parts, sample, context, group, read);
+	if (!read->found)
+		read->place.cpumode = context->cpumode;
 	ret->time = sample->time;
 	ret->period = fields->period;
-	ret->inner = make_part(chains, walk.words, walk.stretch - walk.words, 0, walk.hash);
-	ret->outer = make_part(chains, walk.stretch, walk.out - walk.stretch, group,
-			       hash_words(chains, group, walk.stretch, walk.out - walk.stretch));
-	chains->words.count = walk.out - chains->words.items;
-	chain_memo_fetch_slot(&chains->memo, ret->outer.hash);
-	if (ret->inner.count)
-		chain_memo_fetch_slot(&chains->memo, ret->inner.hash);
-	ret->own = found ? ret->address == fields->ip && ret->place.machine == context->machine &&
-				   ret->place.space == context->space &&
-				   ret->place.cpumode == context->cpumode
-			 : chains->lone;
-	ret->elsewhere = found && !ret->own;
+	chain_memo_fetch_slot(&chains->memo, read->outer.hash);
+	if (read->inner.count)
+		chain_memo_fetch_slot(&chains->memo, read->inner.hash);
+	ret->own = read->found ? read->address == fields->ip &&
+					 read->place.machine == context->machine &&
+					 read->place.space == context->space &&
+					 read->place.cpumode == context->cpumode
+			       : chains->lone;
+	ret->elsewhere = read->found && !ret->own;
 }
 
 void chains_fetch(const struct chains *chains, const struct chains_end *end)
 {
-	chain_memo_fetch_entry(&chains->memo, end->outer.hash);
-	if (end->inner.count)
-		chain_memo_fetch_entry(&chains->memo, end->inner.hash);
+	chain_memo_fetch_entry(&chains->memo, end->read.outer.hash);
+	if (end->read.inner.count)
+		chain_memo_fetch_entry(&chains->memo, end->read.inner.hash);
 }
 
 /* Looks up PART address by address, into RET. */
-static void resolve_part(struct chains *chains, const struct chains_part *part, uint64_t time,
+static void resolve_part(struct chains *chains, const struct chain_part *part, uint64_t time,
 			 struct chain_memo_value *ret)
 {
-	const uint64_t *words = chains->words.items + part->start;
+	const uint64_t *words = chains->parts.words.items + part->start;
 	struct chain_place place = { 0 };
 	uint32_t count = 0, made = 0;
 
@@ -350,9 +189,9 @@ static void resolve_part(struct chains *chains, const struct chains_part *part, 
 	for (uint32_t i = 0; i < part->count; i++) {
 		struct address *address = &chains->addresses[count];
 
-		if (words[i] == PLACE_MARK) {
-			place = take_place(&words[i]);
-			i += PLACE_WORDS - 1;
+		if (words[i] == CHAIN_PARTS_PLACE) {
+			place = chain_parts_place(&words[i]);
+			i += CHAIN_PARTS_PLACE_WORDS - 1;
 			continue;
 		}
 		resolver_begin(chains->resolver, place.machine, place.space, words[i], time,
@@ -372,9 +211,9 @@ static void resolve_part(struct chains *chains, const struct chains_part *part, 
 }
 
 /* What PART is at TIME; what it was at another time makes room for that. */
-static uint32_t find_part(struct chains *chains, const struct chains_part *part, uint64_t time)
+static uint32_t find_part(struct chains *chains, const struct chain_part *part, uint64_t time)
 {
-	struct chain_memo_key key = { .words = chains->words.items + part->start,
+	struct chain_memo_key key = { .words = chains->parts.words.items + part->start,
 				      .count = part->count, .group = part->group,
 				      .hash = part->hash };
 	struct chain_memo_value *known = chain_memo_find(&chains->memo, &key), value;
@@ -393,7 +232,7 @@ static void hash_cell(struct chains *chains, struct chains_end *end)
 {
 	uint64_t callers = (uint64_t)end->at.outer << 32 | end->at.inner;
 
-	end->hash = fold(callers ^ chains->seeds[0], end->at.innermost ^ chains->seeds[1]);
+	end->hash = chain_parts_fold(callers ^ chains->parts.seeds[0], end->at.innermost ^ chains->parts.seeds[1]);
 	number_table_prefetch(&chains->cells_table, end->hash);
 }
 
@@ -401,15 +240,15 @@ void chains_find_callers(struct chains *chains, struct chains_end *end)
 {
 	struct address innermost;
 
-	end->at.outer = find_part(chains, &end->outer, end->time);
+	end->at.outer = find_part(chains, &end->read.outer, end->time);
 	end->at.inner = SEQUENCE_EMPTY;
-	if (end->inner.count)
-		end->at.inner = find_part(chains, &end->inner, end->time);
+	if (end->read.inner.count)
+		end->at.inner = find_part(chains, &end->read.inner, end->time);
 	end->at.innermost = CHAINS_NONE;
 	if (end->elsewhere) {
-		resolver_begin(chains->resolver, end->place.machine, end->place.space, end->address,
+		resolver_begin(chains->resolver, end->read.place.machine, end->read.place.space, end->read.address,
 			       end->time, &innermost.lookup);
-		innermost.cpumode = end->place.cpumode;
+		innermost.cpumode = end->read.place.cpumode;
 		end->at.innermost = frame_at(chains, &innermost);
 	}
 	if (!end->own)
@@ -418,7 +257,7 @@ void chains_find_callers(struct chains *chains, struct chains_end *end)
 
 void chains_end_at(struct chains *chains, struct chains_end *end, const struct resolved *resolved)
 {
-	end->at.innermost = frame_of(chains, resolved, end->place.cpumode);
+	end->at.innermost = frame_of(chains, resolved, end->read.place.cpumode);
 	hash_cell(chains, end);
 }
 
@@ -460,7 +299,7 @@ static uint32_t find_group_cell(struct chains *chains, const struct chains_end *
 {
 	struct chains_end none = { .at.innermost = CHAINS_NONE };
 
-	none.at.outer = sequences_intern(&chains->sequences, &end->outer.group, 1);
+	none.at.outer = sequences_intern(&chains->sequences, &end->read.outer.group, 1);
 	hash_cell(chains, &none);
 	return find_cell(chains, &none.at, none.hash, true);
 }
@@ -480,5 +319,5 @@ uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool 
 
 void chains_end_batch(struct chains *chains)
 {
-	chains->words.count = 0;
+	chains->parts.words.count = 0;
 }

@@ -9,15 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/chain.h"
+#include "profile/chain_parts.h"
 #include "profile/context.h"
 #include "profile/identity.h"
 #include "profile/resolver.h"
 #include "profile/sequences.h"
 
 #define CHAINS_NONE UINT32_MAX
-/* Of a longer chain the innermost frames count. */
-#define CHAINS_FRAMES_MAX 1024
 
 /*
  * Samples of one chain. Its functions from the outermost on: those of OUTER, which begins with the
@@ -60,19 +58,11 @@ void chains_destroy(struct chains *chains); /* takes NULL */
  *	chains_count(chains, &end);
  *	and, after the last one, chains_end_batch(chains)
  */
-struct chains_part {
-	size_t start; /* in the words of the batch */
-	uint32_t count, group;
-	uint64_t hash;
-};
-
 struct chains_end {
 	bool own; /* the chain ends at the sample's own address */
-	bool elsewhere; /* it ends at the address below */
-	uint64_t address;
-	struct chain_place place; /* of where it ends */
+	bool elsewhere; /* it ends at another address */
+	struct chain_read read;
 	uint64_t time, period;
-	struct chains_part outer, inner;
 	uint32_t hash;
 	struct chains_cell at; /* period and count are not used */
 };

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies a chain, since its record does not stay; a mark becomes the place that it stands for. */
+#include "profile/chain_parts.h"
+
+/* Two words at a time. Who does not know the seeds cannot choose words of equal hashes. */
+static uint64_t hash_words(const struct chain_parts *parts, uint64_t hash, const uint64_t *words,
+			   size_t count)
+{
+	hash ^= parts->seeds[1] + count;
+	for (; count >= 2; words += 2, count -= 2)
+		hash = chain_parts_fold(words[0] ^ hash, words[1] ^ parts->seeds[2]);
+	return chain_parts_fold((count ? *words : 0) ^ hash, parts->seeds[0] | 1);
+}
+
+/* What the answer for an address depends on, but for itself and its time. */
+static void put_place(uint64_t *words, const struct chain_place *place, uint64_t time)
+{
+	uint64_t kernel = MACHINE_NO_KERNEL;
+
+	if (place->machine && place->space == &place->machine->kernel)
+		kernel = session_kernel_at(place->machine, time);
+	words[0] = CHAIN_PARTS_PLACE;
+	words[1] = (uintptr_t)place->machine;
+	words[2] = (uintptr_t)place->space;
+	words[3] = kernel << 16 | place->cpumode;
+}
+
+struct chain_place chain_parts_place(const uint64_t *words)
+{
+	return (struct chain_place){ .machine = (struct machine *)(uintptr_t)words[1],
+				     .space = (struct space *)(uintptr_t)words[2],
+				     .cpumode = words[3] & UINT16_MAX };
+}
+
+/* A chain on its way into the words of the batch: a place and addresses there, the next place … */
+struct walk {
+	const struct session_sample *sample;
+	const struct context *context;
+	const uint64_t *at, *end; /* what is left of the chain */
+	uint64_t *words, *stretch, *out; /* first; where the last place is; behind the last */
+	size_t room; /* for addresses */
+	uint64_t hash; /* of all before the last place */
+};
+
+static void enter(struct chain_parts *parts, const struct walk *walk, uint64_t mark,
+		  struct chain_place *ret)
+{
+	chain_enter(parts->session, walk->sample, walk->context, mark, ret);
+}
+
+/* Begins to take what follows at PLACE; where nothing was at the last one that is gone. */
+static void begin_stretch(struct chain_parts *parts, struct walk *walk,
+			  const struct chain_place *place)
+{
+	if (walk->out - walk->stretch > CHAIN_PARTS_PLACE_WORDS) {
+		walk->hash = hash_words(parts, walk->hash, walk->stretch,
+					walk->out - walk->stretch);
+		walk->stretch = walk->out;
+	}
+	put_place(walk->stretch, place, walk->sample->time);
+	walk->out = walk->stretch + CHAIN_PARTS_PLACE_WORDS;
+}
+
+/* Takes marks, the last of which counts; false: it is none. */
+static bool take_marks(struct chain_parts *parts, struct walk *walk, uint64_t *mark)
+{
+	for (; walk->at < walk->end && chain_is_mark(*walk->at); walk->at++) {
+		if (!chain_is_sound_mark(parts->session, *walk->at))
+			return false;
+		*mark = *walk->at;
+	}
+	return true;
+}
+
+static inline void take_addresses(struct walk *walk)
+{
+	const uint64_t *stop = walk->end;
+
+	if ((size_t)(stop - walk->at) > walk->room)
+		stop = walk->at + walk->room;
+	walk->room -= stop - walk->at;
+	while (walk->at < stop && !chain_is_mark(*walk->at))
+		*walk->out++ = *walk->at++;
+	walk->room += stop - walk->at;
+}
+
+/* Behind what there was room for: only whether the chain is sound. */
+static bool take_rest(struct chain_parts *parts, struct walk *walk)
+{
+	for (; walk->at < walk->end; walk->at++)
+		if (chain_is_mark(*walk->at) && !chain_is_sound_mark(parts->session, *walk->at))
+			return false;
+	return true;
+}
+
+/* Reads the callers, of which the first are at PLACE; false: the chain is damaged. */
+static bool take_callers(struct chain_parts *parts, struct walk *walk, struct chain_place place)
+{
+	uint64_t mark = 0; /* what stops take_addresses() is one */
+
+	walk->stretch = walk->out = walk->words;
+	begin_stretch(parts, walk, &place);
+	for (;;) {
+		take_addresses(walk);
+		if (walk->at == walk->end || !walk->room)
+			return take_rest(parts, walk);
+		if (!take_marks(parts, walk, &mark))
+			return false;
+		if (walk->at == walk->end)
+			return true;
+		enter(parts, walk, mark, &place);
+		begin_stretch(parts, walk, &place);
+	}
+}
+
+/* Reads the chain into the words of the batch and RET; false: there is none, or it is damaged. */
+static bool read_chain(struct chain_parts *parts, struct walk *walk, struct chain_read *ret)
+{
+	uint64_t mark = PERF_CONTEXT_USER;
+
+	if (!take_marks(parts, walk, &mark) || walk->at == walk->end)
+		return false;
+	ret->address = *walk->at++;
+	enter(parts, walk, mark, &ret->place);
+	if (!take_callers(parts, walk, ret->place))
+		return false;
+	if (walk->out - walk->stretch == CHAIN_PARTS_PLACE_WORDS)
+		walk->out = walk->stretch; /* nothing is there */
+	return true;
+}
+
+static struct chain_part make_part(const struct chain_parts *parts, const uint64_t *words,
+				    size_t count, uint32_t group, uint64_t hash)
+{
+	return (struct chain_part){ .start = words - parts->words.items,
+				     .count = count,
+				     .group = group,
+				     .hash = hash };
+}
+
+void chain_parts_read(struct chain_parts *parts, const struct session_sample *sample,
+		      const struct context *context, uint32_t group, struct chain_read *ret)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	struct walk walk = { .sample = sample, .context = context, .at = fields->callchain,
+			     .end = fields->callchain + fields->callchain_count,
+			     .room = CHAINS_FRAMES_MAX - 1 };
+
+	/* Each word may be an address at a place of its own. */
+	vector_reserve(&parts->words,
+		       parts->words.count +
+			       (1 + CHAIN_PARTS_PLACE_WORDS) * (fields->callchain_count + 1));
+	walk.words = parts->words.items + parts->words.count;
+	ret->found = read_chain(parts, &walk, ret);
+	if (!ret->found) {
+		walk.stretch = walk.out = walk.words;
+		walk.hash = 0;
+	}
+	ret->inner = make_part(parts, walk.words, walk.stretch - walk.words, 0, walk.hash);
+	ret->outer = make_part(parts, walk.stretch, walk.out - walk.stretch, group,
+			       hash_words(parts, group, walk.stretch, walk.out - walk.stretch));
+	parts->words.count = walk.out - parts->words.items;
+}
