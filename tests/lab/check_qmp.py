@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What test_qmp.sh's host left: that BPF was not used, memory as KVM has it, a socket that is held."""
+"""What qmp_host.sh left: that BPF was not used, memory as KVM has it, a socket that is held."""
 import json
 import re
 import sys

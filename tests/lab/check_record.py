@@ -279,7 +279,8 @@ def check_life():
 def check_views():
     """More guests than are looked at at once: each has names, and processes with their files."""
     names = read("views.names")
-    check(read("views.err").count(" runs Linux ") == 2, "views: two kernels were read")
+    said = read("views.err")
+    check(said.count(" runs Linux ") == 2, "views: two kernels were read: " + said[-1000:].replace("\n", " / "))
     check(re.search(r"guest1\s+user7525\s+user7525\s+\[u\] hot_[ab]\b", names),
           "views: guest1's process has its file, which was read after guest2's kernel")
     check(re.search(r"guest2\s+reader\s.*\[g\] chacha_permute\b", names), "views: guest2's has its kernel")

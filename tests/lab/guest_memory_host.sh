@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# guest_memory_host.sh [PROGRAM] in the lab's host: what perfvisor reads of guest1, what guest1 says of itself, and
-# what PROGRAM says of its CPUs, into $OUT.
+# guest_memory_host.sh cpus|unnamed in the lab's host: what perfvisor reads of guest1, and what guest1 says of itself,
+# into $OUT; cpus: and what guest_cpus says of its CPUs; unnamed: and a recording without guest memory.
 set -u
 guest=/run/lab/guest1
 for _ in $(seq 300); do
@@ -24,8 +24,11 @@ perfvisor ps "${maps[@]}" --json >"$OUT/maps.json"
 cp -r /usr/share/perfvisor-lab "$OUT/files" && cp /usr/bin/busybox "$OUT/files/" || exit
 perfvisor record --max-overhead 100 -v --duration 2 -F 200 -o "$OUT/named" 2>"$OUT/named.err" || exit
 # Other programs, which keep what they find in place of that.
-[ $# = 0 ] || "$1" >"$OUT/cpus" || exit
+if [ "$1" = cpus ]; then
+	/root/guest_cpus >"$OUT/cpus" || exit
+fi
 /root/guest_programs user7525 big7525 user32 dynamic sleep >"$OUT/programs" || exit
-perfvisor record --max-overhead 100 --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
 perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit
+[ "$1" = unnamed ] || exit 0
+perfvisor record --max-overhead 100 --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
 perfvisor report -i "$OUT/unnamed" >"$OUT/unnamed.txt"

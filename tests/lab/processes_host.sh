@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: recordings of guest1, which runs processes_workload.sh, as perfvisor and stock
-# perf show them, and what guest1 said of its processes, into $OUT.
+# processes_host.sh [kinds] in the lab's host: recordings of guest1, which runs processes_workload.sh, as perfvisor and stock
+# perf show them, and what guest1 said of its processes, into $OUT. kinds: and recordings with less of it, and as a folder.
 set -u
 . /root/record_known.sh
 guest=/run/lab/guest1
@@ -12,14 +12,16 @@ done
 sed -nE 's/.*TRUTH ([a-z0-9 ]+).*/\1/p' $guest/console.log >"$OUT/truth"
 cp $guest/kallsyms /usr/share/perfvisor-lab/user7525 "$OUT/"
 record_known --duration 6 -F 500 -o /tmp/processes || exit
-for name in kernel_only no_memory; do
-	perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 -o "/tmp/$name" || exit
-done
-cp /tmp/processes /tmp/kernel_only /tmp/no_memory "$OUT/"
-perfvisor record --max-overhead 100 --dir --duration 1 -F 500 -o /tmp/folder 2>/tmp/folder.err || exit
-cat /tmp/folder.err
-# user7525 never sleeps. An emulated guest hangs now and then, which is the lab's affair.
-grep -q 'guest user 0,' /tmp/folder.err && { echo "guest1 hangs"; exit 125; }
+if [ "${1-}" = kinds ]; then
+	for name in kernel_only no_memory; do
+		perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 -o "$OUT/$name" || exit
+	done
+	perfvisor record --max-overhead 100 --dir --duration 1 -F 500 -o /tmp/folder 2>/tmp/folder.err || exit
+	cat /tmp/folder.err
+	# user7525 never sleeps. An emulated guest hangs now and then, which is the lab's affair.
+	grep -q 'guest user 0,' /tmp/folder.err && { echo "guest1 hangs"; exit 125; }
+	perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
+fi
 # As on an Intel host (CONTRIBUTING.md), whose kernel has the IP in time from 6.3 on.
 uname -r >"$OUT/host_kernel"
 PERFVISOR_TEST_KVM=intel perfvisor doctor >"$OUT/doctor_intel"
@@ -27,7 +29,6 @@ if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -n 1)" = 6.3 ]; then
 	PERFVISOR_TEST_KVM=intel record_known --duration 4 -F 500 -o /tmp/intel || exit
 	perf script -i /tmp/intel -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/intel_vcpus" 2>/dev/null
 fi
-perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
 
 # The lines of "unharmed", and which of them came while its memory was sampled with call chains.
 unharmed() {

@@ -5,7 +5,7 @@
 set -u
 without_bpf=(setpriv-full "--bounding-set=-bpf,-sys_admin")
 sysctl -q -w kernel.perf_event_paranoid=2 # Debian's 3 asks for CAP_SYS_ADMIN
-"${without_bpf[@]}" bash /root/guest_memory_host.sh || exit
+"${without_bpf[@]}" bash /root/guest_memory_host.sh unnamed || exit
 "${without_bpf[@]}" perfvisor doctor >"$OUT/doctor"
 perfvisor list --json >"$OUT/list.bpf.json"
 "${without_bpf[@]}" /root/show_qmp_memory "$(cat /run/lab/guest1/pid)" >"$OUT/slots" || exit

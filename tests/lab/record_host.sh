@@ -39,6 +39,8 @@ truth() {
 	cat /run/lab/guest[12]/pid >"$OUT/pids"
 }
 
+# For who looks for the cause of a failure: what the guests said to the end.
+trap 'cp /run/lab/guest1/console.log "$OUT/guest1.end"; cp /run/lab/guest2/console.log "$OUT/guest2.end"' EXIT
 truth
 # What stock perf finds in the same guest at the same time: no two seconds of an emulated guest are alike.
 # perf gives up where a thread ends while it opens events (QEMU's workers do).

@@ -2,26 +2,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What perfvisor reads of a guest's memory equals what the guest says of itself: kallsyms and
 # modules line by line, processes and their mappings, build-ids and symbols of their programs.
-# Guests of five kernels with KASLR, four and five levels of page tables, two hosts.
+# Guests of five kernels with KASLR, four and five levels of page tables, two hosts. On one of them again
+# without BPF, by asking the guest's QEMU; and what is said where that cannot be asked.
 set -u
 . tests/lab/in_lab.sh
 status=0
 out=build/lab/guest-memory
-# try HOST GUEST OPTION…
+look=(bash /root/guest_memory_host.sh)
+without_bpf=(--add build/release/tests/unit/show_qmp_memory --add "$(command -v socat):/usr/bin/socat"
+	--add "$(command -v setpriv):/usr/bin/setpriv-full" --add tests/lab/qmp_host.sh)
+
+# check FOLDER PART: what is in there, and in PART of it
+check() {
+	python3 tests/lab/check_guest_memory.py "$1" "$2" || status=1
+	python3 tests/lab/check_guest_programs.py "$1" || status=1
+}
+
+# try HOST GUEST OPTION… -- COMMAND…
 try() {
 	echo "== host $*"
-	OUT=$out in_lab 240 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+	OUT=$out in_lab 300 --steady --host-kernel "$1" --guest-kernel "$2" \
 		--guest-workload tests/lab/guest_truth_workload.sh \
 		--add build/release/tests/lab/guest_programs \
 		--add build/release/tests/lab/guest_cpus \
-		--add tests/lab/guest_memory_host.sh -- \
-		bash /root/guest_memory_host.sh /root/guest_cpus || status=1
-	python3 tests/lab/check_guest_memory.py "$out" cpus || status=1
-	python3 tests/lab/check_guest_programs.py "$out" || status=1
+		--add tests/lab/guest_memory_host.sh "${@:3}" || status=1
+	check "$out" cpus
 }
-try 6.1 5.10
-try 6.1 6.1
-try 6.1 6.1-full
-try 6.1 6.12 --no-la57
-try sid sid
+try 6.1 5.10 -- "${look[@]}" cpus
+# shellcheck disable=SC2016 # OUT is the host's
+try 6.1 6.1 "${without_bpf[@]}" -- bash -c '"$@" cpus && rm -r /var/cache/perfvisor &&
+	mkdir "$OUT/qmp" && OUT=$OUT/qmp bash /root/qmp_host.sh' bash "${look[@]}"
+check "$out/qmp" unnamed
+python3 tests/lab/check_qmp.py "$out/qmp" || status=1
+try 6.1 6.1-full -- "${look[@]}" cpus
+try 6.1 6.12 --no-la57 -- "${look[@]}" cpus
+try sid sid -- "${look[@]}" cpus
 exit $status

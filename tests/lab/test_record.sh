@@ -5,8 +5,7 @@
 set -u
 . tests/lab/in_lab.sh
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=build/lab/record
 
 # try HOST_KERNEL GUEST_KERNEL SCOPE
 try() {
