@@ -15,10 +15,11 @@ status=0
 perf record -q -e cpu-clock -g -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
 gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
 
+widths=()
 compare() { # HOW, RECORDING, ARGUMENTS OF report
 	local how=$1 name=$2
 	shift 2
-	perf report --stdio --no-inline -i "$name" "$@" >perf.txt 2>/dev/null
+	perf report --stdio --no-inline "${widths[@]}" -i "$name" "$@" >perf.txt 2>/dev/null
 	"$perfvisor" report -i "$name" "$@" >ours.txt 2>ours.err || { cat ours.err; status=1; }
 	python3 "$tools/chains.py" $how perf.txt ours.txt >differences ||
 		{ echo "$name $*:"; cut -c1-2000 differences; status=1; }
@@ -80,6 +81,8 @@ perf record -q -a -e cpu-clock -F 3000 -g -o system -- sh -c '
 	perl -e "my %h; \$h{\$_ % 997} += \$_ for 1 .. 100000"
 	find /usr/include -name "*.h" | head -200 | xargs cat | md5sum >/dev/null
 	./workload' || exit 1
+# perf makes the column of commands as wide as each thread's last one, and cuts off what is longer of others.
+widths=(-w 0,200,200)
 compare --rows system -g none
 compare --rows system -g none --no-children
 
