@@ -15,11 +15,12 @@ tally=build/lab/known_chains # of all recordings: samples in the module's code, 
 mkdir -p build/lab
 : >"$tally"
 
-# check FOLDER NATIVE CHECK…: what was recorded, looked at, with further CHECKs
+# check FOLDER PARTS CHECK…: what was recorded, looked at, with further CHECKs
 check() {
-	local out=$1 status=0 more
-	tests/lab/look_at_chains.sh "$out" "$2" || status=1
-	python3 tests/lab/check_chains.py "$out" "$2" || status=1
+	local out=$1 status=0 parts more
+	read -ra parts <<<"$2"
+	tests/lab/look_at_chains.sh "$out" "${parts[@]}" || status=1
+	python3 tests/lab/check_chains.py "$out" "${parts[@]}" || status=1
 	python3 tests/lab/check_known.py "$out" "$tally" || status=1
 	for more in "${@:3}"; do
 		python3 "tests/lab/$more.py" "$out" || status=1
@@ -36,7 +37,7 @@ finish_check() {
 checking='' log=build/lab/chains.log
 trap '[ -z "$checking" ] || kill "$checking" 2>/dev/null' EXIT
 
-# try NATIVE CHECK… -- HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host; what it left is looked
+# try PARTS CHECK… -- HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host; what it left is looked
 # at while the next host boots, which does not keep two processors busy.
 try() {
 	local checks=() out
@@ -58,11 +59,11 @@ try() {
 	checking=$!
 }
 try native -- 6.1 5.10 -- bash /root/chains_host.sh
-try '' check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
-try native check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
+try host check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
+try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
-try '' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
+try 'host without_sp' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
 	--add tests/lab/without_sp_host.sh -- \
 	sh -c 'bash /root/chains_host.sh --host --guest && bash /root/without_sp_host.sh'
 finish_check
