@@ -66,7 +66,7 @@ check(min(len(inside), len(outside)) >= 2000,
 of_inside, of_outside = count(inside), count(outside)
 hottest = [chain for chain, _ in of_inside.most_common(10)]
 sums = [sum(of[chain] for chain in hottest) for of in (of_inside, of_outside)]
-check(min(sums) >= 500, f"{sums[0]} and {sums[1]} of them in the ten hottest chains")
+check(min(sums) >= 1000, f"{sums[0]} and {sums[1]} of them in the ten hottest chains")
 for chain in hottest:
     shares = [of[chain] / max(total, 1) for of, total in ((of_inside, sums[0]), (of_outside, sums[1]))]
     both = (of_inside[chain] + of_outside[chain]) / sum(sums)

@@ -7,6 +7,6 @@ until wanted; do
 	sleep 1
 done
 perf record --no-buildid -a -g -e cpu-clock -F 997 -o /tmp/perf.data -- \
-	sh -c 'echo PERF BEGINS >/dev/console; sleep 8' >/tmp/perf.out 2>&1
+	sh -c 'echo PERF BEGINS >/dev/console; sleep 12' >/tmp/perf.out 2>&1
 dd if=/tmp/perf.data of=/dev/vda bs=1M conv=fsync 2>/dev/null
 echo "PERF WROTE $(stat -c %s /tmp/perf.data) BYTES" >/dev/console

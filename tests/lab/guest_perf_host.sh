@@ -19,7 +19,7 @@ said() {
 }
 printf record | dd of="$disk" conv=notrunc,fsync 2>/dev/null
 said 'PERF BEGINS' || exit 1
-perfvisor record --max-overhead 100 -g --duration 7 -F 997 -o /tmp/beside || exit
+perfvisor record --max-overhead 100 -g --duration 11 -F 997 -o /tmp/beside || exit
 cp /tmp/beside "$OUT/"
 bytes=$(said 'PERF WROTE [0-9]* BYTES' | tr -dc 0-9)
 head -c "$bytes" "$disk" >"$OUT/guest.perf.data"
