@@ -51,12 +51,14 @@ struct error *vm_qemu_find(const char *text, struct host_vms *vms)
 {
 	uint32_t pid = pid_of(text);
 	const struct host_vm *vm;
-	struct error *error = NULL;
+	struct error *error = host_vms_select(vms, text, &vm); /* a name may look like a pid */
 
-	if (pid && !host_vms_of_process(vms, pid))
+	if (error && pid && !host_vms_of_process(vms, pid)) {
+		error_destroy(error);
 		error = host_vms_add_emulated(vms, pid);
-	if (!error)
-		error = host_vms_select(vms, text, &vm);
+		if (!error)
+			error = host_vms_select(vms, text, &vm);
+	}
 	if (error)
 		return error;
 	vms->vcpu_source = HOST_VCPU_QEMU;
