@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: guest1's kernel structures are scribbled over while perfvisor looks at it and
 # records it. Into $OUT: "looks" (attack, command, status, seconds), "errors" (what perfvisor said),
-# "times" (attack, when it began), the recording's status, samples and report, and the names that were read before all that.
+# "times" (attack, when it began and ended, the vCPU's time in the guest then in 1/100 s), the recording's
+# status, samples and report, and the names that were read before all that.
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
@@ -29,17 +30,29 @@ for _ in $(seq 300); do
 	grep -q '^perfvisor: recording' "$OUT/record.err" && break
 	sleep 0.2
 done
-# What was done to it may have made the guest crash: then it boots anew.
-wait_for_kernel() {
-	for _ in $(seq 60); do
-		perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && return
-		sleep 1
+tid=$(perfvisor list --json --no-memory | grep -o '"tid": *[0-9]*' | tr -dc 0-9)
+# The vCPU's time in the guest, in 1/100 s (proc(5): guest_time).
+guest_time() {
+	sed 's/.*) //' "/proc/$pid/task/$tid/stat" | cut -d ' ' -f 41
+}
+runs() {
+	local before
+	before=$(guest_time)
+	sleep 2
+	[ $(($(guest_time) - before)) -ge 50 ]
+}
+# What was done to the guest may have made it crash: then it boots anew; or stand still.
+revive() {
+	runs || printf '{"execute":"qmp_capabilities"}\n{"execute":"system_reset"}\n' |
+		socat -t 2 - UNIX-CONNECT:/run/lab/guest1/qmp.sock >/dev/null
+	for _ in $(seq 40); do
+		perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && runs && return
 	done
 }
 
 for attack in data lists stacks tables; do
-	wait_for_kernel
-	echo "$attack $(cut -d ' ' -f 1 /proc/uptime)" >>"$OUT/times"
+	revive
+	begun=$(cut -d ' ' -f 1 /proc/uptime) time_then=$(guest_time)
 	scribble guest1 $attack 9000 >>"$OUT/scribble" 2>&1 &
 	scribbler=$!
 	sleep 1
@@ -53,6 +66,7 @@ for attack in data lists stacks tables; do
 	done
 	wait $scribbler
 	echo "$attack: $?" >>"$OUT/scribble"
+	echo "$attack $begun $(cut -d ' ' -f 1 /proc/uptime) $time_then $(guest_time)" >>"$OUT/times"
 	kill -0 $recorder 2>/dev/null || echo "the recorder ended during $attack" >>"$OUT/looks"
 done
 kill -INT $recorder
