@@ -35,25 +35,28 @@ tid=$(perfvisor list --json --no-memory | grep -o '"tid": *[0-9]*' | tr -dc 0-9)
 guest_time() {
 	sed 's/.*) //' "/proc/$pid/task/$tid/stat" | cut -d ' ' -f 41
 }
-runs() {
+# Its vCPU does something, and its programs are there.
+lives() {
 	local before
 	before=$(guest_time)
-	sleep 2
-	[ $(($(guest_time) - before)) -ge 50 ]
+	sleep 1
+	[ $(($(guest_time) - before)) -ge 25 ] && perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 &&
+		perfvisor ps --vm guest1 2>/dev/null | grep -q ' reader$'
 }
-# What was done to the guest may have made it crash: then it boots anew; or stand still.
+# What was done to the guest may have made it stand still, or crash and boot anew under attack.
 revive() {
-	runs || printf '{"execute":"qmp_capabilities"}\n{"execute":"system_reset"}\n' |
+	lives && return
+	printf '{"execute":"qmp_capabilities"}\n{"execute":"system_reset"}\n' |
 		socat -t 2 - UNIX-CONNECT:/run/lab/guest1/qmp.sock >/dev/null
-	for _ in $(seq 40); do
-		perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && runs && return
+	for _ in $(seq 30); do
+		lives && return
 	done
 }
 
 for attack in data lists stacks tables; do
 	revive
 	begun=$(cut -d ' ' -f 1 /proc/uptime) time_then=$(guest_time)
-	scribble guest1 $attack 9000 >>"$OUT/scribble" 2>&1 &
+	scribble guest1 $attack 6000 >>"$OUT/scribble" 2>&1 &
 	scribbler=$!
 	sleep 1
 	while kill -0 $scribbler 2>/dev/null; do

@@ -49,7 +49,7 @@ is "each failure has a message" \
 	[ "$(grep -c '^perfvisor: ' "$work/out/errors")" -ge "$(grep -c "' 1 " "$work/out/looks")" ]
 is "the recording ended well" [ "$(cat "$work/out/record.status")" = 0 ]
 is "and is read" [ "$(cat "$work/out/report.status")" = 0 ]
-# 200 a second for 36 seconds, less what the guest does not live to see.
+# 200 a second for 24 seconds, less what the guest does not live to see.
 samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/out/report")
 is "the guest was sampled" [ "${samples:-0}" -ge 200 ]
 # Chains are finite, each of them says how it ends, and they cost the recording nothing.
