@@ -43,11 +43,14 @@ lives() {
 	[ $(($(guest_time) - before)) -ge 25 ] && perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 &&
 		perfvisor ps --vm guest1 2>/dev/null | grep -q ' reader$'
 }
-# What was done to the guest may have made it stand still, or crash and boot anew under attack.
+# What was done to the guest may have made it stand still, or crash and boot anew under attack; QEMU stops it where
+# KVM cannot go on.
 revive() {
 	lives && return
-	printf '{"execute":"qmp_capabilities"}\n{"execute":"system_reset"}\n' |
-		socat -t 2 - UNIX-CONNECT:/run/lab/guest1/qmp.sock >/dev/null
+	for command in qmp_capabilities query-status system_reset cont; do
+		printf '{"execute":"%s"}\n' $command
+		sleep 1
+	done | socat -t 2 - UNIX-CONNECT:/run/lab/guest1/qmp.sock >>"$OUT/revived"
 	for _ in $(seq 30); do
 		lives && return
 	done

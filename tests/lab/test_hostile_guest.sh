@@ -29,6 +29,7 @@ OUT=$work/out in_lab 300 --guest-cpus 1 --guest-workload tests/lab/hostile_guest
 	--add tests/lab/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
+[ ! -e "$work/out/revived" ] || cat "$work/out/revived"
 
 is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/out/console.log"
 for file in kallsyms symbols; do
