@@ -122,10 +122,13 @@ struct error *native_find_id(struct native *native, size_t old_event, uint32_t v
 	return error;
 }
 
-/* The guest's part of a chain into copier->chain; gives how many words. */
+/*
+ * The guest's part of a chain into copier->chain; gives how many words. What is guessed (behind a mark that
+ * repeats) is left out: it would no longer be seen to be so.
+ */
 static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sample)
 {
-	uint64_t *chain = copier->chain;
+	uint64_t *chain = copier->chain, last = 0;
 	bool guest = false;
 	size_t count = 0;
 
@@ -137,7 +140,10 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 				chain[count++] = word;
 			continue;
 		}
-		guest = true;
+		guest = word != last;
+		last = word;
+		if (!guest)
+			continue;
 		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER)
 			chain[count++] = (uint64_t)PERF_CONTEXT_USER;
 		else if (word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL || word == (uint64_t)PERF_CONTEXT_GUEST)

@@ -55,6 +55,9 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
 	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
 	       .max = MAX_STACK_BYTES),
+	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
+	       "exact (the default), or scan: where a chain breaks off, guess callers, and mark them",
+	       .completion = COMPLETE_WORDS, .words = "exact scan"),
 	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
 	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the guest",
 	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
@@ -109,6 +112,15 @@ static struct error *check_call_graph(struct record_options *options)
 	return NULL;
 }
 
+static struct error *check_unwind(struct record_options *options)
+{
+	options->scan = !strcmp(options->unwind, "scan");
+	if (!options->scan && strcmp(options->unwind, "exact") != 0)
+		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'", options->unwind);
+	options->callchains = true;
+	return NULL;
+}
+
 /* Before the defaults of others are set. */
 static struct error *check_engine(struct record_options *options)
 {
@@ -141,6 +153,8 @@ static struct error *check_options(struct record_options *options)
 	}
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	error = options->call_graph ? check_call_graph(options) : NULL;
+	if (!error && options->unwind)
+		error = check_unwind(options);
 	if (!error)
 		error = check_engine(options);
 	if (error)
@@ -421,6 +435,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
 		.call_chains = options->callchains,
+		.scan = options->scan,
 		.max_overhead = options->max_overhead / 100,
 		.user_stack_bytes = options->stack_bytes,
 		.guest_image = options->guestvmlinux,

@@ -23,6 +23,8 @@ struct record_options {
 	uint64_t frequency, count; /* 0: not given */
 	uint64_t stack_bytes;
 	const char *call_graph; /* as perf has it; NULL: not given */
+	const char *unwind;	/* NULL: not given */
+	bool scan;		/* it is that */
 	const char *engine;	/* NULL: not given */
 	bool qmp;		/* it is that one */
 	const char *output;

@@ -39,6 +39,7 @@ struct recorder_config {
 	bool no_memory;	      /* guest memory is not read */
 	bool kernel_only;     /* nothing of guests' user space is read, no process told */
 	bool call_chains;     /* of guests, by their kernels' stacks and, but for kernel_only, */
+	bool scan;            /* what may be callers is added to chains that break off, and marked */
 	double max_overhead;  /* share of a core that sampling may take of a vCPU's thread; 0: any */
 	uint32_t user_stack_bytes; /* as much of programs' stacks */
 	const char *guest_image;   /* the ELF file of guests that are no Linux, for these; NULL: none */

@@ -4,19 +4,21 @@
  * unwind data that were read of its memory, behind PERF_CONTEXT_GUEST_KERNEL; then the user's, behind
  * PERF_CONTEXT_GUEST_USER.
  *
- * Nothing is guessed: a chain ends where its caller is not known for certain, and says why.
+ * A chain ends where its caller is not known for certain, and says why. What may be callers (unwind_scan())
+ * is added where that was asked for, behind a second mark of the same kind: profile/chain.h.
  */
 #include <linux/perf_event.h>
 
 #include "host/kvm_registers.h"
 #include "host/recorder_state.h"
+#include "unwind/scan.h"
 #include "unwind/unwind.h"
 
 #define MAX_FRAMES 512
 
 struct recorder_chain {
 	struct unwind_frame frames[MAX_FRAMES];
-	uint64_t addresses[2 * MAX_FRAMES + 2]; /* the kernel's, the user's, and two contexts */
+	uint64_t addresses[2 * MAX_FRAMES + 4]; /* the kernel's, the user's, and twice two marks */
 	size_t count;
 };
 
@@ -68,10 +70,11 @@ static struct unwind_stack stack_of(const struct capture_stack *stack)
 	};
 }
 
-/* As far as they are certain. */
-static enum perfdata_chain_end add_frames(struct recorder_chain *chain,
+/* Behind MARK, as far as they are certain. */
+static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t mark,
 					  const struct unwind_chain *found)
 {
+	add(chain, mark);
 	for (size_t i = 0; i < found->count; i++) {
 		if (found->frames[i].guessed)
 			return PERFDATA_CHAIN_NO_DATA;
@@ -80,25 +83,52 @@ static enum perfdata_chain_end add_frames(struct recorder_chain *chain,
 	return end_of(found->end);
 }
 
+/* The others, which are the last, behind a second MARK. */
+static void add_guesses(struct recorder_chain *chain, uint64_t mark, const struct unwind_chain *found)
+{
+	size_t at = found->count;
+
+	while (at && found->frames[at - 1].guessed)
+		at--;
+	if (at < found->count)
+		add(chain, mark);
+	while (at < found->count)
+		add(chain, found->frames[at++].address);
+}
+
+/* From START on, by the unwind data and frame pointers of PROGRAM, behind MARK. */
+static enum perfdata_chain_end add_program(struct recorder *recorder, const struct unwind_program *program,
+					   const struct unwind_registers *start,
+					   const struct capture_guest *guest, uint64_t mark)
+{
+	struct unwind_stack copy = stack_of(&guest->stacks->user);
+	struct recorder_chain *chain = recorder->chain;
+	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+	enum perfdata_chain_end end;
+
+	unwind_run_user(program, start, &copy, 1, &found);
+	end = add_frames(chain, mark, &found);
+	if (recorder->config.scan) {
+		unwind_scan_user(program, &copy, 1, &found);
+		add_guesses(chain, mark, &found);
+	}
+	return end;
+}
+
 /* The chain of user code, from where it was sampled or entered the kernel. */
 static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
 					const struct capture_guest *guest,
 					const struct unwind_registers *start, uint64_t time_ns)
 {
 	struct recorder_process *process = recorder_process_of(recorder, vm, guest);
-	struct unwind_stack copy = stack_of(&guest->stacks->user);
-	struct recorder_chain *chain = recorder->chain;
-	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 	struct unwind_program program = { 0 };
 
-	add(chain, PERF_CONTEXT_GUEST_USER);
 	if (process) {
 		recorder_want_mappings(recorder, vm, guest->tgid, process, start->ip, time_ns);
 		program.mappings = process->mappings.items;
 		program.count = process->mappings.count;
 	}
-	unwind_run_user(&program, start, &copy, 1, &found);
-	return add_frames(chain, &found);
+	return add_program(recorder, &program, start, guest, PERF_CONTEXT_GUEST_USER);
 }
 
 /* Of a guest that is no Linux, by the image that it runs. */
@@ -108,13 +138,8 @@ static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 	struct unwind_registers start = registers_of(guest, ip);
 	const struct guest_image_code *code = &recorder->vms.items[vm].image;
 	struct unwind_program program = { .mappings = code->items, .count = code->count };
-	struct unwind_stack copy = stack_of(&guest->stacks->user);
-	struct recorder_chain *chain = recorder->chain;
-	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 
-	add(chain, PERF_CONTEXT_GUEST_KERNEL);
-	unwind_run_user(&program, &start, &copy, 1, &found);
-	return add_frames(chain, &found);
+	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
 }
 
 static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
@@ -133,13 +158,17 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		return add_image(recorder, vm, guest, ip);
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copies[i] = stack_of(&guest->stacks->kernel[i]);
-	add(chain, PERF_CONTEXT_GUEST_KERNEL);
 	if (!table || recorder->vms.items[vm].unwind_version != guest->version) {
+		add(chain, PERF_CONTEXT_GUEST_KERNEL);
 		add(chain, ip);
 		return PERFDATA_CHAIN_NO_DATA;
 	}
 	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
-	end = add_frames(chain, &found);
+	end = add_frames(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+	if (recorder->config.scan) {
+		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
+		add_guesses(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+	}
 	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
 		return end;
 	/* While the kernel switches tasks, that stack is of another than the one that is current. */

@@ -31,6 +31,7 @@
 #include "profile/resolver.h"
 
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
+#define GUESSED " ?"			 /* in front of a name that is guessed: VIEW_GUESSED */
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
 #define TEXTS_MAX_BYTES (256 * 1024 * 1024) /* kept; past that text is made anew */
 #define HEADS_MAX_BYTES (64 * 1024 * 1024)
@@ -44,6 +45,7 @@ struct frame {
 	struct lookup lookup;
 	uint64_t shown; /* the address in the text */
 	uint32_t location, tag;
+	bool guessed;
 };
 
 /* A sample on its way to text: up to where of the batch's heads and frames it goes. */
@@ -155,20 +157,21 @@ static inline char *reserve(struct buffer *out, size_t count)
 	return (char *)out->data + out->size;
 }
 
-/* BEFORE, the address and the name of FRAME. */
+/* BEFORE, the address and the name of FRAME, which begins with a blank or a line's end. */
 static void write_address(struct writer *writer, struct frame *frame, char before, uint32_t fields)
 {
 	struct buffer *out = &writer->stream.buffer;
-	uint32_t bytes;
+	uint32_t bytes, mark = frame->guessed ? strlen(GUESSED) : 0;
 	const uint8_t *name = name_of(writer, frame, fields, &bytes);
-	char *at = reserve(out, 1 + 16 + bytes);
+	char *at = reserve(out, 1 + 16 + mark + bytes);
 
 	if (!at)
 		return;
 	*at = before;
 	put_address(at + 1, frame->shown);
-	memcpy(at + 1 + 16, name, bytes);
-	out->size += 1 + 16 + bytes;
+	memcpy(at + 1 + 16, GUESSED, mark);
+	memcpy(at + 1 + 16 + mark, name, bytes);
+	out->size += 1 + 16 + mark + bytes;
 }
 
 /* Fetches from memory what the text of the pending frames is made of. */
@@ -220,7 +223,10 @@ static void begin_line(struct writer *writer, const struct session_sample *sampl
 {
 	uint64_t ip = sample->decoded.sample.ip;
 
-	begin_frame(writer, context->machine, context->space, ip, sample->time)->shown = ip;
+	struct frame *frame = begin_frame(writer, context->machine, context->space, ip, sample->time);
+
+	frame->shown = ip;
+	frame->guessed = false;
 }
 
 static void begin_chain(struct writer *writer, const struct session_sample *sample,
@@ -228,7 +234,7 @@ static void begin_chain(struct writer *writer, const struct session_sample *samp
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
 	size_t end = writer->frame_count + writer->max_stack;
-	struct chain_place place;
+	struct chain_place place = { 0 };
 
 	if (!chain_is_sound(writer->session, values))
 		return;
@@ -244,6 +250,7 @@ static void begin_chain(struct writer *writer, const struct session_sample *samp
 		frame = begin_frame(writer, place.machine, place.space, ip, sample->time);
 		/* Of user code the address in the file is shown; a kernel's is as it is. */
 		frame->shown = frame->lookup.address;
+		frame->guessed = place.cpumode & CPUMODE_GUESSED;
 	}
 }
 

@@ -38,7 +38,7 @@ size_t stacks_choose_event(const struct profile *profile)
 
 static enum stack_kind kind_of(uint16_t cpumode)
 {
-	switch (cpumode) {
+	switch (cpumode & ~CPUMODE_GUESSED) {
 	case PERF_RECORD_MISC_GUEST_KERNEL:
 		return STACK_GUEST_KERNEL;
 	case PERF_RECORD_MISC_GUEST_USER:
@@ -113,11 +113,14 @@ static uint32_t take_text(struct builder *builder)
 static void name_frame(struct builder *builder, uint32_t frame)
 {
 	struct resolver *resolver = builder->profile->resolver;
-	uint32_t location = builder->profile->tree->frames.items[frame].location;
+	const struct chains_frame *function = &builder->profile->tree->frames.items[frame];
+	uint32_t location = function->location;
 	const char *name = resolver_symbol_name(resolver, location);
 	const char *file = base_name(resolver_dso_path(resolver, location));
 	bool known = resolver_location(resolver, location)->dso != LOCATION_NO_DSO;
 
+	if (function->cpumode & CPUMODE_GUESSED)
+		buffer_append_string(&builder->text, VIEW_GUESSED);
 	if (name && builder->options->tidy)
 		append_tidy(&builder->text, name);
 	else if (name)

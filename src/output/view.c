@@ -48,6 +48,8 @@ bool view_parse_key(const char *word, enum profile_key *ret)
 
 char view_mode_letter(uint16_t cpumode)
 {
+	if (cpumode & CPUMODE_GUESSED)
+		return '?';
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 		return 'k';
@@ -73,6 +75,10 @@ const char *view_mode_words(uint16_t cpumode)
 		return "guest kernel";
 	case PERF_RECORD_MISC_GUEST_USER:
 		return "guest user";
+	case PERF_RECORD_MISC_GUEST_KERNEL | CPUMODE_GUESSED:
+		return "guest kernel, guessed";
+	case PERF_RECORD_MISC_GUEST_USER | CPUMODE_GUESSED:
+		return "guest user, guessed";
 	case PERF_RECORD_MISC_HYPERVISOR:
 		return "hypervisor";
 	default:
@@ -98,6 +104,8 @@ void view_append_function(struct buffer *out, const struct profile *profile, uin
 	uint32_t location = profile->tree->frames.items[frame].location;
 	const char *name = resolver_symbol_name(profile->resolver, location);
 
+	if (profile->tree->frames.items[frame].cpumode & CPUMODE_GUESSED)
+		buffer_append_string(out, VIEW_GUESSED);
 	if (name)
 		output_append_escaped(out, name);
 	else

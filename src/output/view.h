@@ -17,6 +17,8 @@ bool view_parse_key(const char *word, enum profile_key *ret);
 /* The cell of ROW in the column of KEY. Names are escaped. */
 void view_append_cell(struct buffer *out, const struct profile *profile,
 		      const struct profile_row *row, enum profile_key key);
+/* In front of the name of a function that is guessed, as the kernel's own stack dumps have it. */
+#define VIEW_GUESSED "? "
 /* The function of FRAME of the profile's call tree, or its address; escaped. */
 void view_append_function(struct buffer *out, const struct profile *profile, uint32_t frame);
 /* perf's letter for where a sample was: 'k' '.' 'g' 'u', 'H' for anything else. */

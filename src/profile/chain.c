@@ -43,21 +43,22 @@ static uint16_t cpumode_of(uint64_t mark)
 }
 
 void chain_enter(struct session *session, const struct session_sample *sample,
-		 const struct context *context, uint64_t mark, struct chain_place *ret)
+		 const struct context *context, uint64_t mark, struct chain_place *place)
 {
 	uint16_t cpumode = cpumode_of(mark);
 	bool user = cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_GUEST_USER;
 	bool guest = cpumode_is_guest(cpumode);
+	bool guessed = guest && (place->cpumode & ~CPUMODE_GUESSED) == cpumode;
 
-	*ret = (struct chain_place){ .cpumode = cpumode };
+	*place = (struct chain_place){ .cpumode = cpumode | (guessed ? CPUMODE_GUESSED : 0) };
 	if (cpumode == PERF_RECORD_MISC_HYPERVISOR)
 		return;
 	if (context->machine && guest == cpumode_is_guest(context->cpumode)) {
-		ret->machine = context->machine;
-		ret->space = user ? context->user_space : &context->machine->kernel;
+		place->machine = context->machine;
+		place->space = user ? context->user_space : &context->machine->kernel;
 		if (context->special & PERFDATA_NESTED)
-			ret->space = &session->nested;
+			place->space = &session->nested;
 		return;
 	}
-	ret->space = context_space(session, sample, cpumode, &ret->machine);
+	place->space = context_space(session, sample, cpumode, &place->machine);
 }

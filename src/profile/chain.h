@@ -2,7 +2,8 @@
 /*
  * The call chain of a sample: addresses, the innermost first, between marks (PERF_CONTEXT_*)
  * that say in which address space those behind them are. A chain may go through host and
- * guest (PERF_CONTEXT_GUEST_*), which perf itself cannot show.
+ * guest (PERF_CONTEXT_GUEST_*), which perf itself cannot show. Behind a guest's mark that repeats the one
+ * before it are addresses that are guessed.
  */
 #ifndef PROFILE_CHAIN_H
 #define PROFILE_CHAIN_H
@@ -18,7 +19,7 @@
 struct chain_place {
 	struct machine *machine; /* NULL: nothing is known of them */
 	struct space *space;	 /* NULL if machine is */
-	uint16_t cpumode;
+	uint16_t cpumode; /* with CPUMODE_GUESSED */
 };
 
 static inline bool chain_is_mark(uint64_t word)
@@ -36,9 +37,10 @@ bool chain_is_sound(const struct session *session, const struct perfdata_sample 
 
 /*
  * The place of what follows MARK in the chain of SAMPLE, whose context is CONTEXT. MARK is of a
- * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it.
+ * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it. PLACE was that of
+ * what is before MARK, or is empty.
  */
 void chain_enter(struct session *session, const struct session_sample *sample,
-		 const struct context *context, uint64_t mark, struct chain_place *ret);
+		 const struct context *context, uint64_t mark, struct chain_place *place);
 
 #endif

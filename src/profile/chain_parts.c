@@ -43,9 +43,9 @@ struct walk {
 };
 
 static void enter(struct chain_parts *parts, const struct walk *walk, uint64_t mark,
-		  struct chain_place *ret)
+		  struct chain_place *place)
 {
-	chain_enter(parts->session, walk->sample, walk->context, mark, ret);
+	chain_enter(parts->session, walk->sample, walk->context, mark, place);
 }
 
 /* Begins to take what follows at PLACE; where nothing was at the last one that is gone. */
@@ -121,6 +121,7 @@ static bool read_chain(struct chain_parts *parts, struct walk *walk, struct chai
 	if (!take_marks(parts, walk, &mark) || walk->at == walk->end)
 		return false;
 	ret->address = *walk->at++;
+	ret->place = (struct chain_place){ 0 };
 	enter(parts, walk, mark, &ret->place);
 	if (!take_callers(parts, walk, ret->place))
 		return false;

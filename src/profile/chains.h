@@ -27,12 +27,12 @@ struct chains_cell {
 	uint64_t period, count;
 };
 
-#define CHAINS_LEVEL_BITS 3 /* of a cpumode */
+#define CHAINS_LEVEL_BITS 4 /* of a cpumode, with CPUMODE_GUESSED */
 
 /* A function at a level; equal ones have equal numbers. */
 struct chains_frame {
 	uint32_t location; /* one of those in it */
-	uint16_t cpumode;
+	uint16_t cpumode; /* with CPUMODE_GUESSED */
 };
 
 struct chains;

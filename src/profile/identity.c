@@ -97,7 +97,7 @@ static uint32_t *known_of(struct identities *identities, bool guest, uint32_t lo
 
 uint32_t identities_find(struct identities *identities, uint32_t number, uint16_t cpumode)
 {
-	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+	bool guest = (cpumode & ~CPUMODE_GUESSED) == PERF_RECORD_MISC_GUEST_KERNEL;
 	const struct location *location = resolver_location(identities->profile->resolver, number);
 	uint32_t *known = known_of(identities, guest, number);
 	struct identity identity;

@@ -56,4 +56,7 @@ static inline bool cpumode_is_guest(uint16_t cpumode)
 	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
 
+/* Added to a guest's cpumode: that of a caller that is not certain. */
+#define CPUMODE_GUESSED 8
+
 #endif

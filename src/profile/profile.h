@@ -48,7 +48,7 @@ struct profile_row {
 	uint32_t pid, tid;	  /* tid of a row without a comm */
 	uint32_t guest_comm;	  /* strings; TIMELINE_NO_COMM: not known; PROFILE_HOST_COMM */
 	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
-	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user */
+	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user; CPUMODE_GUESSED */
 	uint32_t dso;		  /* string: its short name; of symbol and dso rows */
 	uint32_t location;	  /* one of those that are the same by these keys */
 	uint32_t number;	  /* unique in the profile: what nodes of call trees name it by */

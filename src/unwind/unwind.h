@@ -54,6 +54,8 @@ struct unwind_chain {
 	size_t capacity, count;
 	enum unwind_end end;
 	uint64_t end_at; /* 0: nothing to be said */
+	uint64_t sp;      /* of the last frame; 0: it is not known */
+	uint32_t entered; /* stacks, bit by bit, where frames have been found */
 	/* Where user code entered the kernel, if the chain got there; of others_known nothing. */
 	bool has_user;
 	struct unwind_registers user;

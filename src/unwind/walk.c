@@ -30,6 +30,8 @@ bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at)
 {
 	walk->chain->end = why;
 	walk->chain->end_at = at;
+	walk->chain->sp = walk->sp;
+	walk->chain->entered = walk->entered;
 	return false;
 }
 

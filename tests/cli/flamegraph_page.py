@@ -128,13 +128,15 @@ SCRIPT = "</script><script>document.title='owned'</script>"
 
 
 def shows_what_is_there(page):
-    check("header", "120 samples" in page.text("about") and "cpu-clock" in page.text("about"), True)
+    check("header", "123 samples" in page.text("about") and "cpu-clock" in page.text("about"), True)
     check("legend", page.text("legend"), "guest kernelguest userhost userprocess")
     page.check_tip("web <1>")
     page.check_tip("web <1>", "vCPU 0")
     page.check_tip(*SERVER[:3])
     page.check_tip(*SERVER, file="app")
     page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64", "? do_syscall_64", "vfs_read",
+                   file="[guest.kernel.kallsyms]")
     page.check_tip("db", "vCPU 0", "server", "[app]", "[app]", "entry_SYSCALL_64", "do_syscall_64",
                    "vfs_read", "vfs_read", file="[guest.kernel.kallsyms]")
     page.check_tip("[host]", "spinner", "[spinner]", file="spinner")
@@ -179,7 +181,7 @@ def zooms(page):
 
 def searches(page):
     browser = page.browser
-    for word, functions in (("vfs_read", 1), ("syscall", 2), ("SCRIPT", 2), ("operator<(", 1),
+    for word, functions in (("vfs_read", 1), ("syscall", 4), ("SCRIPT", 2), ("operator<(", 1),
                             ("^db$", 1), ("nothing like it", 0)):
         browser.press("/")
         browser.run("const search = document.getElementById('search'); search.value = '';")

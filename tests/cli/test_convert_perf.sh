@@ -110,7 +110,7 @@ convert --vm 'web <1>' -i evil.data
 grep -aq /../../evil_ native/data && [ -n "$(find native/debug/.build-id -name elf)" ] && [ ! -e evil_ ] &&
 	[ "$(find . -name elf | wc -l)" = 1 ] || complain "a path leads elsewhere: $(find . -name '*el[fv]*')"
 
-# Names that do harm to what reads them spoil no others.
+# Names that do harm to what reads them spoil no others. Of the functions, 88 samples have this one for certain.
 "$written/write_chains" harm.data >/dev/null
 convert --vm 5000 -i harm.data
 perf_script -F ip,sym | grep ffffffff81 >got

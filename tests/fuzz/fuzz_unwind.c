@@ -12,7 +12,7 @@
 
 #include "base/cursor.h"
 #include "fuzz.h"
-#include "unwind/unwind.h"
+#include "unwind/scan.h"
 
 #define CODE_START 0xffffffff81000000ULL
 #define CODE_END (CODE_START + (1 << 20))
@@ -96,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take_stack(&input, 0, half, &stacks[0]);
 	take_stack(&input, 1, half, &stacks[1]);
 	unwind_run(table, &registers, stacks, 2, &chain);
+	check(&chain);
+	unwind_scan(table, stacks, 2, &chain);
 	check(&chain);
 	return 0;
 }

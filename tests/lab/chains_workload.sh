@@ -4,7 +4,9 @@
 # (known_chains/, loaded by lab/run). It ends where these fail. Where the guest has perf, and the host
 # wants it to, it records itself, for the host (guest_perf.sh).
 [ ! -e /root/guest_perf.sh ] || sh /root/guest_perf.sh &
-[ ! -e /root/known_frames ] || /root/known_frames &
+for program in known_frames untold_frames; do
+	[ ! -e /root/$program ] || /root/$program &
+done
 syscalls &
 user7525 &
 reader &

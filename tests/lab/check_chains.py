@@ -6,7 +6,7 @@ that can have jumped there; or the frame inside is where an interrupt or an exce
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
 Of user7525 it is known who calls whom, to the very start; it has no frame pointers. Of a recording without
 stack pointers, as on Intel hosts, the same holds, and that chains of known_frames, which keeps frame pointers,
-are whole.
+are whole. With guesses the callers that are certain are right, and the true ones are among the guesses.
 """
 import collections
 import glob
@@ -214,6 +214,31 @@ def check_without_sp():
           f"without SP: {sum(of_frames)} of {len(of_frames)} chains in frame_3, by frame pointers, are whole")
 
 
+def is_part(wanted, sequence):
+    rest = iter(sequence)
+    return all(symbol in rest for symbol in wanted)
+
+
+def check_scanned():
+    """Of untold_frames no caller is certain; the true ones are guessed in their order, among others."""
+    callers = ["frame_2", "frame_1", "main", "__libc_start_call_main", "_start"]
+    chains, bad, guesses = [], [], 0
+    for block in blocks_of_guests(f"{folder}/scanned.script"):
+        frames = frames_of(block)
+        certain = [address for address, symbol in frames if address >> 63 and symbol[:2] != "? "]
+        guessed = [symbol[2:] for _, symbol in frames if symbol[:2] == "? "]
+        guesses += len(guessed)
+        bad += [pair for pair in zip(certain, certain[1:]) if not is_right(*pair)]
+        if any(address >> 63 for address, symbol in frames if symbol[:2] == "? ") and ENDS.match(name(certain[-1])):
+            bad.append([symbol for _, symbol in frames])
+        if comm_of(block) == "untold_frames" and frames and frames[0][1] == "frame_3":
+            chains.append(len(frames) == 1 + len(guessed) and is_part(callers, guessed))
+    chains = chains[chains.index(True):] if True in chains else []
+    check(len(chains) >= 100 and sum(chains) >= 0.99 * len(chains) and not bad,
+          f"--unwind scan: in {sum(chains)} of {len(chains)} chains without unwind data all callers are among the "
+          f"{guesses / max(len(chains), 1):.1f} guesses; wrong: {bad[:4]}")
+
+
 def guests_samples(path, *form):
     with open(f"{folder}/{path}", "rb") as file:
         return subprocess.run(["python3", "tests/cli/guest_samples.py", *form], stdin=file,
@@ -229,6 +254,8 @@ if "native" in sys.argv[2:]:
           f"{len(perfs) - len(ours)} more: {differ[:4]}")
 if "without_sp" in sys.argv[2:]:
     check_without_sp()
+if "scanned" in sys.argv[2:]:
+    check_scanned()
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
     check(kinds[kind] >= least, f"{kinds[kind]} chains: {kind}")
 sys.exit(exit_status())

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # look_at_chains.sh FOLDER PART…: what is read of the recordings that chains_host.sh and its like left in FOLDER,
 # by perfvisor as `script` prints it. PARTs: "native", the first after convert --native, by stock perf; "host", what
-# stock perf reads of the host's part; "beside" and "without_sp", the recordings of that name.
+# stock perf reads of the host's part; "beside", "without_sp" and "scanned", the recordings of that name.
 set -u
 cd "$1" || exit
 perfvisor=${PERFVISOR:?}
@@ -21,7 +21,7 @@ for part in "${@:2}"; do
 	host)
 		perf script -i chains -F comm,pid,ip,sym >perf_script 2>perf_script.err || exit
 		;;
-	beside | without_sp)
+	beside | without_sp | scanned)
 		"$perfvisor" script --max-stack 1000 -i "$part" -F comm,pid,ip,sym >"$part.script" || exit
 		;;
 	esac

@@ -63,8 +63,8 @@ try host check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.s
 try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'
-try 'host without_sp' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
-	--add tests/lab/without_sp_host.sh -- \
+try 'host without_sp scanned' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
+	--guest-add "${bytes%/*}/untold_frames" --add tests/lab/without_sp_host.sh -- \
 	sh -c 'bash /root/chains_host.sh --host --guest && bash /root/without_sp_host.sh'
 finish_check
 checking=''

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: guest1 is recorded as on an Intel host (CONTRIBUTING.md), whose kernel has the IP in time
-# from 6.3 on: without stack pointers and CR3, for check_chains.py.
+# from 6.3 on: without stack pointers and CR3; and with guesses; for check_chains.py.
 set -u
 . /root/record_known.sh
 PERFVISOR_TEST_KVM=intel record_known -g --duration 5 -F 997 -o /tmp/without_sp || exit
-cp /tmp/without_sp "$OUT/"
+record_known --unwind scan --duration 4 -F 997 -o /tmp/scanned || exit
+cp /tmp/without_sp /tmp/scanned "$OUT/"

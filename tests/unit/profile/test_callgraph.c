@@ -188,6 +188,38 @@ static void check_graph(const struct opened *opened, struct callgraph_options op
 	callgraph_destroy(graph);
 }
 
+static void add_guesses(struct perfdata_writer *writer, uint64_t web, uint64_t host)
+{
+	const uint16_t kernel = PERF_RECORD_MISC_GUEST_KERNEL;
+
+	(void)host;
+	for (size_t i = 0; i < 2; i++)
+		add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, REST), WORK);
+	for (size_t i = 0; i < 3; i++)
+		add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, IN_KERNEL, REST, WORK + 8), WORK);
+	add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, IN_USER, PROGRAM, IN_USER, PROGRAM + 8), WORK);
+}
+
+/* A caller that is guessed is another function than one that is certain, and its row says so. */
+static void guessed_callers_stand_apart(void **state)
+{
+	const struct callgraph_options callee = { .children = true };
+	struct opened opened;
+
+	(void)state;
+	record(add_guesses);
+	open_chains(&opened);
+	row_at(&opened, 0, 6, "6 web|[g] do_work");
+	row_at(&opened, 1, 3, "0 web|[?] do_work");
+	row_at(&opened, 2, 3, "0 web|[?] do_rest");
+	row_at(&opened, 3, 2, "0 web|[g] do_rest");
+	row_at(&opened, 4, 1, "0 web|[?] 0x0000000000401008");
+	row_at(&opened, 5, 1, "0 web|[u] 0x0000000000401000");
+	check_graph(&opened, callee, 0,
+		    "do_work 6(? do_rest 3(? do_work 3), do_rest 2, 0x401000 1(? 0x401008 1))");
+	close_profile(&opened);
+}
+
 static void chains_go_both_ways(void **state)
 {
 	const struct callgraph_options caller = { .caller = true, .children = true };
@@ -348,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_counted_once),
+		cmocka_unit_test(guessed_callers_stand_apart),
 		cmocka_unit_test(chains_go_both_ways),
 		cmocka_unit_test(by_name_addresses_are_one),
 		cmocka_unit_test(long_chains_are_cut),
