@@ -66,6 +66,29 @@ struct arch_mapping {
 	bool writable;
 };
 
+/*
+ * Frames on a stack that say where their caller's is. Offsets are in bytes, from the frame's own address: what
+ * the frame register points to.
+ */
+struct arch_frames {
+	uint8_t alignment;
+	int16_t caller_at; /* the caller's frame; 0: there is none */
+	int16_t return_at; /* the return address, … */
+	bool return_in_caller; /* … from the caller's frame on: it was saved there */
+	/* Bits that are set in all addresses of kernel code, whatever signature a return address has there. */
+	uint64_t code_bits;
+	/* An outermost frame of the kernel is no farther from the stack's end. */
+	uint16_t outermost_bytes;
+	/* Frames that entry code makes of what it interrupted. A word that is not MARK: the frame is none. */
+	struct arch_entry_frame {
+		uint64_t mark; /* 0: there are no more */
+		int16_t mark_at;
+		bool empty; /* and caller and return address are 0 */
+		int16_t ip_at, frame_at, mode_at; /* the registers that were interrupted */
+		uint64_t mode_user; /* this bit at mode_at: in user mode */
+	} entries[3];
+};
+
 struct arch {
 	const char *name;	/* as uname -m has it: "x86_64" */
 	uint16_t elf_machine;	/* EM_* */
@@ -77,6 +100,8 @@ struct arch {
 			       struct gva address, struct arch_mapping *ret);
 	/* Whether a canonical ADDRESS belongs to the kernel's half. */
 	bool (*is_kernel_address)(struct gva address);
+	/* Of kernels, and of programs that keep them; NULL: frames do not say so, or not all. */
+	const struct arch_frames *frames;
 };
 
 extern const struct arch arch_x86_64, arch_i386, arch_arm64, arch_ppc64;

@@ -112,9 +112,34 @@ static bool is_kernel_ppc64(struct gva address)
 	return address.value >> 62 == 3;
 }
 
+#define REGISTERS_MARK 0x7265677368657265ULL /* STACK_FRAME_REGS_MARKER, "regshere" */
+#define MSR_PR (1ULL << 14)
+#define GPR1_AT 8 /* in struct pt_regs */
+#define NIP_AT 256
+#define MSR_AT 264
+
+/*
+ * The back chain (64-bit ELF V2 ABI, 2.2.3): r1 points to the caller's r1, and a function saves its return
+ * address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs: since Linux 6.3
+ * the mark is at 32 and the registers at 48, before at 96 and 112 (arch/powerpc/include/asm/ptrace.h,
+ * STACK_INT_FRAME_MARKER). Threads of the kernel end with a back chain of 0 (copy_thread()).
+ */
+static const struct arch_frames ppc64_frames = {
+	.alignment = 16,
+	.caller_at = 0,
+	.return_at = 16,
+	.return_in_caller = true,
+	.outermost_bytes = 512,
+	.entries = { { .mark = REGISTERS_MARK, .mark_at = 32, .ip_at = 48 + NIP_AT, .frame_at = 48 + GPR1_AT,
+		       .mode_at = 48 + MSR_AT, .mode_user = MSR_PR },
+		     { .mark = REGISTERS_MARK, .mark_at = 96, .ip_at = 112 + NIP_AT,
+		       .frame_at = 112 + GPR1_AT, .mode_at = 112 + MSR_AT, .mode_user = MSR_PR } },
+};
+
 const struct arch arch_ppc64 = {
 	.name = "ppc64le",
 	.elf_machine = EM_PPC64,
 	.walk = walk_ppc64,
 	.is_kernel_address = is_kernel_ppc64,
+	.frames = &ppc64_frames,
 };

@@ -105,6 +105,11 @@ static inline bool read_word(struct unwind_walk *walk, uint64_t at, uint64_t *re
 	return data;
 }
 
+bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
+{
+	return read_word(walk, at, ret);
+}
+
 /* A register that is only known where a struct pt_regs, or the sample, has just given it. */
 static bool take_other(struct unwind_walk *walk, uint64_t value, uint64_t *ret)
 {

@@ -29,6 +29,8 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 bool unwind_walk_add_frame(struct unwind_walk *walk);
 /* To the caller, by ROW, or NULL where there is none; false: the chain has ended. */
 bool unwind_walk_pass(struct unwind_walk *walk, const struct unwind_row *row);
+/* The word at AT, which enters its stack; false: the walk has ended. */
+bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret);
 /* The word at AT, without going there; false: it was not copied. */
 bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret);
 /* Ends the chain; gives false. */

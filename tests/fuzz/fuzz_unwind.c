@@ -4,14 +4,16 @@
  * which may point at each other.
  *
  * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
- * known, 2: IP is a return address), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10,
- * r13; then each row's u32 (its ip) and all rows' entries; then the two stacks, a half each.
+ * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's), u16
+ * count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then each row's u32 (its ip) and all rows'
+ * entries; then the two stacks, a half each.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "fuzz.h"
+#include "unwind/linked.h"
 #include "unwind/scan.h"
 
 #define CODE_START 0xffffffff81000000ULL
@@ -98,6 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unwind_run(table, &registers, stacks, 2, &chain);
 	check(&chain);
 	unwind_scan(table, stacks, 2, &chain);
+	check(&chain);
+	unwind_run_linked(flags & 8 ? &arch_ppc64 : &arch_arm64, table, &registers, stacks, 2, &chain);
 	check(&chain);
 	return 0;
 }
