@@ -13,7 +13,7 @@
  * Of a file in a page cache some pages of .eh_frame may be missing; the table of functions tells where
  * records go on behind them.
  *
- * Source: LSB 5.0 Core, "Exception Frames". Limits: the encodings that linkers make; ELF 64.
+ * Source: LSB 5.0 Core, "Exception Frames". Limits: the encodings that linkers make; no x32.
  */
 #include "guest/elf_frames.h"
 
@@ -248,6 +248,12 @@ static struct error *read_frames(struct elf_copy *copy, struct guest_elf_frames 
 	return NULL;
 }
 
+static bool is_x86(const struct elf_copy *copy, bool *ret_bits32)
+{
+	*ret_bits32 = gelf_getclass(copy->elf) == ELFCLASS32;
+	return copy->header.e_machine == (*ret_bits32 ? EM_386 : EM_X86_64);
+}
+
 /* Without WANTS_FRAMES nothing but the code. */
 static struct error *read_file(const struct guest_elf_source *source, bool wants_frames,
 			       struct guest_elf_frames *ret)
@@ -259,8 +265,8 @@ static struct error *read_file(const struct guest_elf_source *source, bool wants
 	if (!elf_copy_open(source, &copy)) {
 		error = error_create(ERROR_NOT_FOUND, copy.missing ? "its headers are not in memory"
 								   : "it is no ELF file");
-	} else if (copy.header.e_machine != EM_X86_64 || gelf_getclass(copy.elf) != ELFCLASS64) {
-		error = error_create(ERROR_UNSUPPORTED, "its code is not of x86-64");
+	} else if (!is_x86(&copy, &frames.bits32)) {
+		error = error_create(ERROR_UNSUPPORTED, "its code is not of x86");
 	} else {
 		find_code(&copy, &frames);
 		if (wants_frames)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call frame information of an x86-64 ELF file of which only some bytes may be to be had. */
+/* The call frame information of an x86 ELF file, 64- or 32-bit, of which only some bytes may be to be had. */
 #ifndef GUEST_ELF_FRAMES_H
 #define GUEST_ELF_FRAMES_H
 
@@ -13,6 +13,7 @@ struct guest_elf_frames {
 	size_t bytes;
 	uint64_t address;   /* of DATA, as linked */
 	bool debug_frame;   /* not .eh_frame */
+	bool bits32;        /* of i386 */
 	bool *pages;        /* whether each GUEST_ELF_FRAMES_PAGE is there; NULL: all are */
 	size_t page_offset; /* of DATA in the first of them */
 	/* Where functions' records begin in DATA, ascending, by .eh_frame_hdr; NULL: it has no such table. */
@@ -26,7 +27,7 @@ struct guest_elf_frames {
 
 /*
  * Reads at most 16 MiB. ERROR_NOT_FOUND: no ELF file, nothing of the kind in it, or it is not to be
- * had; ERROR_UNSUPPORTED: it is not of x86-64. The message says which.
+ * had; ERROR_UNSUPPORTED: it is not of x86. The message says which.
  */
 struct error *guest_elf_frames_read(const struct guest_elf_source *source,
 				    struct guest_elf_frames *ret) MUST_CHECK;

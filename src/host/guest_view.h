@@ -82,7 +82,7 @@ struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, st
 				      struct buffer *ret) MUST_CHECK;
 /*
  * The unwind data of the same, by file offset. All memory is refreshed by it. ERROR_NOT_FOUND as above,
- * ERROR_UNSUPPORTED: a file of another kind than x86-64's, a 32-bit program's for instance.
+ * ERROR_UNSUPPORTED: a file of another machine than x86.
  */
 struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
 					   struct unwind_table **ret) MUST_CHECK;

@@ -15,12 +15,13 @@
 
 #define CFI_PAGE 4096
 
-/* Either section of an x86-64 file, or as much of it as there is. */
+/* Either section of an x86 file, or as much of it as there is. */
 struct cfi_section {
 	const uint8_t *data; /* borrowed */
 	size_t bytes;
 	uint64_t address;  /* of DATA, as linked */
 	bool debug_frame;  /* not .eh_frame */
+	bool bits32;       /* of i386, not of x86-64 */
 	size_t page_offset; /* of DATA in the first of PAGES */
 	const bool *pages; /* whether each CFI_PAGE of DATA is there; NULL: all are; borrowed */
 	const uint32_t *records; /* where FDEs begin, ascending, if that is known; borrowed */
@@ -58,7 +59,7 @@ struct cfi_fde {
  * and at what is not there.
  */
 bool cfi_next(const struct cfi_section *section, size_t *offset, struct cfi_record *ret);
-/* False: malformed, or of no kind that x86-64 compilers make. */
+/* False: malformed, or of no kind that x86 compilers make. */
 bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *record,
 		  struct cfi_cie *ret);
 bool cfi_read_fde(const struct cfi_section *section, const struct cfi_record *record,
@@ -83,6 +84,15 @@ struct cfi_rule {
 	int64_t offset;
 };
 
+/* How the registers that are followed are numbered (the ABIs' DWARF numbers), and what a word is. */
+struct cfi_abi {
+	uint8_t bp, sp, ip;
+	uint8_t r10; /* not a number of either: there is none */
+	uint8_t word_bytes;
+};
+
+const struct cfi_abi *cfi_abi(const struct cfi_section *section);
+
 struct cfi_state {
 	enum unwind_base cfa_base; /* UNWIND_BASE_UNDEFINED: nothing was said */
 	int64_t cfa_offset;
@@ -93,12 +103,12 @@ struct cfi_state {
 };
 
 /* By the DW_OP_… at CURSOR, of BYTES, which it passes. */
-void cfi_take_cfa(struct cursor *cursor, uint64_t bytes, struct cfi_state *state);
-struct cfi_rule cfi_take_rule(struct cursor *cursor, uint64_t bytes);
+void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes, struct cfi_state *state);
+struct cfi_rule cfi_take_rule(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes);
 /* What is known of STATE between two places in the code, once all of the first's is. */
 void cfi_settle(struct cfi_state *state);
 /* The row of a state, of a function that was entered by an interruption or not. */
-struct unwind_row cfi_row(const struct cfi_state *state, bool signal);
+struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *state, bool signal);
 
 /* The state at the beginning of CIE's functions; false: its program is malformed. */
 bool cfi_initial_state(const struct cfi_section *section, const struct cfi_cie *cie,

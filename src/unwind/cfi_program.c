@@ -12,10 +12,9 @@
 
 #define MAX_REMEMBERED 32 /* compilers make one or two */
 
-enum { COLUMN_BP = 6, COLUMN_SP = 7, COLUMN_R10 = 10, COLUMN_IP = 16 };
-
 struct machine {
 	const struct cfi_section *section;
+	const struct cfi_abi *abi;
 	const struct cfi_cie *cie;
 	const struct cfi_state *initial; /* NULL: the CIE's own program makes it */
 	struct cursor cursor;
@@ -25,23 +24,18 @@ struct machine {
 };
 
 /* NULL: a register that is not followed. */
-static struct cfi_rule *rule_of(struct cfi_state *state, uint64_t column)
+static struct cfi_rule *rule_of(const struct cfi_abi *abi, struct cfi_state *state, uint64_t column)
 {
-	switch (column) {
-	case COLUMN_BP:
-		return &state->bp;
-	case COLUMN_SP:
-		return &state->sp;
-	case COLUMN_IP:
-		return &state->ip;
-	}
-	return NULL;
+	return column == abi->bp   ? &state->bp
+	       : column == abi->sp ? &state->sp
+	       : column == abi->ip ? &state->ip
+				   : NULL;
 }
 
 static void set_rule(struct machine *machine, uint64_t column, enum cfi_rule_kind kind,
 		     int64_t offset)
 {
-	struct cfi_rule *rule = rule_of(&machine->state, column);
+	struct cfi_rule *rule = rule_of(machine->abi, &machine->state, column);
 
 	if (rule)
 		*rule = (struct cfi_rule){ kind, offset };
@@ -56,7 +50,7 @@ static void restore_rule(struct machine *machine, uint64_t column)
 
 	if (machine->initial)
 		initial = *machine->initial;
-	rule = rule_of(&initial, column);
+	rule = rule_of(machine->abi, &initial, column);
 	if (rule)
 		set_rule(machine, column, rule->kind, rule->offset);
 }
@@ -73,10 +67,10 @@ static void set_cfa_register(struct machine *machine, uint64_t column)
 
 	if (state->cfa_expression)
 		machine->cursor.failed = true;
-	state->cfa_base = column == COLUMN_SP    ? UNWIND_BASE_SP
-			  : column == COLUMN_BP  ? UNWIND_BASE_BP
-			  : column == COLUMN_R10 ? UNWIND_BASE_R10
-						 : UNWIND_BASE_OTHER;
+	state->cfa_base = column == machine->abi->sp	? UNWIND_BASE_SP
+			  : column == machine->abi->bp	? UNWIND_BASE_BP
+			  : column == machine->abi->r10 ? UNWIND_BASE_R10
+							: UNWIND_BASE_OTHER;
 }
 
 static void set_cfa_offset(struct machine *machine, int64_t offset)
@@ -134,7 +128,7 @@ static bool run_register(struct machine *machine, uint8_t op, uint64_t column)
 		set_rule(machine, column, CFI_NONE, 0);
 		return true;
 	case DW_CFA_same_value:
-		set_rule(machine, column, column == COLUMN_BP ? CFI_SAME : CFI_OTHER, 0);
+		set_rule(machine, column, column == machine->abi->bp ? CFI_SAME : CFI_OTHER, 0);
 		return true;
 	case DW_CFA_register:
 	case DW_CFA_val_offset:
@@ -143,7 +137,7 @@ static bool run_register(struct machine *machine, uint8_t op, uint64_t column)
 		set_rule(machine, column, CFI_OTHER, 0);
 		return true;
 	case DW_CFA_expression:
-		rule = cfi_take_rule(cursor, cfi_uleb(cursor));
+		rule = cfi_take_rule(machine->abi, cursor, cfi_uleb(cursor));
 		set_rule(machine, column, rule.kind, rule.offset);
 		return true;
 	case DW_CFA_val_expression:
@@ -178,7 +172,7 @@ static bool run_cfa(struct machine *machine, uint8_t op)
 		set_cfa_offset(machine, scaled(machine, cfi_sleb(cursor)));
 		return true;
 	case DW_CFA_def_cfa_expression:
-		cfi_take_cfa(cursor, cfi_uleb(cursor), &machine->state);
+		cfi_take_cfa(machine->abi, cursor, cfi_uleb(cursor), &machine->state);
 		return true;
 	}
 	return false;
@@ -252,6 +246,7 @@ bool cfi_initial_state(const struct cfi_section *section, const struct cfi_cie *
 		       struct cfi_state *ret)
 {
 	struct machine machine = { .section = section,
+				   .abi = cfi_abi(section),
 				   .cie = cie,
 				   .cursor = open_program(section, &cie->program) };
 
@@ -268,6 +263,7 @@ void cfi_make_rows(const struct cfi_section *section, const struct cfi_cie *cie,
 		   void *context)
 {
 	struct machine machine = { .section = section,
+				   .abi = cfi_abi(section),
 				   .cie = cie,
 				   .initial = initial,
 				   .cursor = open_program(section, &fde->program),
@@ -278,7 +274,7 @@ void cfi_make_rows(const struct cfi_section *section, const struct cfi_cie *cie,
 	while (cursor_left(&machine.cursor)) {
 		uint64_t location = machine.location;
 
-		row = cfi_row(&machine.state, cie->signal);
+		row = cfi_row(machine.abi, &machine.state, cie->signal);
 		if (!run(&machine) || machine.location < location) {
 			row = (struct unwind_row){ .type = UNWIND_ROW_UNDEFINED };
 			add(context, location, &row);
@@ -291,6 +287,6 @@ void cfi_make_rows(const struct cfi_section *section, const struct cfi_cie *cie,
 		if (machine.location >= fde->end)
 			return;
 	}
-	row = cfi_row(&machine.state, cie->signal);
+	row = cfi_row(machine.abi, &machine.state, cie->signal);
 	add(context, machine.location, &row);
 }

@@ -11,14 +11,13 @@
  * addresses are encoded, L and P are for exceptions, S is for signal frames.
  *
  * Source: LSB 5.0 Core, "Exception Frames" and "DWARF Extensions"; DWARF 4, 6.4.1 and 7.23.
- * Limits: little-endian, 8-byte addresses, no segments; no GCC 2 ("eh").
+ * Limits: little-endian, no segments; no GCC 2 ("eh").
  */
 #include "unwind/cfi.h"
 
 #include <dwarf.h>
 
 #define LONG_RECORD 0xffffffffu
-#define RA_COLUMN 16
 #define MAX_LEB_BITS 64
 
 uint64_t cfi_uleb(struct cursor *cursor)
@@ -54,10 +53,19 @@ int64_t cfi_sleb(struct cursor *cursor)
 	return 0;
 }
 
-static uint64_t read_number(struct cursor *cursor, uint8_t format)
+const struct cfi_abi *cfi_abi(const struct cfi_section *section)
+{
+	static const struct cfi_abi x86_64 = { .bp = 6, .sp = 7, .ip = 16, .r10 = 10, .word_bytes = 8 };
+	static const struct cfi_abi i386 = { .bp = 5, .sp = 4, .ip = 8, .r10 = UINT8_MAX, .word_bytes = 4 };
+
+	return section->bits32 ? &i386 : &x86_64;
+}
+
+static uint64_t read_number(const struct cfi_section *section, struct cursor *cursor, uint8_t format)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
+		return section->bits32 ? cursor_u32(cursor) : cursor_u64(cursor);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return cursor_u64(cursor);
@@ -81,7 +89,7 @@ static uint64_t read_number(struct cursor *cursor, uint8_t format)
 uint64_t cfi_address(const struct cfi_section *section, struct cursor *cursor, uint8_t encoding)
 {
 	uint64_t at = section->address + cursor->offset;
-	uint64_t value = read_number(cursor, encoding & 0x0f);
+	uint64_t value = read_number(section, cursor, encoding & 0x0f);
 
 	if ((encoding & 0xf0) == DW_EH_PE_pcrel)
 		return at + value;
@@ -162,7 +170,8 @@ static const char *read_letters(struct cursor *cursor)
 }
 
 /* What the letters behind z say. False: how addresses are encoded cannot be told. */
-static bool read_augmentation(struct cursor *cursor, const char *letters, struct cfi_cie *cie)
+static bool read_augmentation(const struct cfi_section *section, struct cursor *cursor, const char *letters,
+			      struct cfi_cie *cie)
 {
 	for (; *letters && !cursor->failed; letters++) {
 		switch (*letters) {
@@ -173,7 +182,7 @@ static bool read_augmentation(struct cursor *cursor, const char *letters, struct
 			uint8_t encoding = cursor_u8(cursor);
 
 			/* It may be relative to anything; only its size matters. */
-			read_number(cursor, encoding & 0x0f);
+			read_number(section, cursor, encoding & 0x0f);
 			break;
 		}
 		case 'R':
@@ -200,6 +209,7 @@ static bool skip_to(struct cursor *cursor, uint64_t offset)
 bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *record,
 		  struct cfi_cie *ret)
 {
+	const struct cfi_abi *abi = cfi_abi(section);
 	struct cursor cursor = open_program(section, &record->body);
 	struct cfi_cie cie = { .encoding = DW_EH_PE_absptr };
 	uint8_t version = cursor_u8(&cursor);
@@ -208,12 +218,12 @@ bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *re
 
 	if (!letters || (version != 1 && version != 3 && version != 4))
 		return false;
-	if (version == 4 && (cursor_u8(&cursor) != 8 || cursor_u8(&cursor) != 0))
+	if (version == 4 && (cursor_u8(&cursor) != abi->word_bytes || cursor_u8(&cursor) != 0))
 		return false;
 	cie.code_align = cfi_uleb(&cursor);
 	cie.data_align = cfi_sleb(&cursor);
 	column = version == 1 ? cursor_u8(&cursor) : cfi_uleb(&cursor);
-	if (cursor.failed || column != RA_COLUMN)
+	if (cursor.failed || column != abi->ip)
 		return false;
 	if (*letters == 'z') {
 		cie.augmentation_data = true;
@@ -221,7 +231,7 @@ bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *re
 		if (end > cursor_left(&cursor))
 			return false;
 		end += cursor.offset;
-		if (!read_augmentation(&cursor, letters + 1, &cie) || !skip_to(&cursor, end))
+		if (!read_augmentation(section, &cursor, letters + 1, &cie) || !skip_to(&cursor, end))
 			return false;
 	} else if (*letters) {
 		return false;
@@ -236,7 +246,7 @@ bool cfi_read_fde(const struct cfi_section *section, const struct cfi_record *re
 {
 	struct cursor cursor = open_program(section, &record->body);
 	struct cfi_fde fde = { .start = cfi_address(section, &cursor, cie->encoding) };
-	uint64_t bytes = read_number(&cursor, cie->encoding & 0x0f);
+	uint64_t bytes = read_number(section, &cursor, cie->encoding & 0x0f);
 
 	if (cie->augmentation_data)
 		cursor_skip(&cursor, cfi_uleb(&cursor));

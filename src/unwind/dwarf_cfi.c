@@ -186,6 +186,8 @@ bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *sec
 
 	if (section->bytes > DWARF_MAX_SECTION_BYTES)
 		return false;
+	if (section->bits32)
+		unwind_table_set_bits32(table);
 	map_init(&build.cie_numbers);
 	add_functions(&build);
 	sort_functions(&build);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The unwind data of x86-64 programs and libraries: from DWARF call frame information to a table. */
+/* The unwind data of x86 programs and libraries, 64- and 32-bit ones: from DWARF call frame information to a table. */
 #ifndef UNWIND_DWARF_CFI_H
 #define UNWIND_DWARF_CFI_H
 

@@ -15,6 +15,7 @@ static struct error *make_table(const struct guest_elf_frames *frames, struct un
 		.bytes = frames->bytes,
 		.address = frames->address,
 		.debug_frame = frames->debug_frame,
+		.bits32 = frames->bits32,
 		.page_offset = frames->page_offset,
 		.pages = frames->pages,
 		.records = frames->records,

@@ -35,15 +35,17 @@ enum unwind_base {
 	/* Only programs have these: */
 	UNWIND_BASE_BP_TOP,           /* of BP: what is at BP if SP is there, else it was popped */
 	UNWIND_BASE_OTHER,            /* a register that is not followed; of BP: it is lost */
-	UNWIND_BASE_SP_WORDS,         /* SP + 8 * offset */
-	UNWIND_BASE_SP_INDIRECT_WORD, /* what is at SP + offset, + 8 */
+	UNWIND_BASE_SP_WORDS,         /* SP + UNWIND_ROW_WORD * offset */
+	UNWIND_BASE_SP_INDIRECT_WORD, /* what is at SP + offset, + a word of the program */
 	/*
-	 * SP + offset, and 8 more behind the first bytes of each 16 of code: entries of a procedure
+	 * SP + offset, and a word more behind the first bytes of each 16 of code: entries of a procedure
 	 * linkage table. bp_offset has the number of these bytes; BP is as in the caller.
 	 */
 	UNWIND_BASE_SP_PLT,
 	UNWIND_BASES,
 };
+
+#define UNWIND_ROW_WORD 8
 
 struct unwind_row {
 	int16_t sp_offset, bp_offset;

@@ -22,13 +22,13 @@ static bool is_behind_code(const struct scan *scan, uint64_t word)
 static void scan_stack(const struct scan *scan, const struct unwind_stack *stack, uint64_t from)
 {
 	struct unwind_chain *chain = scan->chain;
+	const uint64_t bytes = chain->word_bytes;
 
-	for (uint64_t at = (from + UNWIND_WORD - 1) & ~(uint64_t)(UNWIND_WORD - 1);
-	     at - stack->start.value + UNWIND_WORD <= stack->bytes && chain->count < chain->capacity;
-	     at += UNWIND_WORD) {
-		uint64_t word;
+	for (uint64_t at = (from + bytes - 1) & ~(bytes - 1);
+	     at - stack->start.value + bytes <= stack->bytes && chain->count < chain->capacity; at += bytes) {
+		uint64_t word = 0;
 
-		memcpy(&word, stack->data + (at - stack->start.value), sizeof(word));
+		memcpy(&word, stack->data + (at - stack->start.value), bytes); /* little-endian, as x86 is */
 		if (is_behind_code(scan, word))
 			chain->frames[chain->count++] = (struct unwind_frame){
 				.address = word, .kind = UNWIND_FRAME_CALL, .guessed = true

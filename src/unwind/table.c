@@ -234,6 +234,16 @@ bool unwind_table_expects_frame_pointers(const struct unwind_table *table)
 	return table->frame_pointers;
 }
 
+void unwind_table_set_bits32(struct unwind_table *table)
+{
+	table->bits32 = true;
+}
+
+bool unwind_table_is_bits32(const struct unwind_table *table)
+{
+	return table->bits32;
+}
+
 static const struct unwind_row *find_in(const struct unwind_table *table, const struct piece *piece,
 					uint32_t ip)
 {

@@ -49,6 +49,10 @@ bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t addre
 void unwind_table_expect_frame_pointers(struct unwind_table *table);
 bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
 
+/* Its code is 32-bit: a word on the stack is 4 bytes. */
+void unwind_table_set_bits32(struct unwind_table *table);
+bool unwind_table_is_bits32(const struct unwind_table *table);
+
 /* The row of the instruction at IP; NULL: there are no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */

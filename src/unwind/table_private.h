@@ -29,7 +29,7 @@ struct unwind_table {
 	size_t row_count;
 	uint64_t trampolines[UNWIND_MAX_TRAMPOLINES];
 	size_t trampoline_count;
-	bool frame_pointers;
+	bool frame_pointers, bits32;
 };
 
 #endif

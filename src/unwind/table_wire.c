@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A table as bytes: the number of different rows and the rows, as they are in memory; the trampolines;
- * whether other code keeps frame pointers; then each piece of code with its addresses and row numbers.
+ * flags: whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code with its addresses and row numbers.
  */
 #include <string.h>
 
 #include "base/cursor.h"
 #include "unwind/table_private.h"
+
+#define FLAG_FRAME_POINTERS 1
+#define FLAG_BITS32 2
 
 void unwind_table_encode(const struct unwind_table *table, struct buffer *out)
 {
@@ -15,7 +18,8 @@ void unwind_table_encode(const struct unwind_table *table, struct buffer *out)
 	buffer_append_u32(out, table->trampoline_count);
 	for (size_t i = 0; i < table->trampoline_count; i++)
 		buffer_append_u64(out, table->trampolines[i]);
-	buffer_append_u32(out, table->frame_pointers);
+	buffer_append_u32(out, (table->frame_pointers ? FLAG_FRAME_POINTERS : 0) |
+				       (table->bits32 ? FLAG_BITS32 : 0));
 	buffer_append_u32(out, table->pieces.count);
 	for (size_t i = 0; i < table->pieces.count; i++) {
 		const struct piece *piece = &table->pieces.items[i];
@@ -113,12 +117,15 @@ static bool decode_piece(struct cursor *cursor, const struct rows *rows, struct 
 
 static bool decode(struct cursor *cursor, struct rows *rows, struct unwind_table *table)
 {
-	uint32_t count;
+	uint32_t count, flags;
 
 	if (!decode_rows(cursor, rows) || !decode_trampolines(cursor, table))
 		return false;
-	if (cursor_u32(cursor))
+	flags = cursor_u32(cursor);
+	if (flags & FLAG_FRAME_POINTERS)
 		unwind_table_expect_frame_pointers(table);
+	if (flags & FLAG_BITS32)
+		unwind_table_set_bits32(table);
 	count = cursor_u32(cursor);
 	for (uint32_t i = 0; i < count && !cursor->failed; i++)
 		if (!decode_piece(cursor, rows, table))

@@ -56,6 +56,7 @@ struct unwind_chain {
 	uint64_t end_at; /* 0: nothing to be said */
 	uint64_t sp;      /* of the last frame; 0: it is not known */
 	uint32_t entered; /* stacks, bit by bit, where frames have been found */
+	uint8_t word_bytes; /* on the last frame's stack: 8, in 32-bit programs 4 */
 	/* Where user code entered the kernel, if the chain got there; of others_known nothing. */
 	bool has_user;
 	struct unwind_registers user;

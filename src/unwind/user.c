@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A frame's row is found by its mapping, most often the one before, and by the offset in its file. */
+/*
+ * A frame's row is found by its mapping, most often the one before, and by the offset in its file, which says what a
+ * word is, too: a process can have 64-bit code and 32-bit code.
+ */
 #include "unwind/user.h"
 
 #include "unwind/frame_code.h"
@@ -28,8 +31,7 @@ const struct unwind_mapping *unwind_program_find(const struct unwind_program *pr
 }
 
 static const struct unwind_row *find_row(const struct unwind_program *program,
-					 const struct unwind_mapping **last,
-					 const struct unwind_walk *walk)
+					 const struct unwind_mapping **last, struct unwind_walk *walk)
 {
 	/* In front of a return address is its call, whose row it is. */
 	uint64_t address = walk->ip - !walk->signal;
@@ -42,6 +44,7 @@ static const struct unwind_row *find_row(const struct unwind_program *program,
 	if (!mapping || !mapping->table)
 		return NULL;
 	*last = mapping;
+	walk->word_bytes = unwind_table_is_bits32(mapping->table) ? sizeof(uint32_t) : UNWIND_WORD;
 	return unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
 }
 

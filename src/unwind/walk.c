@@ -32,6 +32,7 @@ bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at)
 	walk->chain->end_at = at;
 	walk->chain->sp = walk->sp;
 	walk->chain->entered = walk->entered;
+	walk->chain->word_bytes = walk->word_bytes;
 	return false;
 }
 
@@ -98,11 +99,18 @@ bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret
 
 static inline bool read_word(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
-	const uint8_t *data = look(walk, at, UNWIND_WORD);
+	const uint8_t *data = look(walk, at, walk->word_bytes);
+	uint32_t half;
 
-	if (data)
+	if (!data)
+		return false;
+	if (walk->word_bytes == UNWIND_WORD) {
 		*ret = word(data, 0);
-	return data;
+	} else {
+		memcpy(&half, data, sizeof(half));
+		*ret = half;
+	}
+	return true;
 }
 
 bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
@@ -138,17 +146,17 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 		*ret = walk->bp + row->sp_offset;
 		return has_bp(walk);
 	case UNWIND_BASE_SP_WORDS:
-		*ret = walk->sp + row->sp_offset * (int64_t)UNWIND_WORD;
+		*ret = walk->sp + row->sp_offset * (int64_t)UNWIND_ROW_WORD;
 		return has_sp(walk);
 	case UNWIND_BASE_SP_PLT:
 		*ret = walk->sp + row->sp_offset;
 		if ((int)(walk->ip & 15) >= row->bp_offset)
-			*ret += UNWIND_WORD;
+			*ret += walk->word_bytes;
 		return has_sp(walk);
 	case UNWIND_BASE_SP_INDIRECT_WORD:
 		if (!has_sp(walk) || !read_word(walk, walk->sp + row->sp_offset, ret))
 			return false;
-		*ret += UNWIND_WORD;
+		*ret += walk->word_bytes;
 		return true;
 	case UNWIND_BASE_SP_INDIRECT:
 		if (!has_sp(walk) || !read_word(walk, walk->sp, ret))
@@ -183,7 +191,7 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 /* Some leaf functions save BP below SP, where nothing may have been copied: it is lost then. */
 static inline bool read_bp(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
-	walk->bp_known = at >= walk->sp || (walk->stack && holds(walk->stack, at, UNWIND_WORD));
+	walk->bp_known = at >= walk->sp || (walk->stack && holds(walk->stack, at, walk->word_bytes));
 	return !walk->bp_known || read_word(walk, at, ret);
 }
 
@@ -209,7 +217,7 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 
 	if (row->bp_base == UNWIND_BASE_BP_TOP && !has_sp(walk))
 		return false;
-	if (!read_word(walk, frame - UNWIND_WORD, &walk->ip) || !find_bp(walk, row, frame, &bp))
+	if (!read_word(walk, frame - walk->word_bytes, &walk->ip) || !find_bp(walk, row, frame, &bp))
 		return false;
 	walk->sp = frame;
 	walk->sp_known = true;
@@ -393,6 +401,7 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 		.bp_known = true,
 		.others_known = registers->others_known,
 		.signal = !registers->ip_is_return_address,
+		.word_bytes = UNWIND_WORD,
 		.chain = chain,
 	};
 }

@@ -18,6 +18,7 @@ struct unwind_walk {
 	bool sp_known, bp_known, others_known;
 	bool signal;  /* the instruction at ip was interrupted: ip is no return address */
 	bool guessed; /* this frame and all behind it */
+	uint8_t word_bytes; /* of the code that is walked through */
 	struct unwind_chain *chain;
 };
 

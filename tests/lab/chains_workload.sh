@@ -7,6 +7,7 @@
 for program in known_frames untold_frames; do
 	[ ! -e /root/$program ] || /root/$program &
 done
+[ "$(nproc)" -lt 4 ] || user32 &
 syscalls &
 user7525 &
 reader &

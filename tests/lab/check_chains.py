@@ -4,7 +4,8 @@
 stands behind a call instruction, and what that calls is the function of the frame inside it, or one
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
-Of user7525 it is known who calls whom, to the very start; it has no frame pointers. Of a recording without
+Of user7525, and of the 32-bit user32, it is known who calls whom, to the very start; user7525 has no frame
+pointers. Of a recording without
 stack pointers, as on Intel hosts, the same holds, and that chains of known_frames, which keeps frame pointers,
 are whole. With guesses the callers that are certain are right, and the true ones are among the guesses.
 """
@@ -214,6 +215,16 @@ def check_without_sp():
           f"without SP: {sum(of_frames)} of {len(of_frames)} chains in frame_3, by frame pointers, are whole")
 
 
+def check_user32():
+    chains = [[symbol for _, symbol in frames_of(block)] for block in blocks if comm_of(block) == "user32"]
+    chains = [chain for chain in chains if chain and chain[0] in ("hot32", "middle32", "_start")]
+    chains = chains[next((i for i, chain in enumerate(chains) if len(chain) == 3), 0):]
+    whole = ["hot32", "middle32", "_start"]
+    right = sum(chain in (whole, whole[1:], whole[2:]) for chain in chains)
+    check(len(chains) >= 100 and right >= 0.999 * len(chains),
+          f"user32: {right} of {len(chains)} chains of the 32-bit program are those of its source")
+
+
 def is_part(wanted, sequence):
     rest = iter(sequence)
     return all(symbol in rest for symbol in wanted)
@@ -252,6 +263,8 @@ if "native" in sys.argv[2:]:
     check(len(ours) == len(perfs) >= 5000 and not differ,
           f"convert --native: of {len(ours)} lines stock perf has {len(differ)} that differ, and "
           f"{len(perfs) - len(ours)} more: {differ[:4]}")
+if "user32" in sys.argv[2:]:
+    check_user32()
 if "without_sp" in sys.argv[2:]:
     check_without_sp()
 if "scanned" in sys.argv[2:]:

@@ -101,6 +101,31 @@ static void expect(size_t count, enum unwind_end end, uint64_t end_at)
 	assert_int_equal(scene.chain.count, count);
 }
 
+/* The same rows of 32-bit code: what is pushed is half as wide, offsets are bytes all the same. */
+static void words_of_32_bits(void **state)
+{
+	uint32_t *words = (uint32_t *)scene.words;
+
+	(void)state;
+	unwind_table_set_bits32(scene.table);
+	words[1] = CODE + BY_BP;    /* at LEAF's CFA - 4 */
+	words[9] = CODE + PLT + 11; /* at BY_BP's, which is BP + 16 */
+	words[12] = CODE + START + 1;
+	run(LEAF, (uint32_t)STACK + 24, false);
+	expect(2, UNWIND_UNREADABLE, (uint32_t)STACK + 24 + 12);
+	assert_int_equal(frames[1].address, CODE + BY_BP);
+	run(LEAF, STACK + 24, false);
+	assert_int_equal(frames[1].address, CODE + BY_BP);
+	assert_int_equal(frames[2].address, CODE + PLT + 11); /* behind 11 bytes a word more was pushed */
+	assert_int_equal(frames[3].address, CODE + START + 1);
+	expect(4, UNWIND_COMPLETE, 0);
+	words[12] = CODE + UNKNOWN;
+	words[13] = CODE + LEAF;
+	run(LEAF, STACK + 24, false);
+	expect(4, UNWIND_NO_DATA, CODE + UNKNOWN);
+	assert_int_equal(scene.chain.word_bytes, 4);
+}
+
 static void ends(void **state)
 {
 	(void)state;
@@ -216,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ends, make_scene, drop_scene),
+		cmocka_unit_test_setup_teardown(words_of_32_bits, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(calls_at_the_end_of_functions, make_scene,
 						drop_scene),
 		cmocka_unit_test_setup_teardown(linkage_table_entries, make_scene, drop_scene),
