@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .eh_frame or .debug_frame: the section's address (8 bytes), 1 for .debug_frame (1 byte), the section.
- * Then a chain is walked over the same bytes as if they were a stack.
+ * .eh_frame or .debug_frame: the section's address (8 bytes), flags (1 byte; 1: .debug_frame, 2: of i386), the
+ * section. Then a chain is walked over the same bytes as if they were a stack, and goes on with guesses.
  */
 #include <string.h>
 
 #include "fuzz.h"
 #include "unwind/dwarf_cfi.h"
-#include "unwind/user.h"
+#include "unwind/scan.h"
 
 #define CODE_BYTES (1u << 20)
 #define CODE_AT 0x7f0000000000ULL
@@ -28,6 +28,7 @@ static void walk(const struct unwind_table *table, const uint8_t *data, size_t s
 						      .bp = STACK_AT + at % 256 };
 
 		unwind_run_user(&program, &registers, &stack, 1, &chain);
+		unwind_scan_user(&program, &stack, 1, &chain);
 	}
 }
 
@@ -40,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 9)
 		return 0;
 	memcpy(&section.address, data, 8);
-	section.debug_frame = data[8] == 1;
+	section.debug_frame = data[8] & 1;
+	section.bits32 = data[8] & 2;
 	section.data = data + 9;
 	section.bytes = size - 9;
 	if (dwarf_add_section(table, &section, &code, 1))
