@@ -120,9 +120,9 @@ static bool is_kernel_ppc64(struct gva address)
 
 /*
  * The back chain (64-bit ELF V2 ABI, 2.2.3): r1 points to the caller's r1, and a function saves its return
- * address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs: since Linux 6.3
- * the mark is at 32 and the registers at 48, before at 96 and 112 (arch/powerpc/include/asm/ptrace.h,
- * STACK_INT_FRAME_MARKER). Threads of the kernel end with a back chain of 0 (copy_thread()).
+ * address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs: the
+ * mark is at 32 and the registers at 48 (arch/powerpc/include/asm/ptrace.h, STACK_INT_FRAME_MARKER), in kernels
+ * that still have STACK_FRAME_OVERHEAD at 96 and 112. Threads of the kernel end with a back chain of 0 (copy_thread()).
  */
 static const struct arch_frames ppc64_frames = {
 	.alignment = 16,

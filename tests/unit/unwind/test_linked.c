@@ -239,7 +239,7 @@ static void ppc64_interrupts(void **state)
 {
 	static const struct {
 		size_t mark_at, regs;
-	} layouts[] = { { 4, 6 }, { 12, 14 } }; /* since Linux 6.3, and before */
+	} layouts[] = { { 4, 6 }, { 12, 14 } }; /* today's kernels, and older ones */
 
 	for (size_t i = 0; i < 2; i++) {
 		begin_ppc64(state);
