@@ -39,6 +39,7 @@ expect 2 "takes 1 to 32768 bytes, not '65528'" --call-graph dwarf,65528
 expect 2 "takes 1 to 32768 bytes, not ''" --call-graph dwarf,
 expect 2 "takes 1 to 32768 bytes, not '8k'" --call-graph dwarf,8k
 expect 2 "takes 1 to 32768 bytes, not '0'" --call-graph dwarf,0
+expect 2 "--unwind takes exact or scan, not 'perf'" --unwind perf -p 1
 expect 2 "--engine takes auto or qmp, not 'perf'" --engine perf -p 1
 expect 2 '--engine qmp records one VM' --engine qmp
 expect 2 'hint: name it: --vm NAME, or -p PID' --engine qmp -p 1 -p 2
