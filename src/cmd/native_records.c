@@ -128,7 +128,7 @@ struct error *native_find_id(struct native *native, size_t old_event, uint32_t v
  */
 static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sample)
 {
-	uint64_t *chain = copier->chain, last = 0;
+	uint64_t *chain = copier->chain, mark = 0, last = 0; /* of what is next, and was before */
 	bool guest = false;
 	size_t count = 0;
 
@@ -136,12 +136,13 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 		uint64_t word = sample->callchain[i];
 
 		if (word < (uint64_t)PERF_CONTEXT_MAX) {
+			last = mark;
 			if (guest)
 				chain[count++] = word;
 			continue;
 		}
+		mark = word;
 		guest = word != last;
-		last = word;
 		if (!guest)
 			continue;
 		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER)

@@ -235,18 +235,23 @@ static void begin_chain(struct writer *writer, const struct session_sample *samp
 	const struct perfdata_sample *values = &sample->decoded.sample;
 	size_t end = writer->frame_count + writer->max_stack;
 	struct chain_place place = { 0 };
+	uint64_t mark = PERF_CONTEXT_USER;
+	bool entered = false;
 
 	if (!chain_is_sound(writer->session, values))
 		return;
-	chain_enter(writer->session, sample, context, PERF_CONTEXT_USER, &place);
 	for (uint64_t i = 0; i < values->callchain_count && writer->frame_count < end; i++) {
 		uint64_t ip = values->callchain[i];
 		struct frame *frame;
 
 		if (chain_is_mark(ip)) {
-			chain_enter(writer->session, sample, context, ip, &place);
+			mark = ip;
+			entered = false;
 			continue;
 		}
+		if (!entered)
+			chain_enter(writer->session, sample, context, mark, &place);
+		entered = true;
 		frame = begin_frame(writer, place.machine, place.space, ip, sample->time);
 		/* Of user code the address in the file is shown; a kernel's is as it is. */
 		frame->shown = frame->lookup.address;

@@ -62,6 +62,8 @@ static const struct {
 	{ 3, 0, 1, 0, { GUESSED + 0, GUESSED + 1, 2, END } },
 };
 
+#define TWICE_MARKED 1
+
 static const uint32_t vm_pids[] = { 5000, 6000 };
 static const char *const vm_names[] = { "web <1>", "db" };
 static const char *const processes[] = { "server", "evil </script>" };
@@ -127,6 +129,8 @@ static size_t make_chain(size_t number, uint64_t *words)
 
 		if (mark != wanted || guessed != (frames[i] >= GUESSED))
 			words[count++] = mark = wanted;
+		if (number == TWICE_MARKED && frames[i] == APP)
+			words[count++] = mark; /* nothing is between the two: it is no guess */
 		guessed = frames[i] >= GUESSED;
 		words[count++] = address_of(frames[i]);
 	}
