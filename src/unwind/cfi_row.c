@@ -111,7 +111,8 @@ void cfi_settle(struct cfi_state *state)
 /* A signal's frame; false: of no known form. */
 static bool take_signal(const struct cfi_abi *abi, const struct cfi_state *state, struct unwind_row *row)
 {
-	if (abi->word_bytes != UNWIND_ROW_WORD || state->cfa_base != UNWIND_BASE_SP_OFFSET_INDIRECT || state->ip.kind != CFI_AT_SP ||
+	if (abi->word_bytes != UNWIND_ROW_WORD ||
+	    state->cfa_base != UNWIND_BASE_SP_OFFSET_INDIRECT || state->ip.kind != CFI_AT_SP ||
 	    state->ip.offset != state->cfa_offset + UNWIND_ROW_WORD || state->bp.kind != CFI_AT_SP ||
 	    (state->sp.kind != CFI_SAME &&
 	     (state->sp.kind != CFI_AT_SP || state->sp.offset != state->cfa_offset)) ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table as bytes: the number of different rows and the rows, as they are in memory; the trampolines;
- * flags: whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code with its addresses and row numbers.
+ * A table as bytes: the number of different rows and the rows, as they are in memory; the trampolines; flags:
+ * whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code with its
+ * addresses and row numbers.
  */
 #include <string.h>
 
