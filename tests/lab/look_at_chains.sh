@@ -23,6 +23,7 @@ for part in "${@:2}"; do
 		;;
 	beside | without_sp | scanned)
 		"$perfvisor" script --max-stack 1000 -i "$part" -F comm,pid,ip,sym >"$part.script" || exit
+		"$perfvisor" report -i "$part" --sort vm >"$part.report" || exit
 		;;
 	esac
 done
