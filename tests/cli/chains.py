@@ -3,10 +3,12 @@
 
     chains.py PERF OURS           compares the two files; what differs is printed, and is status 1
     chains.py --rows PERF OURS    only the rows, and of these only functions that have a name
+    chains.py --named PERF OURS   these rows, with their chains, where all functions in them have a name
 
 Order is left out: among equal shares perf's depends on where its memory lies. An address without a name
 may have any level in perf. In children of perf's an address without a name is as it was in the
-process, in its other rows as it is in the file: --rows is for recordings of programs without symbols.
+process, in its other rows as it is in the file: --rows is for recordings of programs without symbols, --named
+where what symbols there are depends on the machine (packages with debugging symbols).
 """
 import collections
 import re
@@ -58,10 +60,17 @@ def only_named_rows(rows):
             if not re.search(r"\] (0x)?[0-9a-f]{16}$", row)}
 
 
+def only_named_chains(rows):
+    return {row: chains if not re.search(r"'0x[0-9a-f]+'", str(chains)) else len(chains) for row, chains in rows.items()
+            if row in only_named_rows(rows)}
+
+
 def main():
     perf, ours = parse(sys.argv[-2]), parse(sys.argv[-1])
     if sys.argv[1] == "--rows":
         perf, ours = only_named_rows(perf), only_named_rows(ours)
+    if sys.argv[1] == "--named":
+        perf, ours = only_named_chains(perf), only_named_chains(ours)
     wrong = [row for row in sorted(perf.keys() | ours.keys()) if perf.get(row) != ours.get(row)]
     for row in wrong[:10]:
         print(f"{row}\n  perf: {perf.get(row)}\n  ours: {ours.get(row)}")

@@ -49,7 +49,7 @@ compare '' compressed
 for name in chains big-endian-chains; do
 	perf report --stdio --no-inline -i "$golden/$name.data" >perf.txt 2>/dev/null
 	"$perfvisor" report -i "$golden/$name.data" >ours.txt 2>/dev/null
-	python3 "$tools/chains.py" perf.txt ours.txt >differences ||
+	python3 "$tools/chains.py" --named perf.txt ours.txt >differences ||
 		{ echo "$name.data:"; cut -c1-2000 differences; status=1; }
 done
 
