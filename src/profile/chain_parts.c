@@ -143,10 +143,12 @@ void chain_parts_read(struct chain_parts *parts, const struct session_sample *sa
 		      const struct context *context, uint32_t group, struct chain_read *ret)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
-	struct walk walk = { .sample = sample, .context = context, .at = fields->callchain,
-			     .end = fields->callchain + fields->callchain_count,
-			     .room = CHAINS_FRAMES_MAX - 1 };
+	struct walk walk = { .sample = sample, .context = context, .room = CHAINS_FRAMES_MAX - 1 };
 
+	if (fields->callchain_count) { /* else it is at no place */
+		walk.at = fields->callchain;
+		walk.end = fields->callchain + fields->callchain_count;
+	}
 	/* Each word may be an address at a place of its own. */
 	vector_reserve(&parts->words,
 		       parts->words.count +
