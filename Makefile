@@ -9,7 +9,7 @@ SECONDS_PER_FUZZER ?= 60
 help:
 	@echo 'make               build perfvisor: build/release/perfvisor'
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
-	@echo 'make check         every test: unit, golden, CLI, lab (some 45 minutes)'
+	@echo 'make check         every test: unit, golden, CLI, lab (some 40 minutes)'
 	@echo 'make check-quick   the tests that need no lab (two minutes)'
 	@echo 'make bench         speed and memory: beside stock perf, and with saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
