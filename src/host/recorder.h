@@ -38,10 +38,10 @@ struct recorder_config {
 	bool may_begin_empty; /* no VM yet is no error */
 	bool no_memory;	      /* guest memory is not read */
 	bool kernel_only;     /* nothing of guests' user space is read, no process told */
-	bool call_chains;     /* of guests, by their kernels' stacks and, but for kernel_only, */
+	bool call_chains;     /* of guests: of their kernels and, but for kernel_only, programs */
 	bool scan;            /* what may be callers is added to chains that break off, and marked */
 	double max_overhead;  /* share of a core that sampling may take of a vCPU's thread; 0: any */
-	uint32_t user_stack_bytes; /* as much of programs' stacks */
+	uint32_t user_stack_bytes; /* of a program's stack that is copied for them */
 	const char *guest_image;   /* the ELF file of guests that are no Linux, for these; NULL: none */
 	const char *path;
 	bool qmp; /* the one VM, which may be a QEMU without KVM, is sampled by asking it */

@@ -5,9 +5,9 @@ stands behind a call instruction, and what that calls is the function of the fra
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
 Of user7525, and of the 32-bit user32, it is known who calls whom, to the very start; user7525 has no frame
-pointers. Of a recording without
-stack pointers, as on Intel hosts, the same holds, and that chains of known_frames, which keeps frame pointers,
-are whole. With guesses the callers that are certain are right, and the true ones are among the guesses.
+pointers. Of a recording without stack pointers, as on Intel hosts, the same holds, and that chains of
+known_frames, which keeps frame pointers, are whole. With guesses the callers that are certain are right, and
+the true ones are among the guesses.
 """
 import collections
 import glob
