@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/guest_command.h"
-
-#define FUNCTION_BYTES 512
+#include "guest/wire.h"
 
 /* The kernel's own form of it (%pB). */
 static void print_place(const struct stack_listing *listing, const struct guest_place *place,
@@ -15,7 +14,7 @@ static void print_place(const struct stack_listing *listing, const struct guest_
 {
 	const char *function = intern_string(listing->strings, place->function);
 	const char *module = intern_string(listing->strings, place->module);
-	char text[FUNCTION_BYTES];
+	char text[GUEST_PLACE_NAME_BYTES + 1];
 
 	if (*function)
 		printf("%s+%#" PRIx64 "/%#" PRIx64,

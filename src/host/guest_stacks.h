@@ -13,7 +13,10 @@
 struct guest_place {
 	uint64_t address;
 	uint64_t offset, bytes;    /* in the function, and of it */
-	/* Interned; "": no name is known, or the kernel itself. User code's module is its file's path. */
+	/*
+	 * Interned; "": no name is known, or the kernel itself. User code's function is demangled, its
+	 * module is its file's path.
+	 */
 	uint32_t function, module;
 };
 

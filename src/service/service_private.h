@@ -58,6 +58,9 @@ struct error *service_open_stacks(struct service *service) MUST_CHECK;
 void service_append_task(struct service *service, const struct guest_task *task);
 /* Code at ADDRESS; NAME: that of the function that it is in, or an empty one. */
 void service_append_named(struct service *service, uint64_t address, const struct guest_name *name);
+/* Likewise of a program, whose function is named as people write it. */
+void service_append_user_named(struct service *service, uint64_t address,
+			       const struct guest_name *name);
 /* Kernel code, for those who have opened stacks. BACK is 1 for return addresses. */
 void service_append_place(struct service *service, uint64_t address, unsigned int back);
 void service_append_frame(struct service *service, const struct unwind_frame *frame);

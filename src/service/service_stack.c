@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "guest/name.h"
 #include "service/service_private.h"
+#include "symbol/dso.h"
 #include "unwind/kernel_table.h"
 #include "unwind/task_stack.h"
 
@@ -109,6 +110,17 @@ void service_append_named(struct service *service, uint64_t address, const struc
 	buffer_append_u64(&service->answer, name->bytes);
 	append_name(service, name->function);
 	append_name(service, name->module ? name->module : "");
+}
+
+/* Demangled here, in the cage: the name is the guest's. */
+void service_append_user_named(struct service *service, uint64_t address,
+			       const struct guest_name *name)
+{
+	_cleanup_free_ char *function = dso_demangle(name->function);
+	struct guest_name named = *name;
+
+	named.function = function;
+	service_append_named(service, address, &named);
 }
 
 /* The call in front of a return address may be a function's last instruction. */

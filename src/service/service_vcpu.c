@@ -240,7 +240,7 @@ static void append_user_place(const struct user_code *code, uint64_t address, un
 			name.bytes = symbol->end - symbol->start;
 		}
 	}
-	service_append_named(code->service, address, &name);
+	service_append_user_named(code->service, address, &name);
 }
 
 static void append_user_frame(const struct user_code *code, const struct unwind_frame *frame)

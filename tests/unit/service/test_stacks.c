@@ -15,6 +15,7 @@
 #include "guest/wire.h"
 #include "host/guest_stacks.h"
 #include "service/service.h"
+#include "service/service_private.h"
 
 #define ALARM_SECONDS 60
 
@@ -418,6 +419,44 @@ static void test_a_vcpu_in_user_code(void **state)
 	buffer_deinit(&question);
 }
 
+/* An answer about a vCPU whose chain ends in FUNCTION, of user code. */
+static const char *user_name(struct fixture *fixture, const char *function)
+{
+	const struct guest_name name = { .function = function, .module = "/lib", .bytes = 16 };
+	struct service service = { 0 };
+	struct guest_task task = { 0 };
+
+	buffer_init(&service.answer, GUEST_MESSAGE_MAX);
+	buffer_append_u32(&service.answer, 0);
+	service_append_task(&service, &task);
+	buffer_append_u32(&service.answer, UNWIND_COMPLETE);
+	service_append_user_named(&service, 0x10123, &name);
+	buffer_append_u32(&service.answer, 0);
+	assert_true(guest_stacks_decode_vcpu(&service.answer, fixture->strings, &fixture->stacks,
+					     &task));
+	buffer_deinit(&service.answer);
+	return text(fixture, fixture->stacks.items.items[fixture->stacks.items.count - 1]
+				     .end_at.function);
+}
+
+/* As c++filt -p has them; what is too long is cut when it is a name for people. */
+static void test_user_functions_are_demangled(void **state)
+{
+	struct fixture *fixture = *state;
+	char class[601], mangled[700], name[1300];
+
+	assert_string_equal(user_name(fixture, "main"), "main");
+	assert_string_equal(user_name(fixture, "_ZNK2ns1AISt6vectorIiSaIiEEE4spinEi"),
+			    "ns::A<std::vector<int, std::allocator<int> > >::spin");
+	assert_string_equal(user_name(fixture, "_RNvCs1234_7mycrate3foo"), "mycrate::foo");
+	memset(class, 'x', sizeof(class) - 1);
+	class[sizeof(class) - 1] = 0;
+	snprintf(mangled, sizeof(mangled), "_ZN600%sC1Ev", class);
+	snprintf(name, sizeof(name), "%s::%s", class, class);
+	name[GUEST_PLACE_NAME_BYTES] = 0;
+	assert_string_equal(user_name(fixture, mangled), name);
+}
+
 static void test_questions_about_vcpus_that_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -503,6 +542,7 @@ int main(void)
 		TEST(test_tables_are_read_anew),
 		TEST(test_a_vcpu_in_the_kernel),
 		TEST(test_a_vcpu_in_user_code),
+		TEST(test_user_functions_are_demangled),
 		TEST(test_questions_about_vcpus_that_are_refused),
 		TEST(test_answers_about_vcpus_that_are_cut),
 		TEST(test_code),
