@@ -6,8 +6,13 @@
  *
  * A guest of the guest is another machine still: what is not named there must not be named here, so
  * its samples stay, as a hypervisor's, without their chains.
+ *
+ * A thread that is not known (-1: of a unikernel all are) would be no thread to tools that read numbers
+ * alone, as the Firefox profiler. It becomes one of its vCPU's, with numbers that no thread of Linux has.
  */
+#include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -16,13 +21,14 @@
 #include "profile/ordered.h"
 
 #define ROUND_SAMPLES 10000
+#define FIRST_VCPU_TID 4194304 /* PID_MAX_LIMIT: all of Linux are below */
 #define COPIED_FIELDS (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
 		       PERF_SAMPLE_CALLCHAIN)
 
 struct copier {
 	struct native *native;
 	struct context_cache *contexts;
-	struct map comms;    /* of vCPU threads: tid -> string */
+	struct map comms;    /* of vCPU threads: tid -> string + 1; of those that we make: 1 */
 	struct buffer record; /* the sample that is being made */
 	uint64_t *chain;
 };
@@ -173,6 +179,21 @@ static struct error *write_vcpu_comm(struct copier *copier, const struct context
 				    fields->time_ns);
 }
 
+static struct error *take_vcpu_thread(struct copier *copier, struct perfdata_sample *copy)
+{
+	char name[16];
+	bool added;
+
+	copy->pid = FIRST_VCPU_TID;
+	copy->tid = FIRST_VCPU_TID + copy->cpu;
+	map_insert(&copier->comms, copy->tid, &added);
+	if (!added)
+		return NULL;
+	snprintf(name, sizeof(name), "vCPU %" PRIu32, copy->cpu);
+	return perfdata_writer_comm(copier->native->writer, copy->pid, copy->tid, name,
+				    copy->time_ns);
+}
+
 static struct error *write_sample(struct copier *copier, const struct context *context,
 				  const struct session_sample *sample)
 {
@@ -196,7 +217,8 @@ static struct error *write_sample(struct copier *copier, const struct context *c
 	}
 	if (copy.cpu >= native->vcpus)
 		native->vcpus = copy.cpu + 1;
-	error = write_vcpu_comm(copier, context, sample);
+	error = copy.tid == UINT32_MAX ? take_vcpu_thread(copier, &copy)
+				       : write_vcpu_comm(copier, context, sample);
 	if (!error)
 		error = native_find_id(native, sample->decoded.event_index, copy.cpu, &copy.id);
 	if (error)

@@ -125,6 +125,12 @@ awk '$7 == 5000 { print $1 "/" $2, $5, $9, $10 }' truth >want
 perf_script -F comm,pid,tid,period,ip |
 	sed -E 's,^ *(\S+) +(-?[0-9]+)/(-?[0-9]+) +([0-9]+) +([0-9a-f]+) *$,\2/\3 \4 \5 \1,' >got
 same 'processes: as they were written' 250
+# Threads that are not known are the vCPUs', with numbers that a reader takes for a thread's.
+"$perfvisor" convert --native --vm second -i example -o unknown 2>err.txt || complain "$(cat err.txt)"
+awk '$7 == 6000 && $1 == -1 { print "4194304/" 4194304 + $8, $5, "vCPU " $8 }' truth >want
+perf script -i unknown -F comm,pid,tid,period 2>perf.err |
+	sed -nE 's,^ *(vCPU [0-9]+) +([0-9]+/[0-9]+) +([0-9]+) *$,\2 \3 \1,p' >got
+same 'threads that are not known' 20
 perf report --header-only -i native 2>/dev/null >header.txt
 for line in 'hostname : web1' 'os release : 6.1.0-example' 'nrcpus online : 2'; do
 	grep -qF "# $line" header.txt || complain "the header has no '$line': $(cat header.txt)"
