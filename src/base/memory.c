@@ -2,6 +2,8 @@
 /* Allocation that does not return without memory; see memory.h for why. */
 #include "base/memory.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +25,23 @@ static void *checked(void *memory)
 	return memory;
 }
 
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+#define HEAP_STEP_BYTES (128 << 20) /* of address space */
+
+void memory_keep_freed(void)
+{
+	uintptr_t start = (uintptr_t)sbrk(0);
+
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
+	free(memory_alloc(HUGE_PAGE_BYTES)); /* makes the first step */
+	start = (start + HUGE_PAGE_BYTES - 1) & -HUGE_PAGE_BYTES;
+	if (start < (uintptr_t)sbrk(0))
+		madvise((void *)start, (uintptr_t)sbrk(0) - start, MADV_HUGEPAGE);
+}
+
 void *memory_alloc(size_t size)
 {
 	return checked(malloc(size ? size : 1));
@@ -32,8 +51,6 @@ void *memory_calloc(size_t count, size_t size)
 {
 	return checked(calloc(count ? count : 1, size ? size : 1));
 }
-
-#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 
 void *memory_calloc_table(size_t count, size_t size)
 {

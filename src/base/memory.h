@@ -13,6 +13,12 @@
 
 #include "base/cleanup.h"
 
+/*
+ * For a process that builds up much and ends soon: what is freed is not given back to the system, which
+ * would have to make it anew for the next who asks.
+ */
+void memory_keep_freed(void);
+
 void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 /* Zeroed memory for COUNT elements; the product is checked. */
 void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));

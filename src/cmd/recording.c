@@ -46,6 +46,7 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 		return error_hint(error_create(ERROR_NOT_FOUND,
 					       "there is no recording in this folder"),
 				  "'perfvisor record' makes one; -i says which file to read");
+	memory_keep_freed();
 	error = session_open(path, symbols, ret);
 	if (error)
 		return error;
