@@ -191,6 +191,7 @@ void perfdata_reader_close(struct perfdata_reader *reader)
 		file_unmap(&reader->files.items[i]);
 	vector_deinit(&reader->files);
 	vector_deinit(&reader->spans);
+	vector_deinit(&reader->parts);
 	perfdata_inflate_destroy(reader->inflate);
 	error_destroy(reader->error);
 	perfdata_ids_deinit(reader);

@@ -65,6 +65,21 @@ void perfdata_reader_release(struct perfdata_reader *reader);
 /* From now on the beginning, too: the file is being read for the last time. */
 void perfdata_reader_keep_nothing(struct perfdata_reader *reader);
 
+/*
+ * Parts of a recording, to be read by several threads at once. perfdata_reader_cut(), called between the
+ * records of the first time that all of them are read, cuts it into parts of a MB or more; when that has
+ * come to the end, part NUMBER < COUNT is opened, read as any reader is, and closed, all in one thread.
+ * Each record is in one part. READER is not to be read nor closed meanwhile. COUNT is 0 where records are
+ * compressed.
+ */
+void perfdata_reader_cut(struct perfdata_reader *reader);
+size_t perfdata_reader_part_count(const struct perfdata_reader *reader);
+struct perfdata_reader *perfdata_reader_open_part(const struct perfdata_reader *reader,
+						  size_t number);
+/* Gives back the memory of the part's records, too. */
+void perfdata_reader_close_part(struct perfdata_reader *reader, struct perfdata_reader *part,
+				size_t number);
+
 /* Why perfdata_reader_next() said PERFDATA_BAD; borrowed, NULL before. */
 const struct error *perfdata_reader_error(const struct perfdata_reader *reader);
 bool perfdata_reader_truncated(const struct perfdata_reader *reader);

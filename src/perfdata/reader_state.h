@@ -29,6 +29,11 @@ struct reader_span {
 	const char *name;     /* of the file, for messages; lives as long as the reader */
 };
 
+/* From START in a span up to the next part, or the end of the span. */
+struct reader_part {
+	size_t span, start;
+};
+
 struct reader_window {
 	const uint8_t *at, *end;
 };
@@ -74,6 +79,7 @@ struct perfdata_reader {
 	VECTOR(struct mapped_file) files;
 	bool files_borrowed;
 	VECTOR(struct reader_span) spans;
+	VECTOR(struct reader_part) parts; /* as far as they are cut */
 	bool swap;
 	bool pipe_form;
 	bool header_truncated; /* seen when the file was opened; reading may add to it */
