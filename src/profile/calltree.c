@@ -66,7 +66,8 @@ static void enter(struct builder *builder, uint32_t element)
 	} else {
 		node.frame = tree->roots.count;
 		vector_append(&tree->roots,
-			      (struct calltree_root){ .node = number, .row.number = element });
+			      (struct calltree_root){ .node = number,
+						       .row.number = element & ~CHAINS_GROUP });
 	}
 	vector_append(&tree->nodes, node);
 	builder->elements[builder->depth] = element;
@@ -145,12 +146,13 @@ struct calltree *calltree_create(const struct chains *chains)
 {
 	struct calltree *tree = memory_calloc(1, sizeof(*tree));
 	struct builder *builder = memory_alloc(sizeof(*builder));
-	size_t frames = chains_frame_count(chains);
+	const struct chain_frames *frames = chains_frames(chains);
 
-	vector_reserve(&tree->frames, frames);
-	tree->frames.count = frames;
-	if (frames)
-		memcpy(tree->frames.items, chains_frames(chains), frames * sizeof(*tree->frames.items));
+	vector_reserve(&tree->frames, frames->list.count);
+	tree->frames.count = frames->list.count;
+	if (frames->list.count)
+		memcpy(tree->frames.items, frames->list.items,
+		       frames->list.count * sizeof(*tree->frames.items));
 	tree->nodes_of = memory_alloc((chains_cell_count(chains) + 1) * sizeof(*tree->nodes_of));
 	builder->tree = tree;
 	builder->sequences = chains_sequences(chains);

@@ -11,8 +11,8 @@
  *
  * A part is looked up by its addresses and the places that these are in.
  *
- * Limits: 64 Mi different chains, samples of more count for their group alone; 64 Mi different parts of
- * chains, more are left out.
+ * Limits, of each thread: 64 Mi different chains, samples of more count for their group alone; 64 Mi
+ * different parts of chains, more are left out.
  */
 #include "profile/chains.h"
 
@@ -35,11 +35,10 @@ struct address {
 
 struct chains {
 	struct resolver *resolver;
-	struct identities *functions;
+	struct chain_frames *frames;
+	uint64_t now; /* grows with each frame that is asked for */
 	bool lone;
 	struct chain_parts parts; /* of the batch */
-	VECTOR(struct chains_frame) frames;
-	VECTOR(uint32_t) numbers; /* of identity << CHAINS_LEVEL_BITS | cpumode: frame + 1 */
 	VECTOR(struct chains_cell) cells;
 	struct number_table cells_table;
 	struct chain_memo memo;
@@ -49,13 +48,13 @@ struct chains {
 };
 
 struct chains *chains_create(struct session *session, struct resolver *resolver,
-			     struct identities *functions, bool lone)
+			     struct chain_frames *frames, bool lone)
 {
 	struct chains *chains = memory_calloc(1, sizeof(*chains));
 
 	chains->parts.session = session;
 	chains->resolver = resolver;
-	chains->functions = functions;
+	chains->frames = frames;
 	chains->lone = lone;
 	if (getrandom(chains->parts.seeds, sizeof(chains->parts.seeds), GRND_NONBLOCK) < 0)
 		for (size_t i = 0; i < sizeof(chains->parts.seeds) / sizeof(*chains->parts.seeds); i++)
@@ -69,7 +68,6 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 void chains_seal(struct chains *chains)
 {
 	vector_deinit(&chains->parts.words);
-	vector_deinit(&chains->numbers);
 	number_table_deinit(&chains->cells_table);
 	chain_memo_deinit(&chains->memo);
 	sequences_seal(&chains->sequences);
@@ -80,7 +78,6 @@ void chains_destroy(struct chains *chains)
 	if (!chains)
 		return;
 	chains_seal(chains);
-	vector_deinit(&chains->frames);
 	vector_deinit(&chains->cells);
 	sequences_deinit(&chains->sequences);
 	free(chains);
@@ -101,44 +98,27 @@ const struct sequences *chains_sequences(const struct chains *chains)
 	return &chains->sequences;
 }
 
-size_t chains_frame_count(const struct chains *chains)
+const struct chain_frames *chains_frames(const struct chains *chains)
 {
-	return chains->frames.count;
+	return chains->frames;
 }
 
-const struct chains_frame *chains_frames(const struct chains *chains)
+void chains_begin_part(struct chains *chains, uint32_t number)
 {
-	return chains->frames.items;
-}
-
-static uint32_t find_frame(struct chains *chains, uint32_t location, uint16_t cpumode)
-{
-	size_t identity = identities_find(chains->functions, location, cpumode);
-	size_t at = identity << CHAINS_LEVEL_BITS | cpumode;
-	uint32_t *number;
-
-	while (chains->numbers.count <= at)
-		vector_append(&chains->numbers, 0);
-	number = &chains->numbers.items[at];
-	if (!*number) {
-		vector_append(&chains->frames,
-			      (struct chains_frame){ .location = location, .cpumode = cpumode });
-		*number = chains->frames.count;
-	}
-	return *number - 1;
+	chains->now = (uint64_t)number << 32;
 }
 
 /* The frame of an address, which the resolver keeps with it: with the cpumode, and + 1. */
 static inline uint32_t frame_of(struct chains *chains, const struct resolved *resolved,
 				uint16_t cpumode)
 {
-	uint32_t level = cpumode & LEVEL_MASK;
+	uint32_t level = cpumode & LEVEL_MASK, number;
 
 	if (*resolved->tag >> CHAINS_LEVEL_BITS && (*resolved->tag & LEVEL_MASK) == level)
 		return (*resolved->tag >> CHAINS_LEVEL_BITS) - 1;
-	*resolved->tag = (find_frame(chains, resolved->location, level) + 1) << CHAINS_LEVEL_BITS |
-			 level;
-	return (*resolved->tag >> CHAINS_LEVEL_BITS) - 1;
+	number = 1 + chain_frames_find(chains->frames, resolved->location, level, chains->now++);
+	*resolved->tag = number << CHAINS_LEVEL_BITS | level;
+	return number - 1;
 }
 
 static uint32_t frame_at(struct chains *chains, const struct address *address)
@@ -204,7 +184,7 @@ static void resolve_part(struct chains *chains, const struct chain_part *part, u
 		count++;
 	}
 	if (part->group)
-		chains->elements[made++] = part->group;
+		chains->elements[made++] = CHAINS_GROUP | part->group;
 	while (count-- && chains->sequences.items.count < SEQUENCES_MAX)
 		chains->elements[made++] = frame_at(chains, &chains->addresses[count]);
 	ret->sequence = sequences_intern(&chains->sequences, chains->elements, made);
@@ -294,12 +274,13 @@ static uint32_t find_cell(struct chains *chains, const struct chains_cell *wante
 	return number;
 }
 
-/* Where a sample of the group of END counts that is the first of its chain, and one too many. */
-static uint32_t find_group_cell(struct chains *chains, const struct chains_end *end)
+/* Where a sample of GROUP counts that is the first of its chain, and one too many. */
+static uint32_t find_group_cell(struct chains *chains, uint32_t group)
 {
 	struct chains_end none = { .at.innermost = CHAINS_NONE };
+	uint32_t element = CHAINS_GROUP | group;
 
-	none.at.outer = sequences_intern(&chains->sequences, &end->read.outer.group, 1);
+	none.at.outer = sequences_intern(&chains->sequences, &element, 1);
 	hash_cell(chains, &none);
 	return find_cell(chains, &none.at, none.hash, true);
 }
@@ -311,7 +292,7 @@ uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool 
 
 	*ret_full = number == CHAINS_NONE;
 	if (*ret_full)
-		number = find_group_cell(chains, end);
+		number = find_group_cell(chains, end->read.outer.group);
 	chains->cells.items[number].period += end->period;
 	chains->cells.items[number].count++;
 	return number;
@@ -320,4 +301,47 @@ uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool 
 void chains_end_batch(struct chains *chains)
 {
 	chains->parts.words.count = 0;
+}
+
+/* The numbers that the sequences of OTHER have in CHAINS. */
+static uint32_t *merge_sequences(struct chains *chains, const struct sequences *other)
+{
+	uint32_t *numbers = memory_alloc(other->items.count * sizeof(*numbers));
+
+	for (size_t i = 0; i < other->items.count; i++)
+		numbers[i] = sequences_intern(&chains->sequences, sequences_elements(other, i),
+					      sequences_length(other, i));
+	return numbers;
+}
+
+uint32_t *chains_merge(struct chains *chains, const struct chains *other)
+{
+	_cleanup_free_ uint32_t *sequences = merge_sequences(chains, &other->sequences);
+	uint32_t *numbers = memory_alloc((other->cells.count + 1) * sizeof(*numbers));
+
+	for (size_t i = 0; i < other->cells.count; i++) {
+		const struct chains_cell *cell = &other->cells.items[i];
+		struct chains_end end = { .at = { .outer = sequences[cell->outer],
+						  .inner = sequences[cell->inner],
+						  .innermost = cell->innermost } };
+
+		hash_cell(chains, &end);
+		numbers[i] = find_cell(chains, &end.at, end.hash, true);
+		chains->cells.items[numbers[i]].period += cell->period;
+		chains->cells.items[numbers[i]].count += cell->count;
+	}
+	return numbers;
+}
+
+void chains_renumber(struct chains *chains, const uint32_t *groups, const uint32_t *frames)
+{
+	for (size_t i = 0; i < chains->sequences.elements.count; i++) {
+		uint32_t *element = &chains->sequences.elements.items[i];
+
+		*element = *element & CHAINS_GROUP ? groups[*element & ~CHAINS_GROUP] | CHAINS_GROUP
+						   : frames[*element];
+	}
+	for (size_t i = 0; i < chains->cells.count; i++)
+		if (chains->cells.items[i].innermost != CHAINS_NONE)
+			chains->cells.items[i].innermost = frames[chains->cells.items[i].innermost];
 }

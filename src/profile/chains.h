@@ -9,13 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/chain_frames.h"
 #include "profile/chain_parts.h"
 #include "profile/context.h"
-#include "profile/identity.h"
 #include "profile/resolver.h"
 #include "profile/sequences.h"
 
 #define CHAINS_NONE UINT32_MAX
+
+#define CHAINS_GROUP 0x80000000U /* | the number of a group: the first element of an outer part */
 
 /*
  * Samples of one chain. Its functions from the outermost on: those of OUTER, which begins with the
@@ -27,23 +29,18 @@ struct chains_cell {
 	uint64_t period, count;
 };
 
-#define CHAINS_LEVEL_BITS 4 /* of a cpumode, with CPUMODE_GUESSED */
-
-/* A function at a level; equal ones have equal numbers. */
-struct chains_frame {
-	uint32_t location; /* one of those in it */
-	uint16_t cpumode; /* with CPUMODE_GUESSED */
-};
-
 struct chains;
 
 /*
- * By FUNCTIONS, which know dso and symbol; borrowed. LONE: a sample without a chain has one of its own
- * address; else it ends in its group.
+ * All but LONE is borrowed; FRAMES may be shared with other chains, of other threads. LONE: a sample without
+ * a chain has one of its own address; else it ends in its group.
  */
 struct chains *chains_create(struct session *session, struct resolver *resolver,
-			     struct identities *functions, bool lone);
+			     struct chain_frames *frames, bool lone);
 void chains_destroy(struct chains *chains); /* takes NULL */
+
+/* The samples that come now are those of part NUMBER of the recording: see chain_frames.h. */
+void chains_begin_part(struct chains *chains, uint32_t number);
 
 /*
  * Counts samples, many at once, in steps of which each fetches into the processor's cache what the next
@@ -81,13 +78,19 @@ void chains_locate(const struct chains *chains, const struct chains_end *end);
 uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool *ret_full);
 void chains_end_batch(struct chains *chains);
 
+/*
+ * Adds what OTHER has counted, with the same frames. The number that each of its cells has now is in the
+ * answer, to be freed by the caller.
+ */
+uint32_t *chains_merge(struct chains *chains, const struct chains *other);
 /* There will be no more samples: frees what only counting needs. */
 void chains_seal(struct chains *chains);
+/* Once sealed: groups and frames have other numbers from now on; both by the old ones. */
+void chains_renumber(struct chains *chains, const uint32_t *groups, const uint32_t *frames);
 
 size_t chains_cell_count(const struct chains *chains);
 const struct chains_cell *chains_cells(const struct chains *chains);
 const struct sequences *chains_sequences(const struct chains *chains);
-size_t chains_frame_count(const struct chains *chains);
-const struct chains_frame *chains_frames(const struct chains *chains);
+const struct chain_frames *chains_frames(const struct chains *chains);
 
 #endif

@@ -22,7 +22,8 @@ static struct machine *guest_of(struct session *session, const struct perfdata_d
 	uint32_t pid = decoded->id && decoded->id->machine_pid ? decoded->id->machine_pid
 							       : decoded->sample.pid;
 
-	return pid && pid != UINT32_MAX ? session_machine(session, pid) : NULL;
+	/* Those of samples are known since the recording was opened. */
+	return pid && pid != UINT32_MAX ? session_find_machine(session, pid) : NULL;
 }
 
 /* Where an address of SPAN's thread in CPUMODE is to be looked up. */

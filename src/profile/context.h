@@ -27,7 +27,7 @@ struct context {
 	uint32_t final_comm;	 /* likewise, or the first name that came later */
 	struct space *space;	 /* to look the ip up in; never NULL if machine is not */
 	struct space *user_space; /* of the same thread in user mode; likewise */
-	uint32_t row;		 /* the caller's, 0 at first: goes with the entry */
+	uint32_t row, chain_row; /* the caller's, 0 at first: they go with the entry */
 };
 
 #define CONTEXT_ENTRIES 1024

@@ -21,7 +21,7 @@ struct builder {
 	struct profile *profile;
 	bool children; /* of rows are wanted */
 	const struct profile_keys *keys;
-	struct intern *groups;
+	struct groups *groups;
 	struct identities *identities;
 	struct map numbers; /* group << 32 | identity -> number of the row + 1 */
 	bool one_each; /* each frame of a root is a row that nothing else counts for: none is looked up */
@@ -42,10 +42,7 @@ static struct profile_row row_of_group(const struct profile_group *group)
 
 static struct profile_group group_of(const struct builder *builder, uint32_t number)
 {
-	struct profile_group group;
-
-	memcpy(&group, intern_string(builder->groups, number), sizeof(group));
-	return group;
+	return groups_get(builder->groups, number);
 }
 
 static struct profile_row *row_of(const struct builder *builder, uint32_t number)
@@ -72,6 +69,17 @@ static uint32_t add_row(struct builder *builder, uint32_t group_number, uint32_t
 	return row.number;
 }
 
+/* Of the locations of a row the one at the lowest address stands for it. */
+static void take_lower(struct builder *builder, uint32_t number, uint32_t location)
+{
+	struct resolver *resolver = builder->profile->resolver;
+	struct profile_row *row = row_of(builder, number);
+
+	if (resolver_location(resolver, location)->address <
+	    resolver_location(resolver, row->location)->address)
+		row->location = location;
+}
+
 /* The number of the row of LOCATION in GROUP, added if it is new. */
 static uint32_t find_row(struct builder *builder, uint32_t group, uint32_t location,
 			 uint16_t cpumode)
@@ -84,6 +92,8 @@ static uint32_t find_row(struct builder *builder, uint32_t group, uint32_t locat
 	number = map_insert(&builder->numbers, (uint64_t)group << 32 | identity, NULL);
 	if (!*number)
 		*number = add_row(builder, group, location, identity) + 1;
+	else
+		take_lower(builder, *number - 1, location);
 	return *number - 1;
 }
 
@@ -144,7 +154,7 @@ static uint32_t group_at(struct builder *builder, uint32_t root_group, uint16_t 
 	if (profile_keys_have(builder->keys, PROFILE_MODE) ||
 	    profile_keys_have(builder->keys, PROFILE_SYMBOL))
 		group.cpumode = cpumode;
-	return intern_bytes(builder->groups, (const char *)&group, sizeof(group));
+	return groups_find(builder->groups, &group, UINT64_MAX);
 }
 
 /* A walk through one root's nodes: what is between the root and the node at hand. */

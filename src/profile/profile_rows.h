@@ -6,18 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/intern.h"
 #include "profile/chains.h"
+#include "profile/groups.h"
 #include "profile/identity.h"
 #include "profile/profile.h"
-
-/* What the samples of a group share: the keys that do not depend on the address. */
-struct profile_group {
-	const struct machine *vm;
-	size_t event;
-	uint32_t vcpu, comm, pid, tid, guest_comm, guest_pid;
-	uint16_t cpumode;
-};
 
 struct profile_cell {
 	uint64_t key; /* group << 32 | location; 0: empty, groups start at 1 */
@@ -32,7 +24,7 @@ struct profile_stray {
 };
 
 struct profile_counts {
-	struct intern *groups; /* struct profile_group as bytes */
+	struct groups *groups;
 	const struct profile_cell *cells; /* of samples whose chain does not end where they are */
 	size_t cell_count;
 	const struct chains *chains; /* NULL: none were counted */

@@ -42,36 +42,64 @@ struct cached_page {
 	uint32_t space, domain;
 };
 
+struct locations {
+	VECTOR(struct location) list;
+	struct map by_symbol; /* a symbol's place in memory -> location + 1 */
+};
+
 struct resolver {
 	struct session *session;
-	VECTOR(struct location) locations;
-	struct map by_symbol; /* a symbol's place in memory -> location + 1 */
+	struct locations *locations; /* of all resolvers that share them; changed with the session's lock */
+	bool borrowed;		     /* they are another's */
 	struct cached *cache;
 	size_t capacity, count; /* capacity is a power of two */
 	uint64_t seed;
 	struct cached_page pages[PAGES];
 };
 
-struct resolver *resolver_create(struct session *session)
+static struct resolver *create(struct session *session, struct locations *locations)
 {
 	struct resolver *resolver = memory_calloc(1, sizeof(*resolver));
 
 	resolver->session = session;
-	map_init(&resolver->by_symbol);
+	resolver->locations = locations;
 	resolver->seed = hash_u64((uintptr_t)resolver);
 	resolver->capacity = FIRST_CAPACITY;
 	resolver->cache = memory_calloc_table(resolver->capacity, sizeof(*resolver->cache));
 	return resolver;
 }
 
+struct resolver *resolver_create(struct session *session)
+{
+	struct locations *locations = memory_calloc(1, sizeof(*locations));
+
+	map_init(&locations->by_symbol);
+	return create(session, locations);
+}
+
+struct resolver *resolver_create_beside(struct resolver *resolver)
+{
+	struct resolver *other = create(resolver->session, resolver->locations);
+
+	other->borrowed = true;
+	return other;
+}
+
+static void destroy_locations(struct locations *locations)
+{
+	for (size_t i = 0; i < locations->list.count; i++)
+		free(locations->list.items[i].name);
+	vector_deinit(&locations->list);
+	map_deinit(&locations->by_symbol);
+	free(locations);
+}
+
 void resolver_destroy(struct resolver *resolver)
 {
 	if (!resolver)
 		return;
-	for (size_t i = 0; i < resolver->locations.count; i++)
-		free(resolver->locations.items[i].name);
-	vector_deinit(&resolver->locations);
-	map_deinit(&resolver->by_symbol);
+	if (!resolver->borrowed)
+		destroy_locations(resolver->locations);
 	free(resolver->cache);
 	free(resolver);
 }
@@ -84,8 +112,8 @@ void resolver_seal(struct resolver *resolver)
 
 static uint32_t add_location(struct resolver *resolver, const struct location *location)
 {
-	vector_append(&resolver->locations, *location);
-	return resolver->locations.count - 1;
+	vector_append(&resolver->locations->list, *location);
+	return resolver->locations->list.count - 1;
 }
 
 /* The dso of a kernel's module, "[name]". */
@@ -109,15 +137,17 @@ static uint32_t kernel_mapped_dso(const struct lookup *lookup)
 /* LOCATION's number: one for all addresses of its symbol. */
 static uint32_t share_location(struct resolver *resolver, const struct location *location)
 {
+	struct location shared = *location;
 	uint64_t *place;
 
 	if (!location->symbol)
 		return add_location(resolver, location);
+	shared.address = location->symbol->start;
 	/* Tables do not move: a symbol's place in memory, which is even, stands for it. */
-	place = map_insert(&resolver->by_symbol, (uintptr_t)location->symbol | location->varies,
+	place = map_insert(&resolver->locations->by_symbol, (uintptr_t)location->symbol | location->varies,
 			   NULL);
 	if (!*place)
-		*place = add_location(resolver, location) + 1;
+		*place = add_location(resolver, &shared) + 1;
 	return *place - 1;
 }
 
@@ -161,7 +191,7 @@ static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t 
 	return share_location(resolver, &location);
 }
 
-static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
+static uint32_t make_location(struct resolver *resolver, const struct lookup *lookup)
 {
 	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address };
 
@@ -175,6 +205,16 @@ static uint32_t new_location(struct resolver *resolver, const struct lookup *loo
 		return add_location(resolver, &location);
 	}
 	return file_location(resolver, lookup->domain, lookup->address);
+}
+
+static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	uint32_t location;
+
+	pthread_mutex_lock(&resolver->session->lock);
+	location = make_location(resolver, lookup);
+	pthread_mutex_unlock(&resolver->session->lock);
+	return location;
 }
 
 static uint64_t hash_of(const struct resolver *resolver, uint32_t domain, uint64_t address)
@@ -244,6 +284,20 @@ static void fill_page(struct resolver *resolver, struct cached_page *cached, str
 		cached->until = 0;
 }
 
+/* Of the dso of MAPPING, which may be none; others may be adding dsos. */
+static bool is_symbol(struct resolver *resolver, const struct space_mapping *mapping)
+{
+	struct session *session = resolver->session;
+	bool ret;
+
+	if (!mapping || mapping->dso == SPACE_UNMAPPED)
+		return false;
+	pthread_mutex_lock(&session->lock);
+	ret = session->dsos.items.items[mapping->dso]->kind == DSO_SYMBOL;
+	pthread_mutex_unlock(&session->lock);
+	return ret;
+}
+
 static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uint64_t ip,
 			   uint64_t time)
 {
@@ -262,8 +316,7 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 		lookup->from = made.from;
 	if (lookup->until > made.until)
 		lookup->until = made.until;
-	if (lookup->mapping && lookup->mapping->dso != SPACE_UNMAPPED &&
-	    resolver->session->dsos.items.items[lookup->mapping->dso]->kind == DSO_SYMBOL)
+	if (is_symbol(resolver, lookup->mapping))
 		lookup->domain = lookup->mapping->dso;
 }
 
@@ -315,12 +368,12 @@ struct resolved resolver_find(struct resolver *resolver, struct machine *machine
 
 size_t resolver_count(const struct resolver *resolver)
 {
-	return resolver->locations.count;
+	return resolver->locations->list.count;
 }
 
 const struct location *resolver_location(struct resolver *resolver, uint32_t number)
 {
-	return &resolver->locations.items[number];
+	return &resolver->locations->list.items[number];
 }
 
 static const struct dso_entry *dso_of(struct resolver *resolver, uint32_t number)
@@ -332,14 +385,12 @@ static const struct dso_entry *dso_of(struct resolver *resolver, uint32_t number
 
 uint64_t resolver_symbol_start(struct resolver *resolver, uint32_t number)
 {
-	const struct location *location = resolver_location(resolver, number);
-
-	return location->symbol ? location->symbol->start : location->address;
+	return resolver_location(resolver, number)->address;
 }
 
 const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
 {
-	struct location *location = &resolver->locations.items[number];
+	struct location *location = &resolver->locations->list.items[number];
 	const struct dso_entry *entry = dso_of(resolver, number);
 	const char *name;
 

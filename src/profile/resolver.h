@@ -17,7 +17,7 @@ struct location {
 	uint32_t dso;		     /* in the session's dsos; LOCATION_NO_DSO: unknown */
 	const struct symbol *symbol; /* NULL: none holds the address */
 	const struct symbol_table *table; /* of symbol */
-	/* Without a symbol: in the dso, else the ip; the start of a DSO_SYMBOL. */
+	/* The symbol's start; without one: in the dso, else the ip; the start of a DSO_SYMBOL. */
 	uint64_t address;
 	char *name;  /* made for people when first asked for; owned */
 	bool varies; /* the machine had several kernels: addresses mean little */
@@ -32,6 +32,11 @@ struct resolved {
 struct resolver;
 
 struct resolver *resolver_create(struct session *session);
+/*
+ * For another thread: what both find has the same numbers, but for addresses without a symbol, which may
+ * have one of each. Of RESOLVER no more is used than its locations, which stay its own.
+ */
+struct resolver *resolver_create_beside(struct resolver *resolver);
 void resolver_destroy(struct resolver *resolver); /* takes NULL */
 
 /* The location of IP in SPACE of MACHINE at TIME; SPACE is not used where MACHINE is NULL. */

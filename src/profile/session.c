@@ -106,6 +106,7 @@ void session_close(struct session *session)
 	dsos_deinit(&session->dsos);
 	symbol_table_destroy(session->shared_guest_table);
 	error_destroy(session->symbols_error);
+	pthread_mutex_destroy(&session->lock);
 	intern_destroy(session->strings);
 	arena_destroy(session->arena);
 	perfdata_reader_close(session->reader);
@@ -133,6 +134,8 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	struct error *error;
 
 	session->reader = reader;
+	/* Held for less time than a thread takes to sleep and wake up. */
+	session->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 	session->arena = arena_create();
 	session->strings = intern_create();
 	session->guest_symbols = *options;
@@ -184,13 +187,19 @@ static void fill_defaults(const struct session *session, struct perfdata_decoded
 		decoded->sample.pid = decoded->sample.tid = UINT32_MAX;
 }
 
-void session_decode(struct session *session, const struct perfdata_record *record,
-		    struct session_sample *ret)
+static void decode(const struct session *session, struct perfdata_reader *reader,
+		   const struct perfdata_record *record, struct session_sample *ret)
 {
-	ret->valid = perfdata_reader_decode(session->reader, record, &ret->decoded);
+	ret->valid = perfdata_reader_decode(reader, record, &ret->decoded);
 	if (ret->valid)
 		fill_defaults(session, &ret->decoded);
 	ret->time = session->timed ? ret->decoded.sample.time_ns : session->sequence;
+}
+
+void session_decode(struct session *session, const struct perfdata_record *record,
+		    struct session_sample *ret)
+{
+	decode(session, session->reader, record, ret);
 }
 
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret)
@@ -224,6 +233,34 @@ enum perfdata_status session_next_plain(struct session *session, struct session_
 	fill_defaults(session, &ret->decoded);
 	ret->time = ret->decoded.sample.time_ns;
 	ret->valid = true;
+	return PERFDATA_RECORD;
+}
+
+size_t session_part_count(const struct session *session)
+{
+	return session->timed && !session->damaged ? perfdata_reader_part_count(session->reader)
+						   : 0;
+}
+
+enum perfdata_status session_next_in_part(const struct session *session,
+					  struct perfdata_reader *part,
+					  struct session_sample *ret)
+{
+	struct perfdata_record record;
+	enum perfdata_status status;
+
+	if (perfdata_reader_next_plain(part, &ret->decoded)) {
+		fill_defaults(session, &ret->decoded);
+		ret->time = ret->decoded.sample.time_ns;
+		ret->valid = true;
+		return PERFDATA_RECORD;
+	}
+	do {
+		status = perfdata_reader_next(part, &record);
+		if (status != PERFDATA_RECORD)
+			return status;
+	} while (record.type != PERF_RECORD_SAMPLE);
+	decode(session, part, &record, ret);
 	return PERFDATA_RECORD;
 }
 

@@ -10,6 +10,7 @@
 #ifndef PROFILE_SESSION_H
 #define PROFILE_SESSION_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ struct session {
 	struct perfdata_reader *reader;
 	const struct perf_event_attr **attrs; /* of each event; in the arena */
 	struct arena *arena;
+	/* Held by a thread that counts samples while it looks for what all of them share. */
+	pthread_mutex_t lock;
 	struct intern *strings;
 	struct dsos dsos;
 	VECTOR(struct machine *) machines; /* the host is the first */
@@ -41,6 +44,7 @@ struct session {
 	bool all_read;		/* the pass over all records that opening is has ended */
 	bool guest_samples;	/* there are samples of guests */
 	bool guest_processes;	/* a guest's samples are of threads of the guest */
+	bool damaged;		/* the stream of records ended before its time */
 	bool timed;		/* false: no times in the file, the order of its records counts */
 	uint64_t lost;		/* records that the kernel could not write */
 	struct map lost_by_vm;	/* machine pid -> its part of lost */
@@ -88,6 +92,15 @@ enum perfdata_status session_next_sample(struct session *session, struct session
 /* The same for who needs only those fields that perfdata_reader_next_plain() sets; faster. */
 enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret);
 void session_rewind(struct session *session);
+/*
+ * Samples may be read in several threads, if they need no order: each reads parts of the recording
+ * (perfdata_reader_open_part()), of which there are so many; 0: it is to be read as above.
+ */
+size_t session_part_count(const struct session *session);
+/* As session_next_plain(), of a part. */
+enum perfdata_status session_next_in_part(const struct session *session,
+					  struct perfdata_reader *part,
+					  struct session_sample *ret);
 /* The same in two steps, for who wants other records, too. */
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret);
 void session_decode(struct session *session, const struct perfdata_record *record,

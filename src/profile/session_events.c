@@ -292,7 +292,7 @@ static inline void note_sample(struct collector *collector, const struct perfdat
 		session_start_kernel(collector->session);
 }
 
-#define SKIP_MAX 65536
+#define SKIP_MAX 4096 /* parts are cut in between */
 
 /* Passes over samples that note_sample() has nothing to note of. */
 static size_t skip_samples(struct collector *collector)
@@ -398,6 +398,7 @@ struct error *session_events_read(struct session *session)
 
 	session->sequence = 0;
 	for (;;) {
+		perfdata_reader_cut(session->reader);
 		any |= skip_samples(&collector) > 0;
 		status = session_next_record(session, &record);
 		if (status != PERFDATA_RECORD)
@@ -408,7 +409,9 @@ struct error *session_events_read(struct session *session)
 		else if (is_side_event(record.type) && !read_record(&collector, &record))
 			session->malformed++;
 	}
+	perfdata_reader_cut(session->reader);
 	session->timed = find_timed(session->reader);
+	session->damaged = status == PERFDATA_BAD;
 	if (status == PERFDATA_BAD && !any)
 		error = error_create(ERROR_BAD_DATA, "%s",
 				     error_message(perfdata_reader_error(session->reader)));

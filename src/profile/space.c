@@ -12,6 +12,7 @@
  */
 #include "profile/space.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,21 @@ static struct space_index *index_create(const struct space *space)
 	return index;
 }
 
+/* Built by the first who needs it, of perhaps several threads that look things up. */
+static const struct space_index *index_of(struct space *space)
+{
+	static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER;
+	struct space_index *index = __atomic_load_n(&space->index, __ATOMIC_ACQUIRE);
+
+	if (index)
+		return index;
+	pthread_mutex_lock(&building);
+	if (!space->index)
+		__atomic_store_n(&space->index, index_create(space), __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&building);
+	return space->index;
+}
+
 /* Takes MAPPING, which covers the address, into RET: the newest of TIME, and until when. */
 static void consider(struct space_lookup *ret, const struct space_mapping *mapping, uint64_t time)
 {
@@ -175,6 +191,7 @@ static void consider_node(struct space_lookup *ret, const struct space *space,
 static struct space_lookup find_own(struct space *space, uint64_t address, uint64_t time)
 {
 	struct space_lookup found = { .until = SPACE_FOREVER };
+	const struct space_index *index;
 	size_t piece;
 
 	if (space->mappings.count <= LINEAR_MAX) {
@@ -186,13 +203,12 @@ static struct space_lookup find_own(struct space *space, uint64_t address, uint6
 		}
 		return found;
 	}
-	if (!space->index)
-		space->index = index_create(space);
-	piece = index_piece(space->index, address);
-	if (piece == space->index->edge_count)
+	index = index_of(space);
+	piece = index_piece(index, address);
+	if (piece == index->edge_count)
 		return found;
-	for (size_t node = piece + space->index->leaf_count; node; node /= 2)
-		consider_node(&found, space, &space->index->nodes[node], time);
+	for (size_t node = piece + index->leaf_count; node; node /= 2)
+		consider_node(&found, space, &index->nodes[node], time);
 	return found;
 }
 

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * In the loop over the samples there are two numbers only: the group (event,
+ * VM, vCPU, comm, pid, cpumode, as far as they are keys), which is remembered with the
+ * thread, and the location. A hash table counts by the pair; a sample whose call chain is
+ * counted is in the chains instead. What is the same to a reader
+ * (a function of a library that two processes mapped from different paths) becomes one row
+ * afterwards, in profile_rows.c.
+ */
+#include "profile/counter.h"
+
+#include <linux/perf_event.h>
+
+#include "base/memory.h"
+
+#define GROUP_SKIP UINT32_MAX /* of a context whose samples are not wanted */
+
+bool counter_wants_vm(const struct profile_options *options, const struct machine *vm)
+{
+	if (!options->vm_count)
+		return true;
+	for (size_t i = 0; i < options->vm_count; i++)
+		if (options->vms[i] == vm)
+			return true;
+	return false;
+}
+
+/* What the guest calls the thread that CONTEXT is of. */
+static uint32_t guest_comm(const struct context *context)
+{
+	if (!cpumode_is_guest(context->cpumode))
+		return PROFILE_HOST_COMM;
+	return context->process ? context->final_comm : TIMELINE_NO_COMM;
+}
+
+/* The group of CONTEXT's samples of EVENT. */
+static struct profile_group group_of(const struct profile_keys *keys,
+				     const struct context *context, size_t event)
+{
+	struct profile_group group = { .event = event, .comm = TIMELINE_NO_COMM,
+				       .vcpu = PERFDATA_NO_VCPU };
+
+	if (profile_keys_have(keys, PROFILE_VM))
+		group.vm = context->vm;
+	if (profile_keys_have(keys, PROFILE_VCPU))
+		group.vcpu = context->vcpu;
+	if (profile_keys_have(keys, PROFILE_PID))
+		group.pid = context->pid;
+	if (profile_keys_have(keys, PROFILE_GUEST_COMM))
+		group.guest_comm = guest_comm(context);
+	if (profile_keys_have(keys, PROFILE_GUEST_PID))
+		group.guest_pid = context->process ? context->pid : PROFILE_NO_PID;
+	if (profile_keys_have(keys, PROFILE_MODE) || profile_keys_have(keys, PROFILE_SYMBOL))
+		group.cpumode = context->cpumode;
+	if (profile_keys_have(keys, PROFILE_COMM)) {
+		group.comm = context->final_comm;
+		if (group.comm == TIMELINE_NO_COMM)
+			group.tid = context->tid;
+	}
+	return group;
+}
+
+/* The numbers of the groups of CONTEXT's samples of EVENT, never 0, and of their chains. */
+static void find_groups(struct counter *counter, struct context *context, size_t event)
+{
+	struct counter_shared *shared = counter->shared;
+	struct profile_group group = group_of(&shared->options->keys, context, event);
+
+	context->row = GROUP_SKIP;
+	if (!counter_wants_vm(shared->options, context->vm))
+		return;
+	context->row = groups_find(&shared->groups, &group, counter->now++);
+	if (!counter->chains)
+		return;
+	group.cpumode = 0; /* a chain goes through several levels */
+	context->chain_row = groups_find(&shared->groups, &group, counter->now++);
+}
+
+static struct profile_cell *cell_of(const struct counter *counter, uint64_t key)
+{
+	size_t mask = counter->capacity - 1;
+	size_t at = hash_u64(key) & mask;
+
+	while (counter->cells[at].key && counter->cells[at].key != key)
+		at = (at + 1) & mask;
+	return &counter->cells[at];
+}
+
+static void grow(struct counter *counter)
+{
+	struct profile_cell *old = counter->cells;
+	size_t old_capacity = counter->capacity;
+
+	counter->capacity *= 2;
+	counter->cells = memory_calloc_table(counter->capacity, sizeof(*counter->cells));
+	for (size_t i = 0; i < old_capacity; i++)
+		if (old[i].key)
+			*cell_of(counter, old[i].key) = old[i];
+	free(old);
+}
+
+static void add_to_cell(struct counter *counter, uint64_t key, uint64_t period, uint64_t count)
+{
+	struct profile_cell *cell = cell_of(counter, key);
+
+	cell->period += period;
+	cell->count += count;
+	if (cell->key)
+		return;
+	cell->key = key;
+	if (2 * ++counter->count > counter->capacity)
+		grow(counter);
+}
+
+static void count_total(struct profile_totals *totals, const struct context *context,
+			bool guest_chains)
+{
+	bool guest = context->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+		     context->cpumode == PERF_RECORD_MISC_GUEST_USER;
+
+	if (guest && guest_chains)
+		totals->chain_ends[perfdata_special_chain_end(context->special)]++;
+	totals->nested += (context->special & PERFDATA_NESTED) != 0;
+	totals->at_exit += (context->special & PERFDATA_AT_EXIT) != 0;
+	switch (context->cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_USER:
+	case PERF_RECORD_MISC_HYPERVISOR:
+		totals->host++;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		totals->guest_kernel++;
+		break;
+	case PERF_RECORD_MISC_GUEST_USER:
+		totals->guest_user++;
+		break;
+	default:
+		totals->unattributed++;
+	}
+}
+
+/* Of samples whose chain ends elsewhere than at the location in the key, where they were taken. */
+static void count_stray(struct counter *counter, const struct counter_pending *pending, uint32_t cell)
+{
+	vector_append(&counter->strays,
+		      (struct profile_stray){ .group = pending->group,
+					      .location = (uint32_t)pending->key,
+					      .cell = cell,
+					      .period = pending->period });
+}
+
+/* Counts for its place in the call tree; false: that does not tell the location. */
+static bool count_chain(struct counter *counter, const struct counter_pending *pending)
+{
+	bool full;
+	uint32_t cell = chains_count(counter->chains, &pending->end, &full);
+
+	if (pending->end.own && !full)
+		return true;
+	count_stray(counter, pending, cell);
+	return false;
+}
+
+/* Fetches into the cache what counting reads. */
+static void locate_pending(struct counter *counter, struct counter_pending *pending)
+{
+	struct resolved resolved =
+		resolver_finish(counter->resolver, &pending->lookup);
+
+	pending->key = (uint64_t)pending->group << 32 | resolved.location;
+	if (counter->chains && pending->end.own)
+		chains_end_at(counter->chains, &pending->end, &resolved);
+	else
+		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
+						   (counter->capacity - 1)]);
+}
+
+/* Looks up the callers of the batch, step by step. */
+static void find_callers(struct counter *counter)
+{
+	for (size_t i = 0; i < counter->pending_count; i++)
+		chains_fetch(counter->chains, &counter->pending[i].end);
+	for (size_t i = 0; i < counter->pending_count; i++)
+		chains_find_callers(counter->chains, &counter->pending[i].end);
+}
+
+static void count_batch(struct counter *counter)
+{
+	if (counter->chains)
+		find_callers(counter);
+	for (size_t i = 0; i < counter->pending_count; i++)
+		locate_pending(counter, &counter->pending[i]);
+	for (size_t i = 0; counter->chains && i < counter->pending_count; i++)
+		chains_locate(counter->chains, &counter->pending[i].end);
+	for (size_t i = 0; i < counter->pending_count; i++) {
+		struct counter_pending *pending = &counter->pending[i];
+
+		if (!counter->chains || !count_chain(counter, pending))
+			add_to_cell(counter, pending->key, pending->period, 1);
+	}
+	if (counter->chains)
+		chains_end_batch(counter->chains);
+	counter->pending_count = 0;
+}
+
+void counter_count(struct counter *counter, const struct session_sample *sample)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	struct counter_pending *pending = &counter->pending[counter->pending_count];
+	struct context *context;
+
+	if (!sample->valid) {
+		counter->totals.unattributed += !counter->shared->options->vm_count;
+		return;
+	}
+	context = context_find(counter->contexts, sample);
+	if (!context->row)
+		find_groups(counter, context, sample->decoded.event_index);
+	if (context->row == GROUP_SKIP)
+		return;
+	pending->group = context->row;
+	pending->period = fields->period;
+	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
+		       sample->time, &pending->lookup);
+	count_total(&counter->totals, context, counter->shared->guest_chains);
+	if (counter->chains)
+		chains_begin(counter->chains, sample, context, context->chain_row, &pending->end);
+	if (++counter->pending_count == COUNTER_BATCH)
+		count_batch(counter);
+}
+
+void counter_init(struct counter *counter, struct counter_shared *shared,
+		  struct resolver *resolver)
+{
+	*counter = (struct counter){ .shared = shared, .resolver = resolver, .capacity = 4096 };
+	counter->contexts = memory_alloc(sizeof(*counter->contexts));
+	context_cache_init(counter->contexts, shared->session);
+	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
+	if (shared->options->chains)
+		counter->chains = chains_create(shared->session, resolver, &shared->frames,
+						shared->options->lone);
+}
+
+void counter_deinit(struct counter *counter)
+{
+	chains_destroy(counter->chains);
+	vector_deinit(&counter->strays);
+	free(counter->cells);
+	free(counter->contexts);
+}
+
+void counter_begin_part(struct counter *counter, uint32_t number)
+{
+	counter->now = (uint64_t)number << 32;
+	if (counter->chains)
+		chains_begin_part(counter->chains, number);
+}
+
+void counter_end_part(struct counter *counter)
+{
+	count_batch(counter);
+}
+
+static void add_totals(struct profile_totals *totals, const struct profile_totals *more)
+{
+	totals->host += more->host;
+	totals->guest_kernel += more->guest_kernel;
+	totals->guest_user += more->guest_user;
+	totals->unattributed += more->unattributed;
+	totals->nested += more->nested;
+	totals->at_exit += more->at_exit;
+	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
+		totals->chain_ends[i] += more->chain_ends[i];
+}
+
+void counter_merge(struct counter *counter, const struct counter *other)
+{
+	_cleanup_free_ uint32_t *numbers = NULL;
+
+	if (counter->chains)
+		numbers = chains_merge(counter->chains, other->chains);
+	for (size_t i = 0; i < other->capacity; i++)
+		if (other->cells[i].key)
+			add_to_cell(counter, other->cells[i].key, other->cells[i].period,
+				    other->cells[i].count);
+	for (size_t i = 0; i < other->strays.count; i++) {
+		struct profile_stray stray = other->strays.items[i];
+
+		stray.cell = numbers[stray.cell];
+		vector_append(&counter->strays, stray);
+	}
+	add_totals(&counter->totals, &other->totals);
+}
+
+void counter_seal(struct counter *counter)
+{
+	_cleanup_free_ uint32_t *groups = groups_order(&counter->shared->groups), *frames = NULL;
+
+	/* The places of the cells are those of the old numbers: none is looked for any more. */
+	for (size_t i = 0; i < counter->capacity; i++)
+		if (counter->cells[i].key)
+			counter->cells[i].key = (uint64_t)groups[counter->cells[i].key >> 32] << 32 |
+						(uint32_t)counter->cells[i].key;
+	for (size_t i = 0; i < counter->strays.count; i++)
+		counter->strays.items[i].group = groups[counter->strays.items[i].group];
+	if (!counter->chains)
+		return;
+	frames = chain_frames_order(&counter->shared->frames);
+	chains_seal(counter->chains);
+	chains_renumber(counter->chains, groups, frames);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording that is large enough to be counted in several threads: what they find together is what the
+ * test has put in, and is, to the last number, what one thread finds.
+ */
+#include "test.h"
+
+#include <sched.h>
+
+#include "fixture.h"
+#include "profile/calltree.h"
+
+#define WEB 5000
+#define DB 6000
+#define WEB_KERNEL 0xffffffff81000000ULL
+#define DB_KERNEL 0xffffffffa2000000ULL /* the same kernel elsewhere */
+#define FUNCTIONS 40
+#define PROGRAM 0x401000ULL
+#define PLACES 3000 /* in the program, which has no symbols */
+#define SAMPLES 80000
+#define DEPTH_MAX 12
+
+static uint64_t own[2][FUNCTIONS], with_callees[2][FUNCTIONS]; /* samples of each VM */
+static uint64_t state = 88172645463325252ULL;
+
+static uint64_t next_random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* A chain through the kernel of VM and a program; the sample's address is not always where it begins. */
+static void add_sample(struct perfdata_writer *writer, uint64_t id, unsigned vm)
+{
+	static const uint64_t kernels[] = { WEB_KERNEL, DB_KERNEL };
+	struct perfdata_event described = event();
+	uint64_t words[2 * DEPTH_MAX + 2] = { PERF_CONTEXT_GUEST_KERNEL };
+	unsigned kernel = 1 + next_random() % DEPTH_MAX, count = 1;
+	uint64_t seen = 0;
+	struct buffer record;
+
+	for (unsigned i = 0; i < kernel; i++) {
+		unsigned function = next_random() % (i ? FUNCTIONS : 7);
+
+		words[count++] = kernels[vm] + function * 0x100 + next_random() % 0x100;
+		own[vm][function] += !i;
+		with_callees[vm][function] += !(seen >> function & 1);
+		seen |= 1ULL << function;
+	}
+	words[count++] = PERF_CONTEXT_GUEST_USER;
+	for (unsigned i = next_random() % DEPTH_MAX; i; i--)
+		words[count++] = PROGRAM + next_random() % PLACES;
+	struct perfdata_sample sample = { .id = id, .ip = words[1], .time_ns = clock_ns += 10,
+					  .pid = vm ? DB : WEB, .tid = vm ? DB + 1 : WEB + 1,
+					  .period = 1000, .misc = PERF_RECORD_MISC_GUEST_KERNEL,
+					  .callchain = words, .callchain_count = count };
+	buffer_init(&record, UINT16_MAX);
+	if (next_random() % 50 == 0) /* its chain begins with its caller */
+		memmove(&words[1], &words[2], (--sample.callchain_count - 1) * sizeof(*words));
+	assert_true(perfdata_sample_encode(&described.attr, &sample, &record));
+	assert_no_error(perfdata_writer_append(writer, record.data, record.size));
+	buffer_deinit(&record);
+}
+
+static void encode_symbols(uint64_t kernel, struct buffer *ret)
+{
+	struct symbol_builder *builder = symbol_builder_create();
+	struct symbol_table *table;
+	char name[16];
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "function_%u", i);
+		symbol_builder_add(builder, kernel + i * 0x100, kernel + (i + 1) * 0x100, 'T', name,
+				   NULL);
+	}
+	table = symbol_builder_finish(builder);
+	buffer_init(ret, 1 << 20);
+	symbol_table_encode(table, ret);
+	symbol_table_destroy(table);
+}
+
+static int record(void **unused)
+{
+	struct perfdata_event described;
+	struct perfdata_writer *writer;
+	struct perfdata_inventory inventory;
+	struct buffer web_symbols, db_symbols;
+	uint64_t web, db;
+
+	(void)unused;
+	more_fields = PERF_SAMPLE_CALLCHAIN;
+	described = event();
+	close(mkstemp(path));
+	assert_no_error(perfdata_writer_create(path, &described, 1, 16, &writer));
+	web = add_id(writer, WEB, 0);
+	db = add_id(writer, DB, 0);
+	for (unsigned i = 0; i < SAMPLES; i++)
+		add_sample(writer, i % 3 ? web : db, i % 3 ? 0 : 1);
+	perfdata_inventory_init(&inventory);
+	inventory.guest = inventory.guest_sampled = true;
+	perfdata_inventory_add(&inventory, WEB, "web", "qemu");
+	perfdata_inventory_add(&inventory, DB, "db", "qemu");
+	encode_symbols(WEB_KERNEL, &web_symbols);
+	encode_symbols(DB_KERNEL, &db_symbols);
+	struct perfdata_writer_symbols symbols[] = { { WEB, web_symbols.data, web_symbols.size },
+						     { DB, db_symbols.data, db_symbols.size } };
+	assert_no_error(perfdata_writer_finish(
+		writer, &(struct perfdata_writer_features){ .inventory = &inventory,
+							    .symbols = symbols,
+							    .symbols_count = 2 }));
+	perfdata_writer_destroy(writer);
+	perfdata_inventory_deinit(&inventory);
+	buffer_deinit(&web_symbols);
+	buffer_deinit(&db_symbols);
+	return 0;
+}
+
+static int remove_recording(void **unused)
+{
+	(void)unused;
+	return unlink(path);
+}
+
+/* By function, and by VM if that is asked for. */
+static void open_all(struct opened *opened, bool by_vm, bool chains)
+{
+	memset(opened, 0, sizeof(*opened));
+	if (by_vm)
+		profile_keys_add(&opened->options.keys, PROFILE_VM);
+	profile_keys_add(&opened->options.keys, PROFILE_SYMBOL);
+	opened->options.chains = opened->options.children = chains;
+	assert_no_error(session_open(path, &symbol_options, &opened->session));
+	/* The file of 9 MB has as many parts; else nothing of this is tested. */
+	assert_in_range(session_part_count(opened->session), 8, 20);
+	opened->profile = profile_create(opened->session, &opened->options);
+	assert_int_equal(opened->profile->totals.guest_kernel, SAMPLES);
+}
+
+static void open_on_one_cpu(struct opened *opened, bool by_vm, bool chains)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	open_all(opened, by_vm, chains);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+static const char *name_of(const struct opened *opened, const struct profile_row *row)
+{
+	const char *name = resolver_symbol_name(opened->profile->resolver, row->location);
+
+	return name ? name : "";
+}
+
+static void every_sample_counts_once(void **unused)
+{
+	struct opened opened;
+	uint64_t counted = 0;
+
+	(void)unused;
+	open_all(&opened, true, true);
+	for (size_t i = 0; i < opened.profile->events[0].rows.count; i++) {
+		const struct profile_row *row = &opened.profile->events[0].rows.items[i];
+		unsigned vm = !strcmp(row->vm->name, "db"), function;
+
+		counted += row->count;
+		if (sscanf(name_of(&opened, row), "function_%u", &function) != 1)
+			continue;
+		assert_in_range(function, 0, FUNCTIONS - 1);
+		assert_int_equal(row->count, own[vm][function]);
+		assert_int_equal(row->children, 1000 * with_callees[vm][function]);
+	}
+	assert_int_equal(counted, SAMPLES);
+	close_profile(&opened);
+}
+
+static void rows_are_equal(const struct opened *one, const struct opened *many)
+{
+	const struct profile_event *left = &one->profile->events[0];
+	const struct profile_event *right = &many->profile->events[0];
+
+	assert_int_equal(left->rows.count, right->rows.count);
+	for (size_t i = 0; i < left->rows.count; i++) {
+		const struct profile_row *a = &left->rows.items[i], *b = &right->rows.items[i];
+
+		assert_string_equal(name_of(one, a), name_of(many, b));
+		assert_int_equal(resolver_location(one->profile->resolver, a->location)->address,
+				 resolver_location(many->profile->resolver, b->location)->address);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->children, b->children);
+		assert_int_equal(a->depth, b->depth);
+	}
+}
+
+/* Where the rows of each number are. */
+static size_t *places_of(const struct profile *profile)
+{
+	size_t *places = calloc(profile->row_count, sizeof(*places));
+
+	for (size_t i = 0; i < profile->events[0].rows.count; i++)
+		places[profile->events[0].rows.items[i].number] = i;
+	return places;
+}
+
+static void trees_are_equal(const struct profile *one, const struct profile *many)
+{
+	size_t *places_of_one = places_of(one), *places_of_many = places_of(many);
+
+	assert_int_equal(one->tree->nodes.count, many->tree->nodes.count);
+	assert_int_equal(one->tree->frames.count, many->tree->frames.count);
+	for (size_t i = 0; i < one->tree->nodes.count; i++) {
+		const struct calltree_node *a = &one->tree->nodes.items[i];
+		const struct calltree_node *b = &many->tree->nodes.items[i];
+
+		assert_int_equal(a->parent, b->parent);
+		assert_int_equal(a->frame, b->frame);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->self_period, b->self_period);
+		if (a->parent != CALLTREE_NONE)
+			assert_int_equal(places_of_one[a->row], places_of_many[b->row]);
+	}
+	free(places_of_one);
+	free(places_of_many);
+}
+
+/* Which thread is the quicker one must not be seen: several times each. */
+static void many_threads_find_what_one_finds(void **unused)
+{
+	(void)unused;
+	for (int kind = 0; kind < 4; kind++) {
+		bool by_vm = kind & 1, chains = kind & 2;
+		struct opened one;
+
+		open_on_one_cpu(&one, by_vm, chains);
+		for (int i = 0; i < 3; i++) {
+			struct opened many;
+
+			open_all(&many, by_vm, chains);
+			rows_are_equal(&one, &many);
+			if (chains)
+				trees_are_equal(one.profile, many.profile);
+			close_profile(&many);
+		}
+		close_profile(&one);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_sample_counts_once),
+		cmocka_unit_test(many_threads_find_what_one_finds),
+	};
+
+	return cmocka_run_group_tests(tests, record, remove_recording);
+}
