@@ -13,6 +13,10 @@
 #define SAMPLER_STACKS 3
 #define SAMPLER_STACK_BYTES 65536 /* of a sample, all its stacks together; a power of two */
 
+#define SAMPLER_LINKS 256 /* pairs of saved frame pointer and return address, behind what is copied */
+#define SAMPLER_LINK_BYTES 16
+#define SAMPLER_ABOVE_LINKS_BYTES 1024
+
 /*
  * Where a running vCPU keeps what a sample of its guest is made of, in bytes; see vm_files.h for
  * how found.
@@ -111,10 +115,16 @@ struct sampler_stack {
 	__u32 reserved;
 };
 
-/* What call chains are made of; the bytes of its stacks, one after another, follow it. */
+/*
+ * What call chains are made of; the bytes of its stacks, one after another, follow it. Behind them what
+ * was copied further up in the user's stack: pairs of two words, the first of which is where the next pair is;
+ * and what is above the last.
+ */
 struct sampler_stacks {
 	__u64 registers[SAMPLER_REGISTERS];
 	struct sampler_stack stacks[SAMPLER_STACKS]; /* innermost first; the user's is the last */
+	__u64 first_link; /* gva of the first pair */
+	__u32 links, above_links_bytes;
 };
 
 #endif

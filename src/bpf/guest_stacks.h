@@ -28,6 +28,7 @@
 #define MAX_STACK_PAGES 17 /* of one stack */
 
 /* struct pt_regs, arch/x86/include/asm/ptrace.h */
+#define PT_REGS_BP 4
 #define PT_REGS_CS 17
 #define PT_REGS_SP 19
 #define PT_REGS_SS 20
@@ -46,6 +47,7 @@ struct scratch {
 	/* How much of it is used stays below SAMPLER_STACK_BYTES; a page more is never passed. */
 	__u8 data[SAMPLER_STACK_BYTES + PAGE_BYTES];
 	__u64 used;
+	__u64 link, last_link, link_page, link_page_hva, link_pages; /* of guest_links.h */
 };
 
 /*
@@ -178,6 +180,8 @@ static __always_inline void copy_stack(struct scratch *scratch, __u32 number,
 	stack->bytes = gva - stack->gva;
 }
 
+#include "bpf/guest_links.h"
+
 /* Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0. */
 static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
 					      __u64 *ret_end)
@@ -220,8 +224,11 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 	return true;
 }
 
-/* CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not. */
-static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva)
+/*
+ * CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not.
+ * *RET_BP: the user's BP.
+ */
+static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva, __u64 *ret_bp)
 {
 	__u64 words[PT_REGS_WORDS - PT_REGS_CS] = {}, cs;
 
@@ -229,21 +236,23 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva)
 		return 0;
 	cs = words[0] & 0xffff; /* FRED keeps more above */
 	if ((cs != USER_CS && cs != USER32_CS) ||
-	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS)
+	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS ||
+	    !read_hva(vm, end_hva - (PT_REGS_WORDS - PT_REGS_BP) * sizeof(*words), ret_bp,
+		      sizeof(*ret_bp)))
 		return 0;
 	return IS_KERNEL(words[PT_REGS_SP - PT_REGS_CS]) ? 0 : words[PT_REGS_SP - PT_REGS_CS];
 }
 
-/* The user's stack pointer: a struct pt_regs at the end of the kernel stack has it; 0: none. */
-static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack)
+/* The user's stack pointer, and BP: a struct pt_regs at the end of the kernel stack has them; 0: none. */
+static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
 {
 	__u64 last = translate_kernel(vm, task_stack + vm->stack_bytes - sizeof(__u64));
 	__u64 sp;
 
 	if (!last)
 		return 0;
-	sp = user_sp_below(vm, last + sizeof(__u64));
-	return sp ? sp : user_sp_below(vm, last + sizeof(__u64) - FRED_WORDS * sizeof(__u64));
+	sp = user_sp_below(vm, last + sizeof(__u64), ret_bp);
+	return sp ? sp : user_sp_below(vm, last + sizeof(__u64) - FRED_WORDS * sizeof(__u64), ret_bp);
 }
 
 /*
@@ -267,9 +276,10 @@ static __always_inline __u64 find_user_tables(struct sampler_thread *thread, str
 
 /* Of a guest that is no Linux only the stack in use is known. */
 static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
-					   __u64 tables, __u64 sp)
+					   __u64 tables, __u64 sp, __u64 bp)
 {
 	copy_stack(scratch, SAMPLER_STACKS - 1, vm, tables, sp, sp + max_user_bytes(vm));
+	copy_links(scratch, vm, tables, bp);
 }
 
 /* Its registers are in SCRATCH already. */
@@ -278,12 +288,13 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 					const struct sampler_record *record)
 {
 	__u64 sp = scratch->stacks.registers[knows_sp_and_cr3() ? SP : BP], task_stack = 0;
+	__u64 bp = scratch->stacks.registers[BP];
 
 	if (record->flags & SAMPLER_USER || !vm->page_tables) {
 		copy_own_stack(scratch, vm,
 			       knows_sp_and_cr3() ? record->page_tables
 							  : find_user_tables(thread, vm, record),
-			       sp);
+			       sp, bp);
 		return;
 	}
 	if (record->flags & SAMPLER_TASK)
@@ -291,9 +302,9 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 			 sizeof(task_stack));
 	if (!copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack) || !record->mm)
 		return;
-	sp = find_user_sp(vm, task_stack);
+	sp = find_user_sp(vm, task_stack, &bp);
 	if (sp)
-		copy_own_stack(scratch, vm, find_user_tables(thread, vm, record), sp);
+		copy_own_stack(scratch, vm, find_user_tables(thread, vm, record), sp, bp);
 }
 
 #endif

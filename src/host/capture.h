@@ -41,6 +41,16 @@ struct capture_stack {
 	const uint8_t *data; /* valid during the call that hands it over, of any alignment */
 };
 
+/*
+ * What was copied further up in the user's stack: COUNT pairs of two words, the first of which is where the
+ * next pair is, and behind the last pair ABOVE_BYTES that follow it in memory.
+ */
+struct capture_links {
+	struct gva first;
+	uint32_t count, above_bytes;
+	const uint8_t *data; /* as a stack's */
+};
+
 /* What a guest's call chain is made of. */
 #define CAPTURE_KERNEL_STACKS 2
 struct capture_stacks {
@@ -48,6 +58,7 @@ struct capture_stacks {
 	bool sp_unknown; /* SP is not among them: a stack is what is above BP, if that is in one */
 	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
 	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
+	struct capture_links links;
 };
 
 /* What an engine that looks into vCPUs tells of a guest sample. */

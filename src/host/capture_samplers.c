@@ -111,6 +111,8 @@ static void fill_stacks(const struct sampler_stacks *stacks, struct capture_stac
 						     data };
 		data += stack->bytes;
 	}
+	ret->links = (struct capture_links){ GVA(stacks->first_link), stacks->links,
+					     stacks->above_links_bytes, data };
 }
 
 void capture_deliver_record(struct capture *capture, size_t event,

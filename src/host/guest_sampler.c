@@ -39,7 +39,7 @@ static size_t stack_bytes(const struct sampler_stacks *stacks)
 
 	for (size_t i = 0; i < SAMPLER_STACKS; i++)
 		bytes += stacks->stacks[i].bytes;
-	return bytes;
+	return bytes + (size_t)stacks->links * SAMPLER_LINK_BYTES + stacks->above_links_bytes;
 }
 
 /* Records come from our own program; a size that is not its own is none of its records. */

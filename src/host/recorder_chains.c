@@ -8,7 +8,9 @@
  * is added where that was asked for, behind a second mark of the same kind: profile/chain.h.
  */
 #include <linux/perf_event.h>
+#include <string.h>
 
+#include "bpf/guest_sampler.h"
 #include "host/kvm_registers.h"
 #include "host/recorder_state.h"
 #include "unwind/scan.h"
@@ -17,6 +19,7 @@
 #define MAX_FRAMES 512
 
 struct recorder_chain {
+	struct unwind_piece pieces[SAMPLER_LINKS];
 	struct unwind_frame frames[MAX_FRAMES];
 	uint64_t addresses[2 * MAX_FRAMES + 4]; /* the kernel's, the user's, and twice two marks */
 	size_t count;
@@ -70,6 +73,37 @@ static struct unwind_stack stack_of(const struct capture_stack *stack)
 	};
 }
 
+/* Up to the first pair that is not above the one before. */
+static size_t list_links(const struct capture_links *links, struct unwind_piece *ret)
+{
+	struct gva at = links->first, next;
+	size_t count = 0;
+
+	for (; count < links->count && count < SAMPLER_LINKS; at = next) {
+		const uint8_t *data = links->data + count * SAMPLER_LINK_BYTES;
+
+		ret[count++] = (struct unwind_piece){ at, SAMPLER_LINK_BYTES, data };
+		memcpy(&next, data, sizeof(next));
+		if (next.value < at.value + SAMPLER_LINK_BYTES)
+			break;
+	}
+	if (count && count == links->count)
+		ret[count - 1].bytes += links->above_bytes;
+	return count;
+}
+
+/* The user's. */
+static struct unwind_stack user_stack_of(struct recorder_chain *chain, const struct capture_guest *guest)
+{
+	struct unwind_stack stack = stack_of(&guest->stacks->user);
+
+	if (stack.bytes && stack.start.value + stack.bytes == stack.end.value)
+		stack.end = GVA(UINT64_MAX); /* as much as was asked for: it goes on */
+	stack.piece_count = list_links(&guest->stacks->links, chain->pieces);
+	stack.pieces = chain->pieces;
+	return stack;
+}
+
 /* Behind MARK, as far as they are certain. */
 static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t mark,
 					  const struct unwind_chain *found)
@@ -101,8 +135,8 @@ static enum perfdata_chain_end add_program(struct recorder *recorder, const stru
 					   const struct unwind_registers *start,
 					   const struct capture_guest *guest, uint64_t mark)
 {
-	struct unwind_stack copy = stack_of(&guest->stacks->user);
 	struct recorder_chain *chain = recorder->chain;
+	struct unwind_stack copy = user_stack_of(chain, guest);
 	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 	enum perfdata_chain_end end;
 

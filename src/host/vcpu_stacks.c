@@ -64,6 +64,7 @@ static void keep_stacks(struct met *met, const struct capture_stacks *stacks)
 		bytes += stacks->kernel[i].bytes;
 	met->data = to = memory_calloc(bytes + 1, 1);
 	met->stacks = *stacks;
+	met->stacks.links = (struct capture_links){ 0 }; /* so much of the stack is copied here */
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copy_stack(&met->stacks.kernel[i], &to);
 	copy_stack(&met->stacks.user, &to);

@@ -10,12 +10,22 @@
 
 #define UNWIND_MAX_STACKS 8
 
+/* Some bytes of a stack. */
+struct unwind_piece {
+	struct gva start;
+	uint64_t bytes;
+	const uint8_t *data; /* borrowed, of any alignment */
+};
+
 /* The captured part of one stack. */
 struct unwind_stack {
 	struct gva start;
 	uint64_t bytes;      /* copied, from START on */
 	const uint8_t *data; /* borrowed, of any alignment */
 	struct gva end;      /* of the stack, exclusive: what is behind the copy was cut off */
+	/* But for these: they ascend, without overlaps; borrowed. */
+	const struct unwind_piece *pieces;
+	size_t piece_count;
 };
 
 struct unwind_registers {

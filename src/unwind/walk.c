@@ -43,27 +43,52 @@ static bool holds(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
 	return offset < stack->bytes && bytes <= stack->bytes - offset;
 }
 
-/* AT is not in the stack that was read last. */
+/* The bytes at AT; NULL: STACK's copy does not have them, nor a piece behind it. */
+static const uint8_t *find_bytes(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
+{
+	size_t low = 0, high = stack->piece_count;
+
+	if (holds(stack, at, bytes))
+		return stack->data + (at - stack->start.value);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct unwind_piece *piece = &stack->pieces[middle];
+		uint64_t offset = at - piece->start.value;
+
+		if (at < piece->start.value)
+			high = middle;
+		else if (offset < piece->bytes)
+			return bytes <= piece->bytes - offset ? piece->data + offset : NULL;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* AT is not in the copy of the stack that was read last. */
 static __attribute__((noinline)) const uint8_t *enter(struct unwind_walk *walk, uint64_t at,
 						      uint64_t bytes)
 {
+	const uint8_t *found = walk->stack ? find_bytes(walk->stack, at, bytes) : NULL;
 	bool cut = false;
 
-	for (size_t i = 0; i < walk->stack_count; i++) {
+	for (size_t i = 0; i < walk->stack_count && !found; i++) {
 		const struct unwind_stack *stack = &walk->stacks[i];
 
-		if (holds(stack, at, bytes)) {
+		found = find_bytes(stack, at, bytes);
+		if (found) {
 			if (walk->entered & 1u << i) {
 				unwind_walk_end(walk, UNWIND_BAD, at);
 				return NULL;
 			}
 			walk->entered |= 1u << i;
 			walk->stack = stack;
-			return stack->data + (at - stack->start.value);
 		}
 		cut |= at >= stack->start.value && at < stack->end.value &&
 		       bytes <= stack->end.value - at;
 	}
+	if (found)
+		return found;
 	unwind_walk_end(walk, cut ? UNWIND_CUT : UNWIND_UNREADABLE, at);
 	return NULL;
 }

@@ -6,7 +6,7 @@
  * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
  * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's), u16
  * count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then each row's u32 (its ip) and all rows'
- * entries; then the two stacks, a half each.
+ * entries; then the two stacks, a half each. Parts of the first one's bytes are above it again, in pieces.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,6 +23,8 @@
 #define STACK_BYTES 0x4000
 #define MAX_ENTRIES 4096
 #define MAX_FRAMES 256
+#define PIECES 256
+#define PIECE_BYTES 16
 
 static struct unwind_registers take_registers(struct cursor *input, uint8_t flags)
 {
@@ -67,6 +69,16 @@ static void take_stack(struct cursor *input, size_t number, size_t bytes, struct
 	ret->data = cursor_bytes(input, bytes);
 }
 
+/* Behind the copy of STACK, pieces of it with gaps of half a piece. */
+static void add_pieces(struct unwind_stack *stack, struct unwind_piece *pieces)
+{
+	stack->pieces = pieces;
+	for (uint64_t at = 0; stack->piece_count < PIECES && at + PIECE_BYTES <= stack->bytes; at += PIECE_BYTES)
+		pieces[stack->piece_count++] = (struct unwind_piece){
+			GVA(stack->start.value + stack->bytes + at * 3 / 2), PIECE_BYTES, stack->data + at
+		};
+}
+
 static void check(const struct unwind_chain *chain)
 {
 	bool guessed = false;
@@ -87,7 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = cursor_u16(&input) % MAX_ENTRIES;
 	struct unwind_registers registers = take_registers(&input, flags);
 	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
-	struct unwind_stack stacks[2];
+	static struct unwind_piece pieces[PIECES];
+	struct unwind_stack stacks[2] = { 0 };
 	static struct unwind_frame frames[MAX_FRAMES];
 	struct unwind_chain chain = { .frames = frames, .capacity = MAX_FRAMES };
 	size_t half;
@@ -97,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	half = cursor_left(&input) / 2;
 	take_stack(&input, 0, half, &stacks[0]);
 	take_stack(&input, 1, half, &stacks[1]);
+	add_pieces(&stacks[0], pieces);
 	unwind_run(table, &registers, stacks, 2, &chain);
 	check(&chain);
 	unwind_scan(table, stacks, 2, &chain);

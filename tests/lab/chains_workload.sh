@@ -4,7 +4,7 @@
 # (known_chains/, loaded by lab/run). It ends where these fail. Where the guest has perf, and the host
 # wants it to, it records itself, for the host (guest_perf.sh).
 [ ! -e /root/guest_perf.sh ] || sh /root/guest_perf.sh &
-for program in known_frames untold_frames; do
+for program in deep_frames known_frames untold_frames; do
 	[ ! -e /root/$program ] || /root/$program &
 done
 [ "$(nproc)" -lt 4 ] || user32 &

@@ -4,8 +4,8 @@
 stands behind a call instruction, and what that calls is the function of the frame inside it, or one
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
-Of user7525, and of the 32-bit user32, it is known who calls whom, to the very start; user7525 has no frame
-pointers. Of a recording without stack pointers, as on Intel hosts, the same holds, and that chains of
+Of user7525, of the 32-bit user32, and of deep_frames, which has more stack than is copied, it is known who calls
+whom, to the very start; user7525 has no frame pointers. Of a recording without stack pointers, as on Intel hosts, the same holds, and that chains of
 known_frames, which keeps frame pointers, are whole. With guesses the callers that are certain are right, and
 the true ones are among the guesses.
 """
@@ -225,6 +225,21 @@ def check_user32():
           f"user32: {right} of {len(chains)} chains of the 32-bit program are those of its source")
 
 
+def check_deep():
+    """deep_frames, its source's 250 calls deep in some 36 KiB of stack, from its leaf and from the kernel below it."""
+    whole = ["deep_leaf"] + 250 * ["deep_level"] + start
+    chains = {"user": [], "kernel": []}
+    for block in blocks:
+        frames = frames_of(block)
+        user = [symbol for address, symbol in frames if not address >> 63]
+        if comm_of(block) == "deep_frames" and user and user[0] == "deep_leaf":
+            chains["user" if len(user) == len(frames) else "kernel"].append(user == whole)
+    for mode, right in chains.items():
+        right = right[right.index(True):] if True in right else []
+        check(len(right) >= 30 and sum(right) >= 0.99 * len(right),
+              f"deep_frames: {sum(right)} of {len(right)} chains of 255 user frames, sampled in {mode} mode, are whole")
+
+
 def is_part(wanted, sequence):
     rest = iter(sequence)
     return all(symbol in rest for symbol in wanted)
@@ -269,6 +284,8 @@ if "native" in sys.argv[2:]:
           f"{len(perfs) - len(ours)} more: {differ[:4]}")
 if "user32" in sys.argv[2:]:
     check_user32()
+if "deep" in sys.argv[2:]:
+    check_deep()
 if "without_sp" in sys.argv[2:]:
     check_without_sp()
 if "scanned" in sys.argv[2:]:

@@ -59,7 +59,7 @@ try() {
 	checking=$!
 }
 try native -- 6.1 5.10 -- bash /root/chains_host.sh
-try 'host user32' check_host_chains -- 6.1 6.1 --guest-cpus 4 -- bash /root/chains_host.sh --host --guest
+try 'host user32 deep' check_host_chains -- 6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- bash /root/chains_host.sh --host --guest
 try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	sh -c 'bash /root/chains_host.sh && bash /root/guest_perf_host.sh'

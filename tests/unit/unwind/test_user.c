@@ -126,6 +126,49 @@ static void words_of_32_bits(void **state)
 	assert_int_equal(scene.chain.word_bytes, 4);
 }
 
+/*
+ * A stack of which eight words were copied, and further up two pairs and what is above the second. BY_BP goes
+ * from pair to pair, LEAF on by SP, into what is above; what is between was not copied.
+ */
+static void pieces_behind_the_copy(void **state)
+{
+	struct unwind_program program = { &scene.mapping, 1, false };
+	struct unwind_registers registers = { .ip = CODE + BY_BP, .sp = STACK, .bp = STACK + 16 };
+	uint8_t *data = (uint8_t *)scene.words;
+	struct unwind_piece pieces[] = { { GVA(STACK + 160), 16, data + 160 },
+					 { GVA(STACK + 320), 24, data + 320 } };
+	struct unwind_stack stack = { GVA(STACK), 64, data, GVA(STACK + 64), pieces, 2 };
+
+	(void)state;
+	scene.words[2] = STACK + 160;
+	scene.words[3] = CODE + BY_BP;
+	scene.words[20] = STACK + 320;
+	scene.words[21] = CODE + BY_BP;
+	scene.words[40] = 0;
+	scene.words[41] = CODE + LEAF;
+	scene.words[42] = CODE + START;
+	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+	expect(5, UNWIND_COMPLETE, 0);
+	assert_int_equal(frames[3].address, CODE + LEAF);
+	assert_false(frames[4].guessed);
+	scene.words[21] = CODE + LEAF;
+	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+	expect(3, UNWIND_UNREADABLE, STACK + 176);
+	pieces[1].bytes = 16;
+	scene.words[21] = CODE + BY_BP;
+	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+	expect(4, UNWIND_UNREADABLE, STACK + 336);
+	/* Downwards no step leads. */
+	scene.words[20] = STACK + 16;
+	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+	expect(3, UNWIND_BAD, STACK + 32);
+	/* What begins in a piece and ends behind it is not there. */
+	pieces[0].bytes = 15;
+	scene.words[20] = STACK + 320;
+	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+	expect(2, UNWIND_UNREADABLE, STACK + 168);
+}
+
 static void ends(void **state)
 {
 	(void)state;
@@ -240,6 +283,7 @@ static void sp_that_is_not_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(pieces_behind_the_copy, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(ends, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(words_of_32_bits, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(calls_at_the_end_of_functions, make_scene,
