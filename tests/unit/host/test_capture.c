@@ -20,6 +20,7 @@
 
 #define PERIOD_NS 1000000u
 #define RUN_NS 300000000ull
+#define RAN_NS (20ull * PERIOD_NS) /* of CPU time: samples are there */
 
 struct spinner {
 	pthread_t thread;
@@ -123,6 +124,23 @@ static uint64_t cpu_time(pthread_t thread)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
+static void drain_for(struct capture *capture, uint64_t ns)
+{
+	for (uint64_t begin = clock_monotonic_ns(); clock_monotonic_ns() - begin < ns;) {
+		capture_wait(capture, 20);
+		capture_drain(capture);
+	}
+}
+
+/* Until it has run for some periods, however busy the machine is. */
+static void let_run(const struct spinner *spinner)
+{
+	uint64_t begin = cpu_time(spinner->thread);
+
+	while (cpu_time(spinner->thread) - begin < RAN_NS)
+		usleep(1000);
+}
+
 static void run(const struct capture_engine *engine, bool no_bpf)
 {
 	struct spinner spinners[3];
@@ -151,10 +169,10 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 	before = cpu_time(spinners[0].thread);
 	begin = clock_monotonic_ns();
 	assert_no_error(capture_enable(capture));
-	for (; clock_monotonic_ns() - begin < RUN_NS;) {
-		capture_wait(capture, 20);
-		capture_drain(capture);
-	}
+	drain_for(capture, RUN_NS);
+	for (int i = 0; i < 2; i++)
+		while (cpu_time(spinners[i].thread) < RAN_NS)
+			drain_for(capture, RUN_NS);
 	capture_finish(capture);
 	after = cpu_time(spinners[0].thread);
 	end = clock_monotonic_ns();
@@ -164,8 +182,7 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 	/*
 	 * A thread's own clock ticks only while it runs: no more samples than its CPU time allows
 	 * (the ends may each add one). A CPU's ticks all the time, for whoever runs. How many fewer a
-	 * loaded machine takes cannot be said, but none would be a failure: 300 ms of three
-	 * spinners give each at least 20 ms.
+	 * loaded machine takes cannot be said, but none would be a failure.
 	 */
 	assert_int_equal(received.wrong, 0);
 	for (int i = 0; i < 2; i++)
@@ -212,14 +229,6 @@ static void on_paced(void *context, size_t event, size_t thread,
 	(void)event, (void)thread, (void)guest;
 	paced->samples++;
 	paced->others += sample->period != paced->period;
-}
-
-static void drain_for(struct capture *capture, uint64_t ns)
-{
-	for (uint64_t begin = clock_monotonic_ns(); clock_monotonic_ns() - begin < ns;) {
-		capture_wait(capture, 20);
-		capture_drain(capture);
-	}
 }
 
 /*
@@ -305,7 +314,7 @@ static void test_thread_ends(void **state)
 		threads[i] = (struct capture_thread){ getpid(), spinners[i].tid, 0 };
 		assert_no_error(capture_add_thread(capture, &threads[i], &index));
 	}
-	usleep(100000);
+	let_run(&spinners[0]);
 	stop(&spinners[0]);
 	capture_wait(capture, 1000); /* woken by the hang-up */
 	capture_drain(capture);
@@ -313,7 +322,7 @@ static void test_thread_ends(void **state)
 	assert_true(until_end > 0);
 	assert_no_error(capture_add_thread(capture, &threads[0], &index));
 	assert_int_equal(index, CAPTURE_NO_THREAD);
-	usleep(100000);
+	let_run(&spinners[1]);
 	capture_finish(capture);
 	assert_int_equal(received.samples[0], until_end);
 	assert_true(received.samples[1] > 0);
