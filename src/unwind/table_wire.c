@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A table as bytes: the number of different rows and the rows, as they are in memory; the trampolines; flags:
- * whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code with its
- * addresses and row numbers.
+ * whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code, in ascending order,
+ * with its addresses and row numbers.
  */
 #include <string.h>
 
@@ -35,11 +35,7 @@ void unwind_table_encode(const struct unwind_table *table, struct buffer *out)
 
 static bool is_row(const struct unwind_row *row)
 {
-	uint8_t signal;
-
-	memcpy(&signal, &row->signal, sizeof(signal)); /* any byte could be there */
-	return row->sp_base < UNWIND_BASES && row->bp_base < UNWIND_BASES &&
-	       row->type < UNWIND_ROW_TYPES && signal <= 1;
+	return row->sp_base < UNWIND_BASES && row->bp_base <= UNWIND_BASE_OTHER && row->type < UNWIND_ROW_TYPES;
 }
 
 struct rows {
@@ -92,6 +88,13 @@ static bool expand(const struct rows *rows, const uint8_t *numbers, const uint32
 	return true;
 }
 
+static bool is_last(const struct unwind_table *table, uint64_t start)
+{
+	size_t count = table->pieces.count;
+
+	return !count || table->pieces.items[count - 1].start < start;
+}
+
 static bool decode_piece(struct cursor *cursor, const struct rows *rows, struct unwind_table *table)
 {
 	struct unwind_rows piece = { .start = GVA(cursor_u64(cursor)) };
@@ -104,7 +107,7 @@ static bool decode_piece(struct cursor *cursor, const struct rows *rows, struct 
 	piece.end = GVA(piece.start.value + bytes);
 	ip_bytes = cursor_bytes(cursor, piece.count * sizeof(*ips));
 	numbers = cursor_bytes(cursor, piece.count * sizeof(uint16_t));
-	if (!ip_bytes || !numbers || !piece.count)
+	if (!ip_bytes || !numbers || !piece.count || !is_last(table, piece.start.value))
 		return false;
 	ips = memory_calloc(piece.count, sizeof(*ips));
 	expanded = memory_calloc(piece.count, sizeof(*expanded));
