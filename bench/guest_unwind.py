@@ -6,7 +6,6 @@ chains must be complete: what ends early is fast. Their few functions stay in th
 what a row takes that is anywhere in the kernel's text.
 
 The program is unwind_program.c itself, by DWARF, from copies that it took of its own stack while it worked.
-Chains below the dynamic linker are not complete: it keeps its stack in RBX.
 """
 import os
 import statistics

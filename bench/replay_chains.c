@@ -54,13 +54,8 @@ struct replay {
 static void fill_registers(const struct unwind_registers *from, uint64_t *ret)
 {
 	memset(ret, 0, SAMPLER_REGISTERS * sizeof(*ret));
-	ret[0] = from->ax; /* in KVM's order */
-	ret[2] = from->dx;
-	ret[4] = from->sp;
-	ret[5] = from->bp;
-	ret[7] = from->di;
-	ret[10] = from->r10;
-	ret[13] = from->r13;
+	ret[UNWIND_SP] = from->sp; /* in KVM's order, too */
+	ret[UNWIND_BP] = from->bp;
 }
 
 static void take(struct replay *replay, const struct sleeper *sleeper, const uint8_t *data,

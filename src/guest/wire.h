@@ -46,8 +46,8 @@ enum guest_message {
 				   its chain ended (a place), u32 count of frames, each u32
 				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
 				   u64 bytes of that, function, module: u32 length, text */
-	GUEST_ASK_VCPU,		/* what a vCPU was met at: u32 1 in user mode, 8 u64 ip, sp, bp, ax, dx,
-				   di, r10, r13 (struct unwind_registers), u64 task_struct, u64 GS
+	GUEST_ASK_VCPU,		/* what a vCPU was met at: u32 1 in user mode, u64 ip, u64 sp, u64 bp, 16
+				   u64 by enum unwind_register (unwind/row.h), u64 task_struct, u64 GS
 				   base (to find the task by, if that is 0), 4 u64 of the vCPU's
 				   registers, u32 count of copied stacks: two of the kernel and the
 				   user's, of each u64 start, u64 end, u32 bytes, the bytes; or 0:

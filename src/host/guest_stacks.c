@@ -149,13 +149,15 @@ static void append_state(struct buffer *request, const struct guest_vcpu_state *
 {
 	const struct unwind_registers *registers = &state->registers;
 	const uint64_t words[] = {
-		registers->ip,	       registers->sp,	 registers->bp,	       registers->ax,
-		registers->dx,	       registers->di,	 registers->r10,       registers->r13,
-		state->task.value,     state->gs_base,	 state->mmu.x86.cr0,   state->mmu.x86.cr3,
-		state->mmu.x86.cr4,    state->mmu.x86.efer,
+		state->task.value,  state->gs_base,	state->mmu.x86.cr0,
+		state->mmu.x86.cr3, state->mmu.x86.cr4, state->mmu.x86.efer,
 	};
 
 	buffer_append_u32(request, state->user);
+	buffer_append_u64(request, registers->ip);
+	buffer_append_u64(request, registers->sp);
+	buffer_append_u64(request, registers->bp);
+	buffer_append(request, registers->others, UNWIND_GENERAL_REGISTERS * sizeof(uint64_t));
 	buffer_append(request, words, sizeof(words));
 	buffer_append_u32(request, state->stacks ? GUEST_VCPU_STACKS : 0);
 	if (!state->stacks)

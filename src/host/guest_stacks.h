@@ -59,7 +59,7 @@ bool guest_stacks_decode(const struct buffer *answer, size_t count, struct inter
 /* What a vCPU was met at. */
 struct guest_vcpu_state {
 	bool user;
-	struct unwind_registers registers;
+	struct unwind_registers registers; /* all of them, by number */
 	struct gva task;  /* its task_struct; 0: not known, found by GS_BASE */
 	uint64_t gs_base; /* of the kernel */
 	struct arch_mmu mmu;

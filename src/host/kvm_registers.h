@@ -16,24 +16,17 @@ enum {
 	KVM_REGISTER_SI,
 	KVM_REGISTER_DI,
 	KVM_REGISTER_R8,
-	KVM_REGISTER_R10 = KVM_REGISTER_R8 + 2,
-	KVM_REGISTER_R13 = KVM_REGISTER_R8 + 5,
 	KVM_REGISTER_IP = KVM_REGISTER_R8 + 8,
 };
 
-/* REGISTERS up to R15, of code that was interrupted at IP. */
+/* REGISTERS up to R15, which are borrowed, of code that was interrupted at IP. */
 static inline struct unwind_registers kvm_registers_for_unwind(const uint64_t *registers,
 							       uint64_t ip)
 {
 	return (struct unwind_registers){ .ip = ip,
 					  .sp = registers[KVM_REGISTER_SP],
 					  .bp = registers[KVM_REGISTER_BP],
-					  .ax = registers[KVM_REGISTER_AX],
-					  .dx = registers[KVM_REGISTER_DX],
-					  .di = registers[KVM_REGISTER_DI],
-					  .r10 = registers[KVM_REGISTER_R10],
-					  .r13 = registers[KVM_REGISTER_R13],
-					  .others_known = true };
+					  .others = registers };
 }
 
 #endif

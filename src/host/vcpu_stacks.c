@@ -29,6 +29,7 @@ struct met {
 	struct guest_vcpu_state state;
 	struct capture_stacks stacks;
 	uint8_t *data; /* of them */
+	uint64_t registers[UNWIND_GENERAL_REGISTERS];
 };
 
 struct look {
@@ -87,7 +88,8 @@ static void on_sample(void *context, size_t event, size_t thread,
 		return;
 	met->state.user =
 		(sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
-	met->state.registers = kvm_registers_for_unwind(guest->stacks->registers, sample->ip);
+	memcpy(met->registers, guest->stacks->registers, sizeof(met->registers));
+	met->state.registers = kvm_registers_for_unwind(met->registers, sample->ip);
 	met->state.task = guest->has_task ? guest->task : GVA(0);
 	keep_stacks(met, guest->stacks);
 }

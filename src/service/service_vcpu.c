@@ -52,12 +52,7 @@ static void take_registers(struct cursor *request, struct unwind_registers *ret)
 	ret->ip = cursor_u64(request);
 	ret->sp = cursor_u64(request);
 	ret->bp = cursor_u64(request);
-	ret->ax = cursor_u64(request);
-	ret->dx = cursor_u64(request);
-	ret->di = cursor_u64(request);
-	ret->r10 = cursor_u64(request);
-	ret->r13 = cursor_u64(request);
-	ret->others_known = true;
+	ret->others = cursor_bytes(request, UNWIND_GENERAL_REGISTERS * sizeof(uint64_t));
 }
 
 static void take_stack(struct cursor *request, struct unwind_stack *ret)

@@ -71,7 +71,7 @@ uint64_t cfi_uleb(struct cursor *cursor);
 int64_t cfi_sleb(struct cursor *cursor);
 
 enum cfi_rule_kind {
-	CFI_SAME,   /* or nothing is said, which is the same for SP and BP */
+	CFI_SAME,   /* or nothing is said, which is the same for SP, BP and BX */
 	CFI_NONE,   /* explicitly undefined */
 	CFI_AT_CFA, /* what is at CFA + offset */
 	CFI_AT_SP,  /* what is at SP + offset */
@@ -82,24 +82,26 @@ enum cfi_rule_kind {
 struct cfi_rule {
 	enum cfi_rule_kind kind;
 	int64_t offset;
+	bool pushed; /* CFI_AT_CFA, and it was inside the frame there */
 };
 
 /* How the registers that are followed are numbered (the ABIs' DWARF numbers), and what a word is. */
 struct cfi_abi {
-	uint8_t bp, sp, ip;
-	uint8_t r10; /* not a number of either: there is none */
+	uint8_t bp, sp, ip, bx;
+	uint8_t general_count;
+	const uint8_t *general; /* enum unwind_register of these numbers */
 	uint8_t word_bytes;
+	uint8_t signal_ip; /* how far IP is behind SP in a signal's struct sigcontext */
 };
 
 const struct cfi_abi *cfi_abi(const struct cfi_section *section);
 
 struct cfi_state {
-	enum unwind_base cfa_base; /* UNWIND_BASE_UNDEFINED: nothing was said */
+	unsigned int cfa_base; /* enum unwind_base; UNWIND_BASE_UNDEFINED: nothing was said */
 	int64_t cfa_offset;
 	bool cfa_expression; /* not a register and an offset */
 	uint8_t plt_bytes;   /* of UNWIND_BASE_SP_PLT */
-	struct cfi_rule bp, sp, ip;
-	bool bp_pushed; /* bp is at CFA + offset, and was inside the frame there */
+	struct cfi_rule bp, sp, ip, bx;
 };
 
 /* By the DW_OP_… at CURSOR, of BYTES, which it passes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Programs of call frame instructions (DWARF 4, 6.4.2 and 7.23): they change the rules of registers and
- * of CFA, and go on in the code. Of all registers only SP, BP and the return address are followed.
+ * of CFA, and go on in the code. Of all registers only SP, BP, BX and the return address are followed.
  *
  * DW_CFA_restore_state brings back CFA, too, as GCC means it and readers take it. Each instruction takes
  * at least a byte, so that a program ends.
@@ -29,7 +29,14 @@ static struct cfi_rule *rule_of(const struct cfi_abi *abi, struct cfi_state *sta
 	return column == abi->bp   ? &state->bp
 	       : column == abi->sp ? &state->sp
 	       : column == abi->ip ? &state->ip
+	       : column == abi->bx ? &state->bx
 				   : NULL;
+}
+
+/* A function's caller finds it as it was. */
+static bool is_kept(const struct cfi_abi *abi, uint64_t column)
+{
+	return column == abi->bp || column == abi->bx;
 }
 
 static void set_rule(struct machine *machine, uint64_t column, enum cfi_rule_kind kind,
@@ -38,9 +45,7 @@ static void set_rule(struct machine *machine, uint64_t column, enum cfi_rule_kin
 	struct cfi_rule *rule = rule_of(machine->abi, &machine->state, column);
 
 	if (rule)
-		*rule = (struct cfi_rule){ kind, offset };
-	if (rule == &machine->state.bp)
-		machine->state.bp_pushed = false;
+		*rule = (struct cfi_rule){ .kind = kind, .offset = offset };
 }
 
 static void restore_rule(struct machine *machine, uint64_t column)
@@ -67,10 +72,11 @@ static void set_cfa_register(struct machine *machine, uint64_t column)
 
 	if (state->cfa_expression)
 		machine->cursor.failed = true;
-	state->cfa_base = column == machine->abi->sp	? UNWIND_BASE_SP
-			  : column == machine->abi->bp	? UNWIND_BASE_BP
-			  : column == machine->abi->r10 ? UNWIND_BASE_R10
-							: UNWIND_BASE_OTHER;
+	state->cfa_base = column == machine->abi->sp   ? UNWIND_BASE_SP
+			  : column == machine->abi->bp ? UNWIND_BASE_BP
+			  : column < machine->abi->general_count
+				  ? UNWIND_BASE_GENERAL + machine->abi->general[column]
+				  : UNWIND_BASE_OTHER;
 }
 
 static void set_cfa_offset(struct machine *machine, int64_t offset)
@@ -128,7 +134,7 @@ static bool run_register(struct machine *machine, uint8_t op, uint64_t column)
 		set_rule(machine, column, CFI_NONE, 0);
 		return true;
 	case DW_CFA_same_value:
-		set_rule(machine, column, column == machine->abi->bp ? CFI_SAME : CFI_OTHER, 0);
+		set_rule(machine, column, is_kept(machine->abi, column) ? CFI_SAME : CFI_OTHER, 0);
 		return true;
 	case DW_CFA_register:
 	case DW_CFA_val_offset:

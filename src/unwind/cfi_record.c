@@ -55,8 +55,16 @@ int64_t cfi_sleb(struct cursor *cursor)
 
 const struct cfi_abi *cfi_abi(const struct cfi_section *section)
 {
-	static const struct cfi_abi x86_64 = { .bp = 6, .sp = 7, .ip = 16, .r10 = 10, .word_bytes = 8 };
-	static const struct cfi_abi i386 = { .bp = 5, .sp = 4, .ip = 8, .r10 = UINT8_MAX, .word_bytes = 4 };
+	static const uint8_t general[] = { UNWIND_AX, UNWIND_DX, UNWIND_CX, UNWIND_BX, UNWIND_SI, UNWIND_DI,
+					   UNWIND_BP, UNWIND_SP, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t general32[] = { UNWIND_AX, UNWIND_CX, UNWIND_DX, UNWIND_BX,
+					     UNWIND_SP, UNWIND_BP, UNWIND_SI, UNWIND_DI };
+	static const struct cfi_abi x86_64 = { .bp = 6, .sp = 7, .ip = 16, .bx = 3,
+					       .general = general, .general_count = sizeof(general),
+					       .word_bytes = 8, .signal_ip = 8 };
+	static const struct cfi_abi i386 = { .bp = 5, .sp = 4, .ip = 8, .bx = 3,
+					     .general = general32, .general_count = sizeof(general32),
+					     .word_bytes = 4, .signal_ip = 28 };
 
 	return section->bits32 ? &i386 : &x86_64;
 }

@@ -10,7 +10,8 @@
  *						are pushed behind the first M of each 16 of code
  *
  * and a register is at breg7|breg6 N. A signal's frame has CFA, which is SP, at SP + N and IP behind it
- * (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c). Signals' frames of i386 are not known.
+ * (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c; Linux, arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is
+ * the struct sigcontext that has these (the same since 7.0).
  */
 #include <dwarf.h>
 
@@ -26,7 +27,8 @@ static bool take_place(const struct cfi_abi *abi, struct cursor *cursor, struct 
 {
 	uint8_t register_number = cursor_u8(cursor) - DW_OP_breg0;
 
-	*ret = (struct cfi_rule){ register_number == abi->sp ? CFI_AT_SP : CFI_AT_BP, cfi_sleb(cursor) };
+	*ret = (struct cfi_rule){ .kind = register_number == abi->sp ? CFI_AT_SP : CFI_AT_BP,
+				  .offset = cfi_sleb(cursor) };
 	return !cursor->failed && (register_number == abi->sp || register_number == abi->bp);
 }
 
@@ -66,7 +68,7 @@ static bool is_plt(const struct cfi_abi *abi, struct cursor *cursor, uint8_t *re
 	       !memcmp(data + sizeof(begin) + 1, end, sizeof(end));
 }
 
-static bool is_indirect(const struct cfi_abi *abi, struct cursor block, bool bp, enum unwind_base *ret)
+static bool is_indirect(const struct cfi_abi *abi, struct cursor block, bool bp, unsigned int *ret)
 {
 	if (cursor_u8(&block) != DW_OP_deref)
 		return false;
@@ -96,33 +98,69 @@ void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t byt
 				  : UNWIND_BASE_OTHER;
 }
 
-/* BP's place is not below SP, as far as can be told. */
-static bool bp_is_inside(const struct cfi_state *state)
+/* A register's place is not below SP, as far as can be told. */
+static bool is_inside(const struct cfi_state *state, const struct cfi_rule *rule)
 {
-	return state->cfa_base != UNWIND_BASE_SP || -state->bp.offset <= state->cfa_offset;
+	int64_t from_sp;
+
+	return state->cfa_base != UNWIND_BASE_SP ||
+	       (!__builtin_add_overflow(state->cfa_offset, rule->offset, &from_sp) && from_sp >= 0);
+}
+
+static void settle(const struct cfi_state *state, struct cfi_rule *rule)
+{
+	if (rule->kind == CFI_AT_CFA && is_inside(state, rule))
+		rule->pushed = true;
 }
 
 void cfi_settle(struct cfi_state *state)
 {
-	if (state->bp.kind == CFI_AT_CFA && bp_is_inside(state))
-		state->bp_pushed = true;
+	settle(state, &state->bp);
+	settle(state, &state->bx);
+}
+
+/*
+ * It was pushed, and popped by now, which compilers do not say: its place is below SP, where nothing was
+ * copied, or a frame with an alignment of its own was left.
+ */
+static bool was_popped(const struct cfi_state *state, const struct cfi_rule *rule)
+{
+	return (rule->kind == CFI_AT_CFA && rule->pushed && !is_inside(state, rule)) ||
+	       (rule->kind == CFI_AT_BP && state->cfa_base == UNWIND_BASE_SP);
+}
+
+/* Where a register is from SP on; false: it is somewhere else. */
+static bool find_from_sp(const struct cfi_state *state, const struct cfi_rule *rule, int16_t *ret)
+{
+	int64_t offset = rule->offset;
+
+	if (rule->kind == CFI_AT_CFA && state->cfa_base == UNWIND_BASE_SP && fits(offset) &&
+	    fits(state->cfa_offset))
+		offset += state->cfa_offset;
+	else if (rule->kind != CFI_AT_SP)
+		return false;
+	*ret = offset;
+	return fits(offset);
 }
 
 /* A signal's frame; false: of no known form. */
 static bool take_signal(const struct cfi_abi *abi, const struct cfi_state *state, struct unwind_row *row)
 {
-	if (abi->word_bytes != UNWIND_ROW_WORD ||
-	    state->cfa_base != UNWIND_BASE_SP_OFFSET_INDIRECT || state->ip.kind != CFI_AT_SP ||
-	    state->ip.offset != state->cfa_offset + UNWIND_ROW_WORD || state->bp.kind != CFI_AT_SP ||
-	    (state->sp.kind != CFI_SAME &&
-	     (state->sp.kind != CFI_AT_SP || state->sp.offset != state->cfa_offset)) ||
-	    !fits(state->cfa_offset) || !fits(state->bp.offset))
+	const struct cfi_rule cfa = { .kind = CFI_AT_SP, .offset = state->cfa_offset };
+	bool at_cfa = state->cfa_base == UNWIND_BASE_SP_OFFSET_INDIRECT;
+	int16_t sp, ip, bp;
+
+	if (!find_from_sp(state, at_cfa ? &cfa : &state->sp, &sp) || !find_from_sp(state, &state->ip, &ip) ||
+	    !find_from_sp(state, &state->bp, &bp) || ip - sp != abi->signal_ip)
+		return false;
+	if (at_cfa && state->sp.kind != CFI_SAME &&
+	    (state->sp.kind != CFI_AT_SP || state->sp.offset != state->cfa_offset))
 		return false;
 	row->type = UNWIND_ROW_SIGNAL;
 	row->sp_base = UNWIND_BASE_SP_OFFSET_INDIRECT;
-	row->sp_offset = state->cfa_offset;
+	row->sp_offset = sp;
 	row->bp_base = UNWIND_BASE_SP;
-	row->bp_offset = state->bp.offset;
+	row->bp_offset = bp;
 	return true;
 }
 
@@ -136,8 +174,6 @@ static bool take_sp(const struct cfi_state *state, struct unwind_row *row)
 		row->sp_base = UNWIND_BASE_SP_WORDS;
 		offset /= UNWIND_ROW_WORD;
 	}
-	if (row->sp_base == UNWIND_BASE_R10 && offset)
-		row->sp_base = UNWIND_BASE_OTHER;
 	if (row->sp_base != UNWIND_BASE_OTHER)
 		row->sp_offset = offset;
 	return row->sp_base != UNWIND_BASE_UNDEFINED &&
@@ -153,19 +189,34 @@ static void take_bp(const struct cfi_state *state, struct unwind_row *row)
 	};
 
 	row->bp_base = bases[state->bp.kind];
-	/*
-	 * It was pushed, and popped by now, which compilers do not say: its place is below SP, where
-	 * nothing was copied, or a frame with an alignment of its own was left.
-	 */
-	if ((state->bp.kind == CFI_AT_CFA && state->bp_pushed && !bp_is_inside(state)) ||
-	    (state->bp.kind == CFI_AT_BP && state->cfa_base == UNWIND_BASE_SP))
+	if (was_popped(state, &state->bp))
 		row->bp_base = UNWIND_BASE_UNDEFINED;
 	else if (!fits(state->bp.offset))
 		row->bp_base = UNWIND_BASE_OTHER;
-	else if (state->bp.kind == CFI_AT_BP && state->cfa_base == UNWIND_BASE_R10)
+	else if (state->bp.kind == CFI_AT_BP && state->cfa_base >= UNWIND_BASE_GENERAL)
 		row->bp_base = state->bp.offset ? UNWIND_BASE_OTHER : UNWIND_BASE_BP_TOP;
 	if (row->bp_base == UNWIND_BASE_PREV_SP || row->bp_base == UNWIND_BASE_BP)
 		row->bp_offset = state->bp.offset;
+}
+
+static void take_bx(const struct cfi_state *state, struct unwind_row *row)
+{
+	static const uint8_t bases[] = {
+		[CFI_SAME] = UNWIND_BX_SAME,           [CFI_NONE] = UNWIND_BX_LOST,
+		[CFI_AT_CFA] = UNWIND_BX_AT_PREV_SP,   [CFI_AT_SP] = UNWIND_BX_LOST,
+		[CFI_AT_BP] = UNWIND_BX_AT_BP,         [CFI_OTHER] = UNWIND_BX_LOST,
+	};
+	const struct cfi_rule *bx = &state->bx;
+
+	row->bx_base = bases[bx->kind];
+	if (was_popped(state, bx))
+		row->bx_base = UNWIND_BX_SAME;
+	/* Below SP nothing was copied; while a frame with an alignment of its own is left it may be popped or not. */
+	else if (!fits(bx->offset) || (bx->kind == CFI_AT_CFA && !is_inside(state, bx)) ||
+		 (bx->kind == CFI_AT_BP && state->cfa_base >= UNWIND_BASE_GENERAL))
+		row->bx_base = UNWIND_BX_LOST;
+	if (row->bx_base == UNWIND_BX_AT_PREV_SP || row->bx_base == UNWIND_BX_AT_BP)
+		row->bx_offset = bx->offset;
 }
 
 struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *state, bool signal)
@@ -183,6 +234,7 @@ struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *sta
 	if (!take_sp(state, &row))
 		return undefined;
 	take_bp(state, &row);
+	take_bx(state, &row);
 	/* What is not below CFA is in a register, or was moved by a few functions that never return. */
 	if (state->ip.kind != CFI_AT_CFA || state->ip.offset != -(int)abi->word_bytes ||
 	    state->sp.kind != CFI_SAME) {

@@ -28,10 +28,17 @@ struct unwind_stack {
 	size_t piece_count;
 };
 
+/* Where the general registers are in what holds them: by words of BYTES, little-endian. */
+struct unwind_layout {
+	uint8_t bytes;
+	uint8_t ip;                              /* its word */
+	uint8_t words[UNWIND_GENERAL_REGISTERS]; /* of each register */
+};
+
 struct unwind_registers {
 	uint64_t ip, sp, bp;
-	uint64_t ax, dx, di, r10, r13;
-	bool others_known;         /* the five above */
+	const void *others; /* the other general registers, of any alignment; borrowed; NULL: they are not known */
+	const struct unwind_layout *layout; /* of OTHERS; NULL: 8 bytes each, in the order of their numbers */
 	bool ip_is_return_address; /* of a call: the stack of a thread that sleeps */
 	bool sp_unknown; /* SP is not: only rows that go by other registers lead on */
 };
@@ -67,7 +74,7 @@ struct unwind_chain {
 	uint64_t sp;      /* of the last frame; 0: it is not known */
 	uint32_t entered; /* stacks, bit by bit, where frames have been found */
 	uint8_t word_bytes; /* on the last frame's stack: 8, in 32-bit programs 4 */
-	/* Where user code entered the kernel, if the chain got there; of others_known nothing. */
+	/* Where user code entered the kernel, if the chain got there; what it borrows is in the stacks. */
 	bool has_user;
 	struct unwind_registers user;
 };

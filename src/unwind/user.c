@@ -30,8 +30,8 @@ const struct unwind_mapping *unwind_program_find(const struct unwind_program *pr
 		       : NULL;
 }
 
-static const struct unwind_row *find_row(const struct unwind_program *program,
-					 const struct unwind_mapping **last, struct unwind_walk *walk)
+static inline __attribute__((always_inline)) const struct unwind_row *
+find_row(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
 {
 	/* In front of a return address is its call, whose row it is. */
 	uint64_t address = walk->ip - !walk->signal;
@@ -48,22 +48,79 @@ static const struct unwind_row *find_row(const struct unwind_program *program,
 	return unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
 }
 
-static bool pass_guessed(struct unwind_walk *walk)
+/*
+ * What a signal's handler returns to was not called. Its data begin a byte in front of it, or they do not: those
+ * of the 32-bit vDSO since Linux 7.0 (arch/x86/entry/vdso/vdso32/sigreturn.S). As step(), of a walk that has ended.
+ */
+static __attribute__((noinline)) const struct unwind_row *
+return_from_signal(const struct unwind_program *program, struct unwind_walk *walk)
 {
-	if (walk->bp_known && !walk->bp)
-		return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
-	return unwind_walk_pass(walk, unwind_walk_by_frame_pointer(walk, true));
+	const struct unwind_mapping *mapping = unwind_program_find(program, walk->ip);
+	const struct unwind_row *row;
+
+	if (walk->chain->end != UNWIND_NO_DATA || walk->signal || !mapping || !mapping->table)
+		return NULL;
+	row = unwind_table_find(mapping->table, walk->ip - mapping->start.value + mapping->offset);
+	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
 }
 
-/* False: the walk has ended. */
-static bool step(const struct unwind_program *program, const struct unwind_mapping **last,
-		 struct unwind_walk *walk)
+/* By the row that this gives; NULL: the walk has ended. */
+static inline __attribute__((always_inline)) const struct unwind_row *
+step(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
 {
 	const struct unwind_row *row = find_row(program, last, walk);
 
-	if (program->frame_pointers && (!row || row->type == UNWIND_ROW_UNDEFINED))
-		return pass_guessed(walk);
-	return unwind_walk_pass(walk, row);
+	if (program->frame_pointers && (!row || row->type == UNWIND_ROW_UNDEFINED)) {
+		if (walk->bp_known && !walk->bp) {
+			unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+			return NULL;
+		}
+		row = unwind_walk_by_frame_pointer(walk, true);
+	}
+	return unwind_walk_pass(walk, row) ? row : return_from_signal(program, walk);
+}
+
+static void take_bx(struct unwind_walk *walk)
+{
+	walk->bx_known = unwind_walk_general(walk, UNWIND_BX, &walk->bx);
+}
+
+/* The caller's BX, where ROW has led from a frame with BP, or without. */
+static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint64_t bp, bool bp_known)
+{
+	if (walk->others) /* a signal's frame had it */
+		return take_bx(walk);
+	switch (row->bx_base) {
+	case UNWIND_BX_SAME:
+		break;
+	case UNWIND_BX_AT_PREV_SP:
+		walk->bx_known = unwind_walk_peek(walk, walk->sp + row->bx_offset, &walk->bx);
+		break;
+	case UNWIND_BX_AT_BP:
+		walk->bx_known = bp_known && unwind_walk_peek(walk, bp + row->bx_offset, &walk->bx);
+		break;
+	default:
+		walk->bx_known = false;
+	}
+}
+
+/* The same chain, with each frame's BX: that takes time, and few chains want it. */
+static __attribute__((noinline)) void run_with_bx(const struct unwind_program *program, const struct unwind_registers *registers,
+			const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)
+{
+	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
+	const struct unwind_mapping *last = NULL;
+
+	take_bx(&walk);
+	while (unwind_walk_add_frame(&walk)) {
+		uint64_t bp = walk.bp;
+		bool bp_known = walk.bp_known;
+		const struct unwind_row *row = step(program, &last, &walk);
+
+		if (!row)
+			return;
+		pass_bx(&walk, row, bp, bp_known);
+	}
 }
 
 void unwind_run_user(const struct unwind_program *program, const struct unwind_registers *registers,
@@ -75,4 +132,6 @@ void unwind_run_user(const struct unwind_program *program, const struct unwind_r
 
 	while (unwind_walk_add_frame(&walk) && step(program, &last, &walk))
 		;
+	if (walk.bx_wanted)
+		run_with_bx(program, registers, stacks, stack_count, chain);
 }

@@ -7,18 +7,20 @@
 
 #include <string.h>
 
-/* struct pt_regs (arch/x86/include/asm/ptrace.h), as numbers of words. */
-enum { PT_R13 = 2, PT_BP = 4, PT_R10 = 7, PT_AX = 10, PT_DX = 12, PT_DI = 14, PT_IP = 16 };
-/* struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h), the same. */
-enum {
-	SIGNAL_R10 = 2,
-	SIGNAL_R13 = 5,
-	SIGNAL_DI = 8,
-	SIGNAL_DX = 12,
-	SIGNAL_AX = 13,
-	SIGNAL_SP = 15,
-	SIGNAL_IP = 16,
-	SIGNAL_WORDS = 17
+/* AX, CX, DX, BX, SP, BP, SI, DI, and R8 to R15. */
+static const struct unwind_layout by_number = {
+	.bytes = 8, .words = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 }
+};
+/* struct pt_regs, arch/x86/include/asm/ptrace.h */
+static const struct unwind_layout pt_regs = {
+	.bytes = 8, .ip = 16, .words = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 }
+};
+/* struct sigcontext_64 and _32, arch/x86/include/uapi/asm/sigcontext.h */
+static const struct unwind_layout sigcontext = {
+	.bytes = 8, .ip = 16, .words = { 13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7 }
+};
+static const struct unwind_layout sigcontext32 = {
+	.bytes = 4, .ip = 14, .words = { 11, 10, 9, 8, 7, 6, 5, 4 } /* there are no others */
 };
 /* What IRET takes, which is the end of that. FRED uses the upper bits of CS' word. */
 enum { IRET_IP, IRET_CS, IRET_FLAGS, IRET_SP, IRET_SS, IRET_WORDS };
@@ -109,14 +111,25 @@ static inline uint64_t word(const uint8_t *data, size_t number)
 	return value;
 }
 
+/* A word of BYTES: 8 or 4. */
+static inline uint64_t word_of(const uint8_t *data, uint8_t bytes)
+{
+	uint32_t half;
+
+	if (bytes == UNWIND_WORD)
+		return word(data, 0);
+	memcpy(&half, data, sizeof(half));
+	return half;
+}
+
 bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
 	for (size_t i = 0; i < walk->stack_count; i++) {
 		const struct unwind_stack *stack = &walk->stacks[i];
 
-		if (!holds(stack, at, UNWIND_WORD))
+		if (!holds(stack, at, walk->word_bytes))
 			continue;
-		*ret = word(stack->data + (at - stack->start.value), 0);
+		*ret = word_of(stack->data + (at - stack->start.value), walk->word_bytes);
 		return true;
 	}
 	return false;
@@ -125,16 +138,10 @@ bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret
 static inline bool read_word(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
 	const uint8_t *data = look(walk, at, walk->word_bytes);
-	uint32_t half;
 
 	if (!data)
 		return false;
-	if (walk->word_bytes == UNWIND_WORD) {
-		*ret = word(data, 0);
-	} else {
-		memcpy(&half, data, sizeof(half));
-		*ret = half;
-	}
+	*ret = word_of(data, walk->word_bytes);
 	return true;
 }
 
@@ -143,11 +150,26 @@ bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 	return read_word(walk, at, ret);
 }
 
-/* A register that is only known where a struct pt_regs, or the sample, has just given it. */
-static bool take_other(struct unwind_walk *walk, uint64_t value, uint64_t *ret)
+bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register number, uint64_t *ret)
 {
-	*ret = value;
-	return walk->others_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
+	const struct unwind_layout *layout = walk->layout;
+
+	if (walk->others)
+		*ret = word_of(walk->others + (size_t)layout->words[number] * layout->bytes, layout->bytes);
+	else if (number == UNWIND_BX && walk->bx_known)
+		*ret = walk->bx;
+	else
+		return false;
+	return true;
+}
+
+static __attribute__((noinline)) bool take_general(struct unwind_walk *walk, enum unwind_register number,
+						   uint64_t *ret)
+{
+	if (unwind_walk_general(walk, number, ret))
+		return true;
+	walk->bx_wanted = number == UNWIND_BX;
+	return unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
 }
 
 static inline bool has_sp(struct unwind_walk *walk)
@@ -163,7 +185,7 @@ static inline bool has_bp(struct unwind_walk *walk)
 /* Where the row's frame ends: its caller's SP, or its registers. */
 static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row *row, uint64_t *ret)
 {
-	switch ((enum unwind_base)row->sp_base) {
+	switch (row->sp_base) {
 	case UNWIND_BASE_SP:
 		*ret = walk->sp + row->sp_offset;
 		return has_sp(walk);
@@ -192,25 +214,15 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 		return has_sp(walk) && read_word(walk, walk->sp + row->sp_offset, ret);
 	case UNWIND_BASE_BP_INDIRECT:
 		return has_bp(walk) && read_word(walk, walk->bp + row->sp_offset, ret);
-	case UNWIND_BASE_AX:
-		return take_other(walk, walk->ax, ret);
-	case UNWIND_BASE_DX:
-		return take_other(walk, walk->dx, ret);
-	case UNWIND_BASE_DI:
-		return take_other(walk, walk->di, ret);
-	case UNWIND_BASE_R10:
-		return take_other(walk, walk->r10, ret);
-	case UNWIND_BASE_R13:
-		return take_other(walk, walk->r13, ret);
 	case UNWIND_BASE_OTHER:
 		return unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
-	case UNWIND_BASE_UNDEFINED:
-	case UNWIND_BASE_PREV_SP:
-	case UNWIND_BASE_BP_TOP:
-	case UNWIND_BASES:
-		break;
 	}
-	return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
+	if (row->sp_base < UNWIND_BASE_GENERAL)
+		return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
+	if (!take_general(walk, row->sp_base - UNWIND_BASE_GENERAL, ret))
+		return false;
+	*ret += row->sp_offset;
+	return true;
 }
 
 /* Some leaf functions save BP below SP, where nothing may have been copied: it is lost then. */
@@ -220,19 +232,25 @@ static inline bool read_bp(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 	return !walk->bp_known || read_word(walk, at, ret);
 }
 
+static __attribute__((noinline)) bool find_rare_bp(struct unwind_walk *walk, const struct unwind_row *row,
+						   uint64_t frame, uint64_t *ret)
+{
+	if (row->bp_base == UNWIND_BASE_BP)
+		return has_bp(walk) && read_word(walk, walk->bp + row->bp_offset, ret);
+	if (row->bp_base == UNWIND_BASE_BP_TOP && walk->bp >= walk->sp && walk->bp < frame)
+		return has_bp(walk) && read_word(walk, walk->bp, ret);
+	if (row->bp_base == UNWIND_BASE_OTHER)
+		walk->bp_known = false;
+	return true;
+}
+
 /* BP by the row, where FRAME is what find_frame() gave. */
 static inline bool find_bp(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame,
 			   uint64_t *ret)
 {
 	if (row->bp_base == UNWIND_BASE_PREV_SP)
 		return read_bp(walk, frame + row->bp_offset, ret);
-	if (row->bp_base == UNWIND_BASE_BP)
-		return has_bp(walk) && read_word(walk, walk->bp + row->bp_offset, ret);
-	if (row->bp_base == UNWIND_BASE_BP_TOP && walk->bp == walk->sp)
-		return read_word(walk, walk->sp, ret);
-	if (row->bp_base == UNWIND_BASE_OTHER)
-		walk->bp_known = false;
-	return true;
+	return row->bp_base == UNWIND_BASE_UNDEFINED || find_rare_bp(walk, row, frame, ret);
 }
 
 /* To the caller, whose return address is below FRAME. */
@@ -247,7 +265,7 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 	walk->sp = frame;
 	walk->sp_known = true;
 	walk->bp = bp;
-	walk->others_known = false;
+	walk->others = NULL;
 	return true;
 }
 
@@ -258,7 +276,9 @@ static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uin
 
 	*user = (struct unwind_registers){ .ip = word(iret, IRET_IP),
 					   .sp = word(iret, IRET_SP),
-					   .bp = regs ? word(regs, PT_BP) : walk->bp };
+					   .bp = regs ? word(regs, pt_regs.words[UNWIND_BP]) : walk->bp,
+					   .others = regs,
+					   .layout = &pt_regs };
 	walk->chain->has_user = true;
 	return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
 }
@@ -289,19 +309,15 @@ static __attribute__((noinline)) bool pass_registers(struct unwind_walk *walk,
 	const uint8_t *regs = look(walk, at, UNWIND_PT_REGS_BYTES);
 	uint64_t bp;
 
-	if (!regs || !take_iret(walk, regs + PT_IP * UNWIND_WORD, regs))
+	if (!regs || !take_iret(walk, regs + pt_regs.ip * UNWIND_WORD, regs))
 		return false;
-	bp = word(regs, PT_BP);
+	bp = word(regs, pt_regs.words[UNWIND_BP]);
 	if (!find_bp(walk, row, at, &bp))
 		return false;
 	walk->bp = bp;
 	walk->bp_known = true;
-	walk->ax = word(regs, PT_AX);
-	walk->dx = word(regs, PT_DX);
-	walk->di = word(regs, PT_DI);
-	walk->r10 = word(regs, PT_R10);
-	walk->r13 = word(regs, PT_R13);
-	walk->others_known = true;
+	walk->others = regs;
+	walk->layout = &pt_regs;
 	return true;
 }
 
@@ -322,24 +338,23 @@ static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 						  const struct unwind_row *row)
 {
-	uint64_t at = walk->sp + row->sp_offset - SIGNAL_SP * UNWIND_WORD;
+	const struct unwind_layout *layout = walk->word_bytes == UNWIND_WORD ? &sigcontext : &sigcontext32;
+	uint8_t bytes = layout->bytes;
+	uint64_t at = walk->sp + row->sp_offset - layout->words[UNWIND_SP] * bytes;
 	uint64_t bp;
 	const uint8_t *context;
 
 	if (!has_sp(walk) || !read_word(walk, walk->sp + row->bp_offset, &bp))
 		return false;
-	context = look(walk, at, SIGNAL_WORDS * UNWIND_WORD);
+	context = look(walk, at, (layout->ip + 1) * bytes);
 	if (!context)
 		return false;
-	walk->ip = word(context, SIGNAL_IP);
-	walk->sp = word(context, SIGNAL_SP);
+	walk->ip = word_of(context + layout->ip * bytes, bytes);
+	walk->sp = word_of(context + layout->words[UNWIND_SP] * bytes, bytes);
 	walk->bp = bp;
-	walk->ax = word(context, SIGNAL_AX);
-	walk->dx = word(context, SIGNAL_DX);
-	walk->di = word(context, SIGNAL_DI);
-	walk->r10 = word(context, SIGNAL_R10);
-	walk->r13 = word(context, SIGNAL_R13);
-	walk->bp_known = walk->others_known = true;
+	walk->bp_known = true;
+	walk->others = context;
+	walk->layout = layout;
 	return true;
 }
 
@@ -417,14 +432,10 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 		.ip = registers->ip,
 		.sp = registers->sp_unknown ? 0 : registers->sp,
 		.bp = registers->bp,
-		.ax = registers->ax,
-		.dx = registers->dx,
-		.di = registers->di,
-		.r10 = registers->r10,
-		.r13 = registers->r13,
+		.others = registers->others,
+		.layout = registers->layout ? registers->layout : &by_number,
 		.sp_known = !registers->sp_unknown,
 		.bp_known = true,
-		.others_known = registers->others_known,
 		.signal = !registers->ip_is_return_address,
 		.word_bytes = UNWIND_WORD,
 		.chain = chain,

@@ -14,8 +14,12 @@ struct unwind_walk {
 	const struct unwind_stack *stack; /* what was read last; NULL at first */
 	uint32_t entered;                 /* bits of stacks */
 	uint64_t ip, sp, bp; /* sp: 0 where it is not known */
-	uint64_t ax, dx, di, r10, r13;
-	bool sp_known, bp_known, others_known;
+	const uint8_t *others; /* as of struct unwind_registers */
+	const struct unwind_layout *layout; /* of OTHERS */
+	uint64_t bx;
+	bool sp_known, bp_known;
+	bool bx_known; /* though OTHERS are not */
+	bool bx_wanted; /* a frame was by BX, and that was not known */
 	bool signal;  /* the instruction at ip was interrupted: ip is no return address */
 	bool guessed; /* this frame and all behind it */
 	uint8_t word_bytes; /* of the code that is walked through */
@@ -32,8 +36,10 @@ bool unwind_walk_add_frame(struct unwind_walk *walk);
 bool unwind_walk_pass(struct unwind_walk *walk, const struct unwind_row *row);
 /* The word at AT, which enters its stack; false: the walk has ended. */
 bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret);
-/* The word at AT, without going there; false: it was not copied. */
+/* The word of the program at AT, without going there; false: it was not copied. */
 bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret);
+/* A general register but SP and BP; false: it is not known. */
+bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register number, uint64_t *ret);
 /* Ends the chain; gives false. */
 bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at);
 /* The row of code that keeps a frame pointer, which may be GUESSED; NULL: BP cannot be one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * .eh_frame or .debug_frame: the section's address (8 bytes), flags (1 byte; 1: .debug_frame, 2: of i386), the
- * section. Then a chain is walked over the same bytes as if they were a stack, and goes on with guesses.
+ * section. Then a chain is walked over the same bytes as if they were a stack, which the general registers point
+ * into or not, and goes on with guesses.
  */
 #include <string.h>
 
@@ -22,11 +23,16 @@ static void walk(const struct unwind_table *table, const uint8_t *data, size_t s
 	struct unwind_program program = { &mapping, 1, size & 1 };
 	struct unwind_stack stack = { GVA(STACK_AT), size, data, GVA(STACK_AT + size) };
 
+	uint64_t general[UNWIND_GENERAL_REGISTERS];
+
 	for (uint64_t at = 0; at < CODE_BYTES; at += CODE_BYTES / 64 - 1) {
 		struct unwind_registers registers = { .ip = CODE_AT + at,
 						      .sp = STACK_AT,
-						      .bp = STACK_AT + at % 256 };
+						      .bp = STACK_AT + at % 256,
+						      .others = size & 2 ? general : NULL };
 
+		for (size_t i = 0; i < UNWIND_GENERAL_REGISTERS; i++)
+			general[i] = STACK_AT + (at + i * 8) % (size + 1);
 		unwind_run_user(&program, &registers, &stack, 1, &chain);
 		unwind_scan_user(&program, &stack, 1, &chain);
 	}

@@ -28,16 +28,17 @@
 
 static struct unwind_registers take_registers(struct cursor *input, uint8_t flags)
 {
+	static uint64_t general[UNWIND_GENERAL_REGISTERS];
 	struct unwind_registers registers = { .ip = cursor_u64(input) };
 
 	registers.sp = cursor_u64(input);
 	registers.bp = cursor_u64(input);
-	registers.ax = cursor_u64(input);
-	registers.dx = cursor_u64(input);
-	registers.di = cursor_u64(input);
-	registers.r10 = cursor_u64(input);
-	registers.r13 = cursor_u64(input);
-	registers.others_known = flags & 1;
+	general[UNWIND_AX] = cursor_u64(input);
+	general[UNWIND_DX] = cursor_u64(input);
+	general[UNWIND_DI] = cursor_u64(input);
+	general[UNWIND_R10] = cursor_u64(input);
+	general[UNWIND_R13] = cursor_u64(input);
+	registers.others = flags & 1 ? general : NULL;
 	registers.ip_is_return_address = flags & 2;
 	registers.sp_unknown = flags & 4;
 	return registers;

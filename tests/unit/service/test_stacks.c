@@ -334,11 +334,12 @@ static void append_stack(struct buffer *to, uint64_t start, uint64_t end, const 
 static void make_question(const struct fixture *fixture, bool user, uint64_t ip, uint64_t sp,
 			  uint64_t task, uint64_t gs_base, struct buffer *ret)
 {
-	const uint64_t words[] = { ip, sp, 0, 0, 0, 0, 0, 0, task, gs_base, 0, SMALL_GUEST_CR3, 0,
-				   1 << 10 };
+	const uint64_t registers[3 + UNWIND_GENERAL_REGISTERS] = { ip, sp };
+	const uint64_t words[] = { task, gs_base, 0, SMALL_GUEST_CR3, 0, 1 << 10 };
 
 	buffer_init(ret, 1 << 20);
 	buffer_append_u32(ret, user);
+	buffer_append(ret, registers, sizeof(registers));
 	buffer_append(ret, words, sizeof(words));
 	buffer_append_u32(ret, GUEST_VCPU_STACKS);
 	append_stack(ret, SP, SP + STACK_BYTES,

@@ -131,6 +131,30 @@ NOINLINE int deep_calls_aligned(int x)
 	return ret;
 }
 
+static NOINLINE int busy(int x)
+{
+	_Alignas(64) volatile int data[32];
+	volatile char *more = __builtin_alloca((size_t)x * 16);
+	int a = x * 3, b = x ^ 5, c = x + 7, d = x - 9, e = x | 16;
+
+	data[x] = x;
+	more[x] = 1;
+	a += deep_calls_plain(data[x]);
+	STAY();
+	return a + b * 3 + c * 5 + d * 7 + e * 11 + data[x] + more[x];
+}
+
+NOINLINE int deep_calls_busy(int x)
+{
+	volatile char *data = __builtin_alloca((size_t)x * 16);
+	int ret;
+
+	data[x] = 1;
+	ret = busy(data[x] + 2);
+	STAY();
+	return ret + data[x];
+}
+
 NOINLINE int deep_calls_sized(int x)
 {
 	volatile char *data = __builtin_alloca((size_t)x * 16);
@@ -168,9 +192,11 @@ NOINLINE void deep_calls_step(void (*handler)(int number, siginfo_t *info, void 
 	CHANGE_FLAGS("orq $0x100");
 	deep_calls_plain(1);
 	deep_calls_aligned(5);
+	deep_calls_busy(4);
 	deep_calls_sized(4);
 	deep_calls_large(3);
 	deep_calls_sort();
+	deep_calls.sink = a64l("z"); /* nothing else calls it */
 	CHANGE_FLAGS("andq $~0x100");
 	stepping = 0;
 	sigaction(SIGTRAP, &before, NULL);

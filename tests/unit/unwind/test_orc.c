@@ -42,7 +42,7 @@ static void test_entries_mean_the_same_in_every_form(void **state)
 		assert_true(row.signal);
 		row = decode(forms[i], &partial);
 		assert_int_equal(row.type, UNWIND_ROW_REGS_PARTIAL);
-		assert_int_equal(row.sp_base, UNWIND_BASE_R10);
+		assert_int_equal(row.sp_base, UNWIND_BASE_GENERAL + UNWIND_R10);
 		assert_int_equal(row.bp_base, UNWIND_BASE_BP);
 		assert_int_equal(row.bp_offset, -32768);
 		assert_true(row.signal);
@@ -55,11 +55,15 @@ static void test_every_register_in_every_form(void **state)
 {
 	static const struct {
 		enum reg reg;
-		enum unwind_base base;
-	} bases[] = { { SP, UNWIND_BASE_SP },	{ BP, UNWIND_BASE_BP },
-		      { AX, UNWIND_BASE_AX },	{ DX, UNWIND_BASE_DX },
-		      { DI, UNWIND_BASE_DI },	{ R10, UNWIND_BASE_R10 },
-		      { R13, UNWIND_BASE_R13 }, { BP_INDIRECT, UNWIND_BASE_BP_INDIRECT },
+		unsigned int base;
+	} bases[] = { { SP, UNWIND_BASE_SP },
+		      { BP, UNWIND_BASE_BP },
+		      { AX, UNWIND_BASE_GENERAL + UNWIND_AX },
+		      { DX, UNWIND_BASE_GENERAL + UNWIND_DX },
+		      { DI, UNWIND_BASE_GENERAL + UNWIND_DI },
+		      { R10, UNWIND_BASE_GENERAL + UNWIND_R10 },
+		      { R13, UNWIND_BASE_GENERAL + UNWIND_R13 },
+		      { BP_INDIRECT, UNWIND_BASE_BP_INDIRECT },
 		      { SP_INDIRECT, UNWIND_BASE_SP_INDIRECT } };
 
 	(void)state;

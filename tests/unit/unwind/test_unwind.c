@@ -43,6 +43,7 @@ static const struct entry entries[] = {
 struct scene {
 	struct unwind_table *table;
 	struct unwind_registers registers;
+	uint64_t general[UNWIND_GENERAL_REGISTERS];
 	uint64_t task[STACK_WORDS], irq[STACK_WORDS];
 	struct unwind_stack stacks[2];
 	size_t stack_count;
@@ -101,6 +102,7 @@ static void put_user_registers(void)
 {
 	put_iret(scene.task + STACK_WORDS - 5, 0x401000, USER_CS, 0x7ffff000);
 	scene.task[STACK_WORDS - PT_REGS_WORDS + 4] = 0x7ffff800; /* BP */
+	scene.task[STACK_WORDS - PT_REGS_WORDS + 5] = 0xb0b0;	  /* BX */
 }
 
 #define USER_REGISTERS (STACK_WORDS - PT_REGS_WORDS)
@@ -127,6 +129,17 @@ static void expect_user(uint64_t ip, uint64_t sp, uint64_t bp)
 	assert_int_equal(scene.chain.user.ip, ip);
 	assert_int_equal(scene.chain.user.sp, sp);
 	assert_int_equal(scene.chain.user.bp, bp);
+}
+
+static void expect_user_bx(uint64_t bx)
+{
+	const struct unwind_registers *user = &scene.chain.user;
+	uint64_t value;
+
+	assert_non_null(user->others);
+	assert_int_equal(user->layout->bytes, sizeof(value));
+	memcpy(&value, (const uint8_t *)user->others + user->layout->words[UNWIND_BX] * sizeof(value), sizeof(value));
+	assert_int_equal(value, bx);
 }
 
 /* A (three words) <- B (by BP) <- C (two words) <- entry code with the user's registers. */
@@ -158,6 +171,7 @@ static void test_a_system_call(void **state)
 		expect(3, FUNCTION(ENTRY) + 0x40, UNWIND_FRAME_CALL);
 		expect_end(4, UNWIND_COMPLETE, 0);
 		expect_user(0x401000, 0x7ffff000, 0x7ffff800);
+		expect_user_bx(0xb0b0);
 	}
 }
 
@@ -283,10 +297,10 @@ static void test_registers_that_are_known_or_not(void **state)
 	begin(ORC_FORM_SIGNAL);
 	scene.registers.bp = SP_OF(60);
 	scene.task[49] = FUNCTION(THREAD) + 1;
-	scene.registers.r10 = SP_OF(50);
+	scene.general[UNWIND_R10] = SP_OF(50);
 	run(FUNCTION(REALIGNED), SP_OF(20));
 	expect_end(1, UNWIND_NO_REGISTERS, FUNCTION(REALIGNED));
-	scene.registers.others_known = true;
+	scene.registers.others = scene.general;
 	run(FUNCTION(REALIGNED), SP_OF(20));
 	expect_end(2, UNWIND_COMPLETE, 0);
 	/* A call may have changed it. */
@@ -339,8 +353,8 @@ static void test_bp_by_bp(void **state)
 {
 	(void)state;
 	begin(ORC_FORM_SIGNAL);
-	scene.registers.others_known = true;
-	scene.registers.r10 = SP_OF(50);
+	scene.registers.others = scene.general;
+	scene.general[UNWIND_R10] = SP_OF(50);
 	scene.registers.bp = SP_OF(40);
 	scene.task[40] = SP_OF(70); /* the caller's */
 	scene.task[49] = FUNCTION(B) + 1;
