@@ -8,7 +8,7 @@
 Order is left out: among equal shares perf's depends on where its memory lies. An address without a name
 may have any level in perf. In children of perf's an address without a name is as it was in the
 process, in its other rows as it is in the file: --rows is for recordings of programs without symbols, --named
-where what symbols there are depends on the machine (packages with debugging symbols).
+where some address may have none (in the vDSO; where there are no packages with debugging symbols).
 """
 import collections
 import re
