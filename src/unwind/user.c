@@ -49,18 +49,22 @@ find_row(const struct unwind_program *program, const struct unwind_mapping **las
 }
 
 /*
- * What a signal's handler returns to was not called. Its data begin a byte in front of it, or they do not: those
- * of the 32-bit vDSO since Linux 7.0 (arch/x86/entry/vdso/vdso32/sigreturn.S). As step(), of a walk that has ended.
+ * What a signal's handler returns to was not called, and only makes a system call, which does not return. Its data
+ * may begin where it begins and not a byte before (the 32-bit vDSO since Linux 7.0,
+ * arch/x86/entry/vdso/vdso32/sigreturn.S), and end with that system call, behind which IP is then (the same until
+ * 6.19, and glibc's __restore_rt). So the byte beside the one that was looked up tells. As step(), of a walk that
+ * has ended.
  */
 static __attribute__((noinline)) const struct unwind_row *
 return_from_signal(const struct unwind_program *program, struct unwind_walk *walk)
 {
-	const struct unwind_mapping *mapping = unwind_program_find(program, walk->ip);
+	uint64_t address = walk->ip - walk->signal;
+	const struct unwind_mapping *mapping = unwind_program_find(program, address);
 	const struct unwind_row *row;
 
-	if (walk->chain->end != UNWIND_NO_DATA || walk->signal || !mapping || !mapping->table)
+	if (walk->chain->end != UNWIND_NO_DATA || !mapping || !mapping->table)
 		return NULL;
-	row = unwind_table_find(mapping->table, walk->ip - mapping->start.value + mapping->offset);
+	row = unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
 	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
 }
 
@@ -105,8 +109,9 @@ static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint
 }
 
 /* The same chain, with each frame's BX: that takes time, and few chains want it. */
-static __attribute__((noinline)) void run_with_bx(const struct unwind_program *program, const struct unwind_registers *registers,
-			const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)
+static __attribute__((noinline)) void
+run_with_bx(const struct unwind_program *program, const struct unwind_registers *registers,
+	    const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)
 {
 	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
 	const struct unwind_mapping *last = NULL;

@@ -48,7 +48,8 @@ __asm__("	.text\n"
 	"	.cfi_endproc\n"
 	"	.size return32, . - return32\n");
 
-static inline __attribute__((always_inline)) uint32_t call(uint32_t number, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static inline __attribute__((always_inline)) uint32_t
+call(uint32_t number, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	uint32_t ret;
 

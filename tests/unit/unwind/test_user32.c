@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains of 32-bit programs that run (lab/workloads/user32.c, signal32.c), stopped anywhere or everywhere: all of them are
- * those of the source, to the outermost function. The program's own symbol table names them.
+ * Chains of 32-bit programs that run (lab/workloads/user32.c, signal32.c), stopped anywhere or everywhere: all of
+ * them are those of the source, to the outermost function. The program's own symbol table names them.
  */
 #include "test.h"
 
@@ -22,6 +22,7 @@
 
 #define STOPS 300
 #define STEPS 12000
+#define CALLS 300
 #define STACK_BYTES 16384
 #define MAX_VDSO_BYTES 65536
 #define MAX_MAPPINGS 8
@@ -123,16 +124,21 @@ static const char *name_of_frame(const struct unwind_chain *chain, size_t number
 {
 	const struct unwind_frame *frame = &chain->frames[number];
 	bool returns = number + 1 < chain->count && frame[1].kind == UNWIND_FRAME_INTERRUPT;
+	const char *name = name_of(frame->address - (frame->kind == UNWIND_FRAME_CALL && !returns));
 
-	return name_of(frame->address - (frame->kind == UNWIND_FRAME_CALL && !returns));
+	/* In a system call that a function ends with. */
+	return *name ? name : name_of(frame->address - 1);
 }
 
-/* To the next instruction. SIGNAL is delivered; the one that is next is given. */
-static int step(pid_t child, int signal)
+/*
+ * To the next instruction (PTRACE_SINGLESTEP), or system call or end of one (PTRACE_SYSCALL). SIGNAL is delivered; the
+ * one that is next is given.
+ */
+static int step(pid_t child, enum __ptrace_request how, int signal)
 {
 	int status;
 
-	assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, signal), 0);
+	assert_int_equal(ptrace(how, child, NULL, signal), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSTOPPED(status));
 	return WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
@@ -157,7 +163,7 @@ static pid_t start(const char *path)
 	assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL), 0);
 	/* Behind its first instructions _start() says that nothing called it. */
 	for (int i = 0; i < 16; i++)
-		step(child, 0);
+		step(child, PTRACE_SINGLESTEP, 0);
 	return child;
 }
 
@@ -271,7 +277,11 @@ static void chains_of_signal_handlers(void **state)
 
 	(void)state;
 	for (int i = 0; i < STEPS; i++) {
-		signal = step(child, signal);
+		signal = step(child, PTRACE_SINGLESTEP, signal);
+		check_chain(child, &expectation);
+	}
+	for (int i = 0; i < CALLS; i++) {
+		signal = step(child, PTRACE_SYSCALL, signal);
 		check_chain(child, &expectation);
 	}
 	for (size_t i = 0; i < expectation.count; i++)
