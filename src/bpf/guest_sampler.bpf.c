@@ -11,8 +11,8 @@
  * Registers are AMD's, from the VMCB, which is current while the vCPU is not in the guest. GS is in
  * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are where only
  * an instruction reads them: the task is found by what the guest's memory says of each vCPU's per-CPU
- * variables. CR3 is not known there, nor what the exit was, nor SP: all other registers are. What is above
- * a frame pointer is copied then, if BP is one.
+ * variables. CR3 is not known there, nor what the exit was, nor SP: all other registers are. Whole kernel
+ * stacks are copied then, for SP to be looked for in them; else what is above a frame pointer, if BP is one.
  *
  * The guest's memory is read where the VMM has it mapped: this runs in the vCPU's thread. Nothing
  * faults: what is not there is not read. A guest may put what it likes there; nothing of it is
@@ -36,6 +36,7 @@
 const volatile struct sampler_layout layout;
 const volatile bool sees_guests; /* the layout is known */
 const volatile bool takes_stacks;
+const volatile bool whole_stacks; /* of kernels are copied, for SP to be looked for */
 const volatile __u32 user_stack_bytes; /* that are copied at most */
 
 /* Nothing faults: what is not there is not read. */
@@ -48,6 +49,11 @@ static __always_inline bool read_hva(struct sampler_vm *vm, __u64 hva, void *dat
 static __always_inline bool knows_sp_and_cr3(void)
 {
 	return layout.has_vmcb;
+}
+
+static __always_inline bool copies_whole_stacks(void)
+{
+	return whole_stacks;
 }
 
 static __always_inline __u32 max_user_bytes(struct sampler_vm *vm)

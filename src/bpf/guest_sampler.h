@@ -79,6 +79,9 @@ struct sampler_vm {
 	__u32 task_stack;
 	__u32 stack_bytes; /* of a task's kernel stack */
 	__s64 irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
+	/* As in struct guest_current (guest/running.h). */
+	__s64 run_queue_task_offset, preempt_count_offset, irq_use_offset;
+	__u32 irq_use_bytes, irq_unused;
 	struct sampler_slot slots[SAMPLER_MAX_SLOTS];
 	__u64 version_again; /* as version, or it is being replaced just now */
 };
@@ -90,6 +93,7 @@ enum {
 	SAMPLER_TASK = 8,    /* task, mm, pid, tgid and comm are set */
 	SAMPLER_STACKS_TAKEN = 16, /* a struct sampler_stacks follows the record */
 	SAMPLER_NO_SP = 32, /* SP of its registers is not known; stacks begin where BP points */
+	SAMPLER_WHOLE_STACKS = 64, /* kernel stacks are copied whole; SP was in one of them */
 };
 
 /* A sample of a guest. */

@@ -6,10 +6,12 @@
  *
  *	bool read_hva(struct sampler_vm *vm, __u64 hva, void *data, __u32 size)
  *	bool knows_sp_and_cr3(void)
+ *	bool copies_whole_stacks(void)	of kernels, in which SP can be looked for
  *	__u32 max_user_bytes(struct sampler_vm *vm)	of a user's stack that are copied
  *
- * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is one. A guest may put what it likes there; nothing of it is followed
- * further than a walk through its page tables.
+ * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is one, or
+ * all of the stacks that are in use for certain. A guest may put what it likes there; nothing of it is
+ * followed further than a walk through its page tables.
  */
 #ifndef BPF_GUEST_STACKS_H
 #define BPF_GUEST_STACKS_H
@@ -37,6 +39,7 @@
 #define USER_CS 0x33 /* arch/x86/include/asm/segment.h */
 #define USER32_CS 0x23
 #define USER_SS 0x2b
+#define PREEMPT_NMI_MASK 0xf00000 /* include/linux/preempt.h */
 
 enum { AX = 0, SP = 4, BP = 5, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
 
@@ -182,6 +185,12 @@ static __always_inline void copy_stack(struct scratch *scratch, __u32 number,
 
 #include "bpf/guest_links.h"
 
+/* hardirq_stack_ptr is that, or a word below: arch/x86/kernel/irq_64.c, before and since 5.12. */
+static __always_inline __u64 end_of_irq_stack(__u64 pointer)
+{
+	return (pointer + sizeof(pointer)) & ~(__u64)(PAGE_BYTES - 1);
+}
+
 /* Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0. */
 static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
 					      __u64 *ret_end)
@@ -191,8 +200,7 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 	if (!vm->irq_stack_offset ||
 	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
 		return 0;
-	/* It is the end, or a word below: arch/x86/kernel/irq_64.c, before and since 5.12. */
-	end = (end + sizeof(end)) & ~(__u64)(PAGE_BYTES - 1);
+	end = end_of_irq_stack(end);
 	if (end - sp > vm->stack_bytes || /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
 	    !read_hva(vm, translate_kernel(vm, end - sizeof(end)), &previous, sizeof(previous)))
 		return 0;
@@ -221,6 +229,56 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 	if (!previous || !task_stack || previous - task_stack >= vm->stack_bytes)
 		return false;
 	copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+	return true;
+}
+
+/*
+ * Whether SP is in the task's stack, or in the IRQ stack that *RET_IRQ_END is the end of (0: it is not in
+ * use), unless the code at IP is one of the few that runs elsewhere (unwind/calls.h). Until the switch from
+ * one task to another is done, the run queue's task is the next one already and `current` is not. All that
+ * runs on the stack of an NMI or of an exception (but entry code) counts as an NMI.
+ */
+static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, __u64 task,
+					 __u64 *ret_irq_end)
+{
+	__u64 next = 0, end = 0;
+	__u32 preempt = 0, use = 0, bytes = vm->irq_use_bytes == 1 ? 1 : sizeof(use);
+
+	if (!vm->irq_use_bytes ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->run_queue_task_offset), &next, sizeof(next)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->preempt_count_offset), &preempt,
+		      sizeof(preempt)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_use_offset), &use, bytes) ||
+	    next != task || preempt & PREEMPT_NMI_MASK)
+		return false;
+	if (use == vm->irq_unused)
+		return true;
+	if (!read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+		return false;
+	*ret_irq_end = end_of_irq_stack(end);
+	return true;
+}
+
+/* The whole stacks in which SP is; false: they are not known for certain. */
+static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sampler_vm *vm,
+					      __u64 gs_base, struct sampler_record *record,
+					      __u64 task_stack)
+{
+	__u64 end = 0, bytes = vm->stack_bytes;
+
+	if (!task_stack || !knows_stacks(vm, gs_base, record->task, &end))
+		return false;
+	if (end) { /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+		copy_stack(scratch, 0, vm, vm->page_tables, end - bytes, end);
+		copy_stack(scratch, 1, vm, vm->page_tables, task_stack, task_stack + bytes);
+	} else {
+		copy_stack(scratch, 0, vm, vm->page_tables, task_stack, task_stack + bytes);
+	}
+	if (scratch->used != (end ? 2 * bytes : bytes)) {
+		scratch->used = scratch->stacks.stacks[0].bytes = scratch->stacks.stacks[1].bytes = 0;
+		return false;
+	}
+	record->flags |= SAMPLER_WHOLE_STACKS;
 	return true;
 }
 
@@ -285,10 +343,11 @@ static __always_inline void copy_own_stack(struct scratch *scratch, struct sampl
 /* Its registers are in SCRATCH already. */
 static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_thread *thread,
 					struct sampler_vm *vm, __u64 gs_base,
-					const struct sampler_record *record)
+					struct sampler_record *record)
 {
 	__u64 sp = scratch->stacks.registers[knows_sp_and_cr3() ? SP : BP], task_stack = 0;
 	__u64 bp = scratch->stacks.registers[BP];
+	bool known;
 
 	if (record->flags & SAMPLER_USER || !vm->page_tables) {
 		copy_own_stack(scratch, vm,
@@ -300,7 +359,11 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 	if (record->flags & SAMPLER_TASK)
 		read_hva(vm, translate_kernel(vm, record->task + vm->task_stack), &task_stack,
 			 sizeof(task_stack));
-	if (!copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack) || !record->mm)
+	if (copies_whole_stacks() && copy_whole_stacks(scratch, vm, gs_base, record, task_stack))
+		known = true;
+	else
+		known = copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack);
+	if (!known || !record->mm)
 		return;
 	sp = find_user_sp(vm, task_stack, &bp);
 	if (sp)

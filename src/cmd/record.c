@@ -212,8 +212,8 @@ static void note_beginning(const struct recorder *recorder, const struct record_
 			 "or later, or Intel's with 6.3, BPF, and guest memory ('perfvisor doctor' says what "
 			 "is missing); or --engine qmp, which pauses the guest");
 	else if (recorder_lacks_sp(recorder))
-		log_note("guests have call chains here only where their code keeps frame pointers: their "
-			 "stack pointer is out of reach on this host");
+		log_note("guests have call chains here only where their code keeps frame pointers, and of kernels "
+			 "where memory proves the stack pointer, which is out of reach on this host");
 	if (stats.ring_bytes)
 		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
 			   stats.ring_bytes >> 10);
@@ -325,6 +325,21 @@ static void note_cost(const struct recorder *recorder, const struct record_optio
 		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
 }
 
+/* Where SP is out of reach. */
+static void note_stack_pointers(const struct recorder *recorder)
+{
+	struct recorder_sp_counts counts = recorder_sp_counts(recorder);
+
+	if (counts.samples)
+		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, of %llu it was found; "
+			   "of %llu none was, of %llu several, of %llu an uncertain one; %llu were in code with "
+			   "stacks of its own; %llu chains were wrong",
+			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
+			   (unsigned long long)counts.found, (unsigned long long)counts.none,
+			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
+			   (unsigned long long)counts.not_certain, (unsigned long long)counts.wrong);
+}
+
 static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
 {
 	struct recorder_totals totals = recorder_totals(recorder);
@@ -360,6 +375,7 @@ static void note_end(const struct recorder *recorder, const struct record_option
 		warn_of_nothing(recorder, &sum);
 	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
 	note_cost(recorder, options);
+	note_stack_pointers(recorder);
 	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
 		 "%llu lost; %s%llu not written",
 		 options->output, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,

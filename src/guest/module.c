@@ -41,6 +41,7 @@ struct layout {
 	struct guest_btf_field export_pointer_value, export_pointer_name;
 	struct guest_btf_field use_list, use_source;
 	struct guest_btf_field orc_count, orc_ips, orc_entries;
+	struct guest_btf_field static_call_count, static_calls;
 	/* Filled by find_strides(). */
 	uint64_t mem_stride, export_stride;
 	uint32_t mem_count;  /* of types; 0: no mem[] */
@@ -78,6 +79,8 @@ static const struct guest_layout_row layout_rows[] = {
 	MAYBE("kernel_symbol", "name", export_pointer_name),
 	MAYBE("module_use", "source_list", use_list),
 	MAYBE("module_use", "source", use_source),
+	MAYBE("module", "num_static_call_sites", static_call_count),
+	MAYBE("module", "static_call_sites", static_calls),
 	MAYBE("module", "arch.num_orcs", orc_count),
 	MAYBE("module", "arch.orc_unwind_ip", orc_ips),
 	MAYBE("module", "arch.orc_unwind", orc_entries),
@@ -332,6 +335,17 @@ static void read_orc(struct walk *walk, struct gva at, struct guest_module *modu
 	module->orc_entries = GVA(entries);
 }
 
+static void read_static_calls(struct walk *walk, struct gva at, struct guest_module *module)
+{
+	uint64_t count, calls;
+
+	if (!field(walk, at, &walk->layout.static_call_count, &count) ||
+	    !field(walk, at, &walk->layout.static_calls, &calls))
+		return;
+	module->static_call_count = count;
+	module->static_calls = GVA(calls);
+}
+
 static bool read_module(struct walk *walk, struct gva at, uint64_t state,
 			struct guest_module *module)
 {
@@ -351,6 +365,7 @@ static bool read_module(struct walk *walk, struct gva at, uint64_t state,
 	module->taints = taints_of(walk, at);
 	read_users(walk, at, module);
 	read_orc(walk, at, module);
+	read_static_calls(walk, at, module);
 	return read_symbols(walk, at, module);
 }
 

@@ -32,6 +32,8 @@ struct guest_module {
 	size_t range_count;
 	struct gva orc_ips, orc_entries; /* its unwind data (unwind/orc.h) */
 	uint32_t orc_count;		 /* 0: it has none */
+	struct gva static_calls; /* its table of calls whose target changes: struct static_call_site */
+	uint32_t static_call_count;
 	size_t first_symbol, symbol_count; /* in the list's symbols */
 };
 

@@ -20,6 +20,7 @@
 
 struct current_layout {
 	struct guest_btf_field pid, tgid, comm, mm, pgd, stack, hot_current, hot_irq_stack;
+	struct guest_btf_field hot_irq_use, hot_preempt_count, queue_task;
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct current_layout, field), false }
@@ -34,6 +35,9 @@ static const struct guest_layout_row current_rows[] = {
 	MAYBE("task_struct", "stack", stack),
 	MAYBE("pcpu_hot", "current_task", hot_current),
 	MAYBE("pcpu_hot", "hardirq_stack_ptr", hot_irq_stack),
+	MAYBE("pcpu_hot", "hardirq_stack_inuse", hot_irq_use),
+	MAYBE("pcpu_hot", "preempt_count", hot_preempt_count),
+	MAYBE("rq", "curr", queue_task),
 	{ 0 },
 };
 
@@ -101,6 +105,36 @@ static void find_stacks(const struct guest_kernel *kernel, const struct current_
 	find_offset(kernel, "hardirq_stack_ptr", &layout->hot_irq_stack, &ret->irq_stack_offset);
 }
 
+/*
+ * hardirq_stack_inuse is set before the stack is switched to and cleared when it has been left; until 5.11
+ * irq_count counts from -1 up, in the same places (arch/x86/include/asm/irq_stack.h).
+ */
+static void find_irq_use(const struct guest_kernel *kernel, const struct current_layout *layout,
+			 struct guest_current *ret)
+{
+	if (find_offset(kernel, "hardirq_stack_inuse", &layout->hot_irq_use, &ret->irq_use_offset)) {
+		ret->irq_use_bytes = sizeof(uint8_t);
+		ret->irq_unused = 0;
+	} else if (find_offset(kernel, "irq_count", &(struct guest_btf_field){ 0 }, &ret->irq_use_offset)) {
+		ret->irq_use_bytes = sizeof(uint32_t);
+		ret->irq_unused = UINT32_MAX;
+	}
+}
+
+/* What says together whose stack is in use: src/bpf/guest_stacks.h. */
+static void find_stack_use(const struct guest_kernel *kernel, const struct current_layout *layout,
+			   struct guest_current *ret)
+{
+	struct gva queues;
+
+	if (!ret->irq_stack_offset || !layout->queue_task.size ||
+	    !guest_kernel_find_symbol(kernel, "runqueues", &queues) ||
+	    !find_offset(kernel, "__preempt_count", &layout->hot_preempt_count, &ret->preempt_count_offset))
+		return;
+	ret->run_queue_task_offset = queues.value + layout->queue_task.offset;
+	find_irq_use(kernel, layout, ret);
+}
+
 struct error *guest_current_find(const struct guest_kernel *kernel, struct guest_current *ret)
 {
 	struct current_layout layout;
@@ -121,6 +155,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	current.mm = layout.mm.offset;
 	current.pgd = layout.pgd.offset;
 	find_stacks(kernel, &layout, &current);
+	find_stack_use(kernel, &layout, &current);
 	*ret = current;
 	return NULL;
 }

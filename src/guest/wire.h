@@ -60,6 +60,7 @@ enum guest_message {
 				   is read anew, then -> u64 kernel, u64 modules */
 	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table.h)
 				   of kernel and modules */
+	GUEST_ASK_CALLS,	/* -> the encoded calls (unwind/calls.h) of kernel and modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */

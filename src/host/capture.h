@@ -55,7 +55,8 @@ struct capture_links {
 #define CAPTURE_KERNEL_STACKS 2
 struct capture_stacks {
 	const uint64_t *registers; /* SAMPLER_REGISTERS of src/bpf/guest_sampler.h */
-	bool sp_unknown; /* SP is not among them: a stack is what is above BP, if that is in one */
+	bool sp_unknown; /* SP is not among them: a stack is what is above BP, if that is in one, or */
+	bool whole;	 /* kernel stacks are whole, and SP was in one, but for some code (unwind/calls.h) */
 	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
 	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
 	struct capture_links links;

@@ -140,6 +140,7 @@ void capture_deliver_record(struct capture *capture, size_t event,
 	if (stacks) {
 		fill_stacks(stacks, &copies);
 		copies.sp_unknown = record->flags & SAMPLER_NO_SP;
+		copies.whole = record->flags & SAMPLER_WHOLE_STACKS;
 		guest.stacks = &copies;
 	}
 	capture_deliver(capture, event, record->number, &sample, &guest);

@@ -97,7 +97,8 @@ void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
 				   "an AMD host, for all call chains",
 				   "samples of Linux guests say theirs, but have call chains only where "
-				   "code keeps frame pointers (this way was not tried on an Intel host)");
+				   "code keeps frame pointers, and of kernels where memory proves the stack "
+				   "pointer (this way was not tried on an Intel host)");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest processes", NULL,
 				   "samples of Linux guests say theirs");

@@ -27,6 +27,11 @@ static inline bool knows_sp_and_cr3(void)
 	return true;
 }
 
+static inline bool copies_whole_stacks(void)
+{
+	return false;
+}
+
 static inline uint32_t max_user_bytes(struct sampler_vm *vm)
 {
 	return ((const struct guest_copy_guest *)vm)->user_bytes;

@@ -22,6 +22,7 @@ struct guest_reader;
 struct guest_reader_options {
 	bool kernel_only; /* nothing of guests' user space is read */
 	bool unwind_data; /* wanted, for call chains */
+	bool calls;	  /* of kernels wanted as well, for looking for stack pointers */
 	bool emulated;	  /* VMs may be of QEMUs that do without KVM */
 	const struct guest_image *image; /* of guests that are no Linux; NULL: none is known; borrowed */
 };

@@ -36,6 +36,22 @@ static void note_failure(struct guest_reader *reader, struct guest *guest, const
 			   error_message(error));
 }
 
+/* Into TABLE; without them no stack pointer is looked for. */
+static void read_calls(struct guest_reader *reader, const struct guest *guest, struct unwind_table *table)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct unwind_calls *calls;
+
+	if (!reader->options.calls)
+		return;
+	error = guest_view_calls(guest->view, &calls);
+	if (!error)
+		unwind_table_set_calls(table, calls);
+	else
+		log_detail("the stack pointers of the VM of pid %u are not looked for: %s", guest->pid,
+			   error_message(error));
+}
+
 /* For call chains: of the kernel and the modules that there are now. */
 static void read_unwind_table(struct guest_reader *reader, const struct guest *guest)
 {
@@ -45,6 +61,8 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 	if (!reader->options.unwind_data)
 		return;
 	error = guest_view_unwind_table(guest->view, &table);
+	if (!error)
+		read_calls(reader, guest, table);
 	if (!error)
 		guest_reader_tell_unwind_table(
 			reader, &reader->kernel_unwind,

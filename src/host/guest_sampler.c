@@ -17,6 +17,7 @@
 #include "guest_sampler.skel.h"
 #include "host/bpf_log.h"
 #include "host/capability.h"
+#include "host/kvm.h"
 #include "host/vm_layout.h"
 
 struct guest_sampler {
@@ -131,6 +132,7 @@ static struct error *load(struct guest_sampler *sampler,
 		skeleton->rodata->sees_guests = sampler->sees_guests;
 		skeleton->rodata->takes_stacks = options->stacks;
 		skeleton->rodata->user_stack_bytes = options->user_stack_bytes;
+		skeleton->rodata->whole_stacks = !layout.has_vmcb || host_kvm_compares();
 		result = size_maps(skeleton, options->vms);
 	}
 	if (!result)

@@ -29,7 +29,8 @@ struct guest_sampler_options {
  * An error where BPF is not built in, not
  * permitted, or not of use (a container's pids). Where guests are out of reach (old kernels), it filters
  * threads, and guest_sampler_sees_guests() is false. Where some of their registers are (Intel), their tasks
- * are found, but no stack pointers: guest_sampler_sees_registers() is false, and stacks are what is above BP.
+ * are found, but no stack pointers: guest_sampler_sees_registers() is false, and stacks are whole, or what is above
+ * BP.
  */
 struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret) MUST_CHECK;

@@ -282,6 +282,13 @@ struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_tab
 	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
 }
 
+struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret)
+{
+	struct error *error = guest_client_ask(view->client, GUEST_ASK_CALLS, NULL, 0, &view->answer);
+
+	return error ? error : unwind_calls_decode(view->answer.data, view->answer.size, ret);
+}
+
 static bool same_slots(const struct host_vm_memory *left, const struct host_vm_memory *right)
 {
 	size_t count = left->slots.count;

@@ -215,6 +215,11 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 	vm.task_stack = cursor_u32(&cursor);
 	vm.stack_bytes = cursor_u32(&cursor);
 	vm.irq_stack_offset = cursor_u64(&cursor);
+	vm.run_queue_task_offset = cursor_u64(&cursor);
+	vm.preempt_count_offset = cursor_u64(&cursor);
+	vm.irq_use_offset = cursor_u64(&cursor);
+	vm.irq_use_bytes = cursor_u32(&cursor);
+	vm.irq_unused = cursor_u32(&cursor);
 	decode_cpus(&cursor, &cpus);
 	error = check_whole(&cursor);
 	if (error) {

@@ -14,11 +14,21 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 
-enum host_kvm_vendor host_kvm_vendor(void)
+static bool pretends(const char *what)
 {
 	const char *pretended = secure_getenv("PERFVISOR_TEST_KVM");
 
-	if (pretended && !strcmp(pretended, "intel"))
+	return pretended && !strcmp(pretended, what);
+}
+
+bool host_kvm_compares(void)
+{
+	return pretends("compare");
+}
+
+enum host_kvm_vendor host_kvm_vendor(void)
+{
+	if (pretends("intel"))
 		return HOST_KVM_INTEL;
 	if (!access("/sys/module/kvm_amd", F_OK))
 		return HOST_KVM_AMD;

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "host/kvm.h"
 #include "host/recorder_state.h"
 
 #define FLUSH_NS 500000000u
@@ -267,6 +268,7 @@ static void start_reader(struct recorder *recorder)
 {
 	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
 						.unwind_data = recorder->config.call_chains,
+						.calls = recorder_lacks_sp(recorder) || host_kvm_compares(),
 						.emulated = recorder->config.qmp };
 	_cleanup_error_ struct error *no_image = NULL;
 
@@ -385,6 +387,11 @@ bool recorder_lacks_chains(const struct recorder *recorder)
 bool recorder_lacks_sp(const struct recorder *recorder)
 {
 	return recorder->chain && !capture_sees_registers(recorder->capture);
+}
+
+struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder)
+{
+	return recorder->sp_counts;
 }
 
 bool recorder_look_at_guests(struct recorder *recorder)

@@ -57,8 +57,17 @@ void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
 /* Call chains were asked for, and guest samples will have none here. */
 bool recorder_lacks_chains(const struct recorder *recorder);
-/* Or only those of code that keeps frame pointers: the guests' stack pointers are out of reach. */
+/* Or only those of code that keeps frame pointers, and some of kernels: the stack pointers are out of reach. */
 bool recorder_lacks_sp(const struct recorder *recorder);
+/* Kernel samples without a stack pointer, and what was found of these. */
+struct recorder_sp_counts {
+	uint64_t samples;
+	uint64_t by_bp; /* not looked for: a row goes by BP */
+	uint64_t not_certain; /* nor where the stack in use is not known for certain, or the code's */
+	uint64_t found, none, several, unsure; /* as enum unwind_sp */
+	uint64_t wrong; /* chains, where the host compares (host/kvm.h) */
+};
+struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder);
 /*
  * Waits until the guests there are have been looked at, for a moment at most, and says whether they
  * have: samples of a kernel that is known say their process.

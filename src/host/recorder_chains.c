@@ -13,6 +13,7 @@
 #include "bpf/guest_sampler.h"
 #include "host/kvm_registers.h"
 #include "host/recorder_state.h"
+#include "unwind/find_sp.h"
 #include "unwind/scan.h"
 #include "unwind/unwind.h"
 
@@ -21,6 +22,7 @@
 struct recorder_chain {
 	struct unwind_piece pieces[SAMPLER_LINKS];
 	struct unwind_frame frames[MAX_FRAMES];
+	struct unwind_frame compared[MAX_FRAMES]; /* what was found without the SP that is known */
 	uint64_t addresses[2 * MAX_FRAMES + 4]; /* the kernel's, the user's, and twice two marks */
 	size_t count;
 };
@@ -176,6 +178,78 @@ static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
 }
 
+/* Of a kernel's chain without SP; the whole stacks, where they are known, are looked through for it. */
+static void run_without_sp(struct recorder_sp_counts *counts, const struct unwind_table *table,
+			   const struct unwind_registers *start, const struct unwind_stack *stacks, bool whole,
+			   struct unwind_chain *found)
+{
+	struct unwind_registers with_sp = *start;
+
+	counts->samples++;
+	unwind_run(table, start, stacks, CAPTURE_KERNEL_STACKS, found);
+	if (found->count > 1) {
+		counts->by_bp++;
+		return;
+	}
+	with_sp.sp_unknown = false;
+	switch (whole ? unwind_find_sp(table, start, stacks, CAPTURE_KERNEL_STACKS, &with_sp.sp)
+		      : UNWIND_SP_NOT_SOUGHT) {
+	case UNWIND_SP_FOUND:
+		counts->found++;
+		unwind_run(table, &with_sp, stacks, CAPTURE_KERNEL_STACKS, found);
+		return;
+	case UNWIND_SP_NONE:
+		counts->none++;
+		return;
+	case UNWIND_SP_SEVERAL:
+		counts->several++;
+		return;
+	case UNWIND_SP_UNSURE:
+		counts->unsure++;
+		return;
+	default:
+		counts->not_certain++;
+	}
+}
+
+static bool is_same(const struct unwind_chain *left, const struct unwind_chain *right)
+{
+	for (size_t i = 0; i < left->count && i < right->count; i++)
+		if (left->frames[i].address != right->frames[i].address)
+			return false;
+	return left->count == right->count && left->end == right->end;
+}
+
+/* For tests: whether the chain that would be found without SP is the TRUE one, or has no callers. */
+static void compare(struct recorder *recorder, const struct unwind_table *table,
+		    const struct unwind_registers *start, const struct unwind_stack *stacks,
+		    const struct unwind_chain *true_chain)
+{
+	struct unwind_registers without_sp = *start;
+	struct unwind_chain found = { .frames = recorder->chain->compared, .capacity = MAX_FRAMES };
+
+	without_sp.sp_unknown = true;
+	run_without_sp(&recorder->sp_counts, table, &without_sp, stacks, true, &found);
+	recorder->sp_counts.wrong += found.count > 1 && !is_same(&found, true_chain);
+}
+
+/*
+ * Of whole stacks what is above BP, if BP is in one: where SP is not found, that is where callers may be, and
+ * what is below SP are none.
+ */
+static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
+{
+	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++) {
+		uint64_t below = bp - stacks[i].start.value;
+
+		if (below > stacks[i].bytes)
+			below = stacks[i].bytes;
+		stacks[i].start = GVA(stacks[i].start.value + below);
+		stacks[i].data += below;
+		stacks[i].bytes -= below;
+	}
+}
+
 static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 					  const struct capture_guest *guest, uint64_t ip,
 					  uint64_t time_ns)
@@ -197,9 +271,16 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		add(chain, ip);
 		return PERFDATA_CHAIN_NO_DATA;
 	}
-	unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
+	if (start.sp_unknown)
+		run_without_sp(&recorder->sp_counts, table, &start, copies, guest->stacks->whole, &found);
+	else
+		unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
+	if (guest->stacks->whole && !start.sp_unknown)
+		compare(recorder, table, &start, copies, &found);
 	end = add_frames(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
 	if (recorder->config.scan) {
+		if (guest->stacks->whole && start.sp_unknown)
+			leave_above_bp(copies, start.bp);
 		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
 		add_guesses(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
 	}

@@ -85,6 +85,7 @@ struct recorder {
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
 	struct guest_image *image; /* NULL: none was given, or it does not help */
+	struct recorder_sp_counts sp_counts;
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
 	VECTOR(struct unwind_table *) file_unwind; /* by the file's number; NULL: none, or not yet */
 };

@@ -17,6 +17,7 @@
 #include "guest/uts.h"
 #include "guest/wire.h"
 #include "symbol/table.h"
+#include "unwind/kernel_calls.h"
 #include "unwind/kernel_table.h"
 
 #define MAX_SLOTS 32768
@@ -390,6 +391,11 @@ static struct error *answer_current(struct service *service)
 	buffer_append_u32(&service->answer, current.stack);
 	buffer_append_u32(&service->answer, current.stack_bytes);
 	buffer_append_u64(&service->answer, current.irq_stack_offset);
+	buffer_append_u64(&service->answer, current.run_queue_task_offset);
+	buffer_append_u64(&service->answer, current.preempt_count_offset);
+	buffer_append_u64(&service->answer, current.irq_use_offset);
+	buffer_append_u32(&service->answer, current.irq_use_bytes);
+	buffer_append_u32(&service->answer, current.irq_unused);
 	append_cpus(service);
 	return NULL;
 }
@@ -417,6 +423,19 @@ static struct error *answer_unwind(struct service *service, struct cursor *reque
 		return error;
 	if (!is_known(service, request, service_unwind_key(service, &modules)))
 		error = append_unwind_table(service, &modules);
+	guest_modules_deinit(&modules);
+	return error;
+}
+
+static struct error *answer_calls(struct service *service)
+{
+	struct guest_modules modules;
+	size_t skipped;
+	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
+
+	if (error)
+		return error;
+	error = unwind_calls_read(service->kernel, &modules, &service->answer);
 	guest_modules_deinit(&modules);
 	return error;
 }
@@ -490,6 +509,8 @@ static struct error *answer(struct service *service, uint32_t type)
 		return answer_state(service, &request);
 	case GUEST_ASK_UNWIND:
 		return answer_unwind(service, &request);
+	case GUEST_ASK_CALLS:
+		return answer_calls(service);
 	case GUEST_ASK_REFRESH:
 		refresh(service);
 		return NULL;

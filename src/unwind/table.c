@@ -38,6 +38,7 @@ void unwind_table_destroy(struct unwind_table *table)
 	vector_deinit(&table->pieces);
 	vector_deinit(&table->rows);
 	map_deinit(&table->numbers);
+	unwind_calls_destroy(table->calls);
 	free(table);
 }
 
@@ -232,6 +233,17 @@ void unwind_table_expect_frame_pointers(struct unwind_table *table)
 bool unwind_table_expects_frame_pointers(const struct unwind_table *table)
 {
 	return table->frame_pointers;
+}
+
+void unwind_table_set_calls(struct unwind_table *table, struct unwind_calls *calls)
+{
+	unwind_calls_destroy(table->calls);
+	table->calls = calls;
+}
+
+const struct unwind_calls *unwind_table_calls(const struct unwind_table *table)
+{
+	return table->calls;
 }
 
 void unwind_table_set_bits32(struct unwind_table *table)

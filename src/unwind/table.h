@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "unwind/calls.h"
 #include "unwind/orc.h"
 
 #define UNWIND_MAX_TRAMPOLINES 4
@@ -48,6 +49,10 @@ bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t addre
 /* Code without rows keeps frame pointers: the kernel was built so (CONFIG_UNWINDER_FRAME_POINTER). */
 void unwind_table_expect_frame_pointers(struct unwind_table *table);
 bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
+
+/* Which code can have called what; the table takes CALLS. NULL: it is not known. */
+void unwind_table_set_calls(struct unwind_table *table, struct unwind_calls *calls);
+const struct unwind_calls *unwind_table_calls(const struct unwind_table *table);
 
 /* Its code is 32-bit: a word on the stack is 4 bytes. */
 void unwind_table_set_bits32(struct unwind_table *table);

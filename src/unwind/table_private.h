@@ -30,6 +30,7 @@ struct unwind_table {
 	uint64_t trampolines[UNWIND_MAX_TRAMPOLINES];
 	size_t trampoline_count;
 	bool frame_pointers, bits32;
+	struct unwind_calls *calls; /* not encoded */
 };
 
 #endif

@@ -11,9 +11,9 @@
  */
 #include "unwind/unwind.h"
 
+#include "unwind/calls.h"
 #include "unwind/walk.h"
 
-#define KERNEL_CODE_START 0xffffffff80000000ULL /* __START_KERNEL_map; modules are above */
 #define FRED_PADDING 16 /* TOP_OF_KERNEL_STACK_PADDING of kernels with CONFIG_X86_FRED */
 
 /* Where a stack's first registers are: of user code, or of a kernel thread, where they mean nothing. */
@@ -62,21 +62,20 @@ static const struct unwind_row *find_row(const struct unwind_table *table, struc
 		return row;
 	if (!walk->ip && walk->signal)
 		return &null_call;
-	if (walk->ip < KERNEL_CODE_START)
+	if (walk->ip < UNWIND_CODE_START)
 		return NULL;
 	if (unwind_table_expects_frame_pointers(table))
 		return follow_frame_pointer(walk);
 	return unwind_walk_by_frame_pointer(walk, true);
 }
 
-/* False: the walk has ended. */
-static inline bool step(const struct unwind_table *table, struct unwind_walk *walk)
+bool unwind_walk_step(const struct unwind_table *table, struct unwind_walk *walk)
 {
 	if (!unwind_walk_pass(walk, find_row(table, walk)))
 		return false;
 	if (unwind_table_is_trampoline(table, walk->ip))
 		return unwind_walk_end(walk, UNWIND_REPLACED, walk->ip);
-	if (walk->ip < KERNEL_CODE_START && (walk->ip || !walk->signal))
+	if (walk->ip < UNWIND_CODE_START && (walk->ip || !walk->signal))
 		return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
 	return true;
 }
@@ -86,6 +85,6 @@ void unwind_run(const struct unwind_table *table, const struct unwind_registers 
 {
 	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
 
-	while (unwind_walk_add_frame(&walk) && step(table, &walk))
+	while (unwind_walk_add_frame(&walk) && unwind_walk_step(table, &walk))
 		;
 }

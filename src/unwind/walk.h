@@ -34,6 +34,8 @@ struct unwind_walk unwind_walk_begin(const struct unwind_registers *registers,
 bool unwind_walk_add_frame(struct unwind_walk *walk);
 /* To the caller, by ROW, or NULL where there is none; false: the chain has ended. */
 bool unwind_walk_pass(struct unwind_walk *walk, const struct unwind_row *row);
+/* One frame further up a kernel's stack; false: the chain has ended (unwind.c). */
+bool unwind_walk_step(const struct unwind_table *table, struct unwind_walk *walk);
 /* The word at AT, which enters its stack; false: the walk has ended. */
 bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret);
 /* The word of the program at AT, without going there; false: it was not copied. */

@@ -20,6 +20,8 @@
 #include "guest/running.h"
 #include "guest/task.h"
 #include "guest/uts.h"
+#include "guest/wire.h"
+#include "unwind/kernel_calls.h"
 #include "unwind/kernel_table.h"
 #include "unwind/task_stack.h"
 
@@ -136,10 +138,26 @@ static void use_names(const struct guest_kernel *kernel, const struct guest_modu
 	}
 }
 
+static void use_calls(const struct guest_kernel *kernel, const struct guest_modules *modules)
+{
+	_cleanup_buffer_ struct buffer bytes;
+	struct unwind_calls *calls;
+	struct error *error;
+
+	buffer_init(&bytes, GUEST_MESSAGE_MAX);
+	error = unwind_calls_read(kernel, modules, &bytes);
+	if (!error) {
+		assert(!unwind_calls_decode(bytes.data, bytes.size, &calls));
+		unwind_calls_destroy(calls);
+	}
+	error_destroy(error);
+}
+
 static void use_unwind_data(const struct guest_kernel *kernel, const struct guest_modules *modules)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = NULL;
 
+	use_calls(kernel, modules);
 	error_destroy(unwind_table_read(kernel, modules, &table));
 	if (table)
 		use_stacks(kernel, table);

@@ -4,15 +4,17 @@
  * which may point at each other.
  *
  * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
- * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's), u16
- * count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then each row's u32 (its ip) and all rows'
- * entries; then the two stacks, a half each. Parts of the first one's bytes are above it again, in pieces.
+ * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's, 16: SP is
+ * looked for), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then each row's u32 (its ip)
+ * and all rows' entries; where SP is looked for, u16 length and the encoded calls; then the two stacks, a half
+ * each. Parts of the first one's bytes are above it again, in pieces.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "fuzz.h"
+#include "unwind/find_sp.h"
 #include "unwind/linked.h"
 #include "unwind/scan.h"
 
@@ -93,6 +95,39 @@ static void check(const struct unwind_chain *chain)
 	}
 }
 
+static void look_for_sp(struct unwind_table *table, struct cursor *calls, struct unwind_registers registers,
+			const struct unwind_stack *stacks, struct unwind_chain *chain)
+{
+	struct unwind_stack whole[2] = { stacks[0], stacks[1] };
+	struct unwind_calls *decoded;
+	struct error *error = unwind_calls_decode(calls->data, calls->size, &decoded);
+	uint64_t sp = 0;
+
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	unwind_table_set_calls(table, decoded);
+	for (size_t i = 0; i < 2; i++)
+		whole[i].end = GVA(whole[i].start.value + whole[i].bytes);
+	if (unwind_find_sp(table, &registers, whole, 2, &sp) != UNWIND_SP_FOUND)
+		return;
+	registers.sp = sp;
+	registers.sp_unknown = false;
+	unwind_run(table, &registers, whole, 2, chain);
+	check(chain);
+	assert(chain->end == UNWIND_COMPLETE || chain->end == UNWIND_TOO_DEEP);
+}
+
+/* The calls, of any size; none where they are not wanted. */
+static struct cursor take_calls(struct cursor *input, uint8_t flags)
+{
+	size_t size = flags & 16 ? cursor_u16(input) : 0;
+	const void *bytes = cursor_bytes(input, size);
+
+	return cursor_make(bytes, bytes ? size : 0, false);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cursor input = cursor_make(data, size, false);
@@ -104,13 +139,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unwind_stack stacks[2] = { 0 };
 	static struct unwind_frame frames[MAX_FRAMES];
 	struct unwind_chain chain = { .frames = frames, .capacity = MAX_FRAMES };
+	struct cursor calls;
 	size_t half;
 
 	if (!add_code(&input, form, count, table))
 		return 0;
+	calls = take_calls(&input, flags);
+	if (input.failed)
+		return 0;
 	half = cursor_left(&input) / 2;
 	take_stack(&input, 0, half, &stacks[0]);
 	take_stack(&input, 1, half, &stacks[1]);
+	if (flags & 16)
+		look_for_sp(table, &calls, registers, stacks, &chain);
 	add_pieces(&stacks[0], pieces);
 	unwind_run(table, &registers, stacks, 2, &chain);
 	check(&chain);

@@ -5,8 +5,9 @@ stands behind a call instruction, and what that calls is the function of the fra
 that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
 one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
 Of user7525, of the 32-bit user32, and of deep_frames, which has more stack than is copied, it is known who calls
-whom, to the very start; user7525 has no frame pointers. Of a recording without stack pointers, as on Intel hosts, the same holds, and that chains of
-known_frames, which keeps frame pointers, are whole. With guesses the callers that are certain are right, and
+whom, to the very start; user7525 has no frame pointers. Of a recording without stack pointers, as on Intel hosts,
+the same holds, and that chains of known_frames, which keeps frame pointers, are whole; where they were known
+beside, no chain was another than the true one, which was never ruled out. With guesses the callers that are certain are right, and
 the true ones are among the guesses.
 """
 import collections
@@ -209,10 +210,19 @@ def check_without_sp():
         if program == "known_frames" and not kernel and user and user[0] == "frame_3":
             of_frames.append(user in whole["known_frames"])
     of_frames = of_frames[of_frames.index(True):] if True in of_frames else []
-    check(callers >= 10 and not bad,
+    check(callers >= 0.3 * kernels >= 100 and not bad,
           f"without SP: {callers} of {kernels} kernel chains have callers, right ones; wrong: {bad[:4]}")
     check(len(of_frames) >= 100 and sum(of_frames) >= 0.99 * len(of_frames),
           f"without SP: {sum(of_frames)} of {len(of_frames)} chains in frame_3, by frame pointers, are whole")
+
+
+def check_compared():
+    said = re.search(r"of (\d+) kernel samples without a stack pointer (\d+) did not need it, of (\d+) it was found; "
+                     r"of (\d+) none was, .* (\d+) chains were wrong", open(f"{folder}/compared").read())
+    samples, unneeded, found, none, wrong = map(int, said.groups()) if said else (0, 0, 0, 0, 0)
+    check(samples >= 500 and found >= 0.3 * samples and not none and not wrong,
+          f"looked for beside the true ones: {found} of {samples} stack pointers were found, {unneeded} not needed; "
+          f"{wrong} wrong, {none} ruled out")
 
 
 def check_user32():
@@ -288,6 +298,7 @@ if "deep" in sys.argv[2:]:
     check_deep()
 if "without_sp" in sys.argv[2:]:
     check_without_sp()
+    check_compared()
 if "scanned" in sys.argv[2:]:
     check_scanned()
 for kind, least in (("random", 100), ("interrupted", 50), ("fault", 20)):
