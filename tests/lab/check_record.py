@@ -80,7 +80,9 @@ def check_common(name, status=0):
     """Two readers and the recorder agree on how many samples there are, of which modes."""
     rows = samples(name)
     written, guest_kernel, guest_user, host, lost, dropped = said(name)
-    check(int(read(f"{name}.status")) == status, f"{name}: exit status {read(f'{name}.status').strip()}")
+    ended = int(read(f"{name}.status"))
+    check(ended == status, f"{name}: exit status {ended}" +
+          ("" if ended == status else ": " + " / ".join(read(f"{name}.err").splitlines()[-5:])))
     check(len(rows) == written, f"{name}: stock perf reads {len(rows)} samples, {written} were written")
     modes = [sum(row[0] == GUEST_KERNEL for row in rows), sum(row[0] == GUEST_USER for row in rows),
              sum(row[0] in HOST_MODES for row in rows)]
