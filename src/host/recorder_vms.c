@@ -315,6 +315,15 @@ static bool waits_for_vcpus(const struct recorder *recorder, const struct host_v
 	return false;
 }
 
+/* What is recorded goes on, and is looked at again in a while. */
+static void warn_of_scan(struct recorder *recorder, struct error *error)
+{
+	if (!recorder->scan_failed)
+		log_warning("VMs and vCPUs that come now may be missed: %s", error_message(error));
+	recorder->scan_failed = true;
+	error_destroy(error);
+}
+
 struct error *recorder_rescan(struct recorder *recorder)
 {
 	uint64_t now = clock_monotonic_ns(), pause = recorder->scan_cost_ns * SCAN_SHARE;
@@ -336,8 +345,10 @@ struct error *recorder_rescan(struct recorder *recorder)
 	    now - recorder->full_scan_ns < FULL_SCAN_NS)
 		return NULL;
 	error = host_vm_finder_scan(recorder->finder, &found);
-	if (error)
-		return error;
+	if (error) {
+		warn_of_scan(recorder, error);
+		return NULL;
+	}
 	end_vms(recorder, &found);
 	error = recorder_add_vms(recorder, &found);
 	recorder->full_scan_ns = now;
