@@ -7,12 +7,23 @@
 
 Order is left out: among equal shares perf's depends on where its memory lies. An address without a name
 may have any level in perf. In children of perf's an address without a name is as it was in the
-process, in its other rows as it is in the file: --rows is for recordings of programs without symbols, --named
-where some address may have none (in the vDSO; where there are no packages with debugging symbols).
+process, in its other rows as it is in the file: only its place in its page is compared. --rows is for recordings
+of programs without symbols, --named where what symbols there are depends on the machine (packages with debugging
+symbols).
 """
 import collections
 import re
 import sys
+
+
+def in_page(digits):
+    """Of a user's address the place in its page; kernels are where they are."""
+    return digits if len(digits) == 16 and digits[0] >= "8" else digits[-3:]
+
+
+def function_of(text):
+    address = re.fullmatch(r"0x([0-9a-f]+)", text)
+    return "0x" + in_page(address[1]) if address else text
 
 
 def parse_chains(lines):
@@ -24,11 +35,11 @@ def parse_chains(lines):
         if share:
             depth = (len(share[1]) - 13) // 11
             del stack[depth + 1:]
-            node = [share[2], [share[3]], []]
+            node = [share[2], [function_of(share[3])], []]
             stack[-1][2].append(node)
             stack.append(node)
         elif line.strip(" |"):
-            stack[-1][1].append(re.sub(r"^[ |]*(---)?", "", line))
+            stack[-1][1].append(function_of(re.sub(r"^[ |]*(---)?", "", line)))
 
     def freeze(node):
         return (node[0], tuple(node[1]), tuple(sorted(map(freeze, node[2]))))
@@ -41,7 +52,8 @@ def parse(path):
 
     def finish():
         if row is not None:
-            rows[re.sub(r"\[k\] ((0x)?[0-9a-f]{16})$", r"[.] \1", row)].append(parse_chains(lines))
+            read = re.sub(r"\[[.k]\] (?:0x)?([0-9a-f]{16})$", lambda at: "[.] " + in_page(at[1]).zfill(16), row)
+            rows[read].append(parse_chains(lines))
 
     with open(path, errors="replace") as text:
         for line in text:

@@ -28,24 +28,24 @@ compare() { # HOW, RECORDING, ARGUMENTS OF report
 
 perf record -q -e cpu-clock -F 5000 -g -o chains ./workload || exit 1
 [ "$(perf script -i chains -F ip | grep -c '^$')" -gt 1000 ] || { echo "too few samples"; exit 1; }
-compare --named chains
-compare --named chains --children
-compare --named chains --children -g callee
-compare --named chains --children -g caller,2
-compare --named chains --no-children
-compare --named chains --no-children -g
-compare --named chains --no-children -g caller
-compare --named chains --no-children -g callee,3 --sort dso,sym
-compare --named chains --percent-limit 3
-compare --named chains --sort sym
-compare --named chains --sort sym,dso --no-children
-compare --named chains --sort dso,comm
-compare --named chains -g none
-compare --named chains -g none --no-children
+compare '' chains
+compare '' chains --children
+compare '' chains --children -g callee
+compare '' chains --children -g caller,2
+compare '' chains --no-children
+compare '' chains --no-children -g
+compare '' chains --no-children -g caller
+compare '' chains --no-children -g callee,3 --sort dso,sym
+compare '' chains --percent-limit 3
+compare '' chains --sort sym
+compare '' chains --sort sym,dso --no-children
+compare '' chains --sort dso,comm
+compare '' chains -g none
+compare '' chains -g none --no-children
 
 # Other forms of the file: compressed, of the other byte order.
 perf record -q -z -e cpu-clock -F 5000 -g -o compressed ./workload || exit 1
-compare --named compressed
+compare '' compressed
 for name in chains big-endian-chains; do
 	perf report --stdio --no-inline -i "$golden/$name.data" >perf.txt 2>/dev/null
 	"$perfvisor" report -i "$golden/$name.data" >ours.txt 2>/dev/null
