@@ -15,7 +15,8 @@
 
 #define MAX_ITEMS ((uint32_t)8 << 20) /* of each kind */
 #define MAX_FOLLOWED 512  /* functions, from one call on: that of system calls has 370 */
-#define SEEN_SLOTS 1024   /* a power of two, and more than that */
+#define MAX_JUMPS 16384   /* that are looked at for one answer, or it is taken to lead anywhere, too */
+#define SEEN_SLOTS 1024   /* a power of two, and more than MAX_FOLLOWED */
 #define KEPT_ANSWERS 4096 /* a power of two */
 
 struct answer {
@@ -120,6 +121,7 @@ static bool follow(const struct unwind_calls *calls, uint32_t from,
 		   const struct unwind_function *callee)
 {
 	struct seen seen = { 0 };
+	size_t left = MAX_JUMPS;
 
 	see(&seen, from);
 	for (size_t i = 0; i < seen.count; i++) {
@@ -131,7 +133,7 @@ static bool follow(const struct unwind_calls *calls, uint32_t from,
 		for (; jump < calls->of.jump_count && calls->of.jumps[jump].from == at; jump++) {
 			uint32_t next = calls->of.jumps[jump].to;
 
-			if (is_any(next, callee))
+			if (!left-- || is_any(next, callee))
 				return true;
 			if (next != UNWIND_ANY_TARGET && !see(&seen, next))
 				return true;

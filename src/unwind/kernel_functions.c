@@ -88,13 +88,13 @@ static void add_functions(struct reading *reading, const struct symbols *symbols
 	for (size_t i = 0; i < symbols->count; i++) {
 		const struct guest_symbol *symbol = &symbols->items[i];
 		uint64_t at = symbol->address.value;
-		uint64_t hash = hash_bytes(symbol->name, name_length(symbol->name)), *number;
+		uint64_t *number;
 		struct unwind_function function = { .start = (uint32_t)at, .number = (uint32_t)at };
 		bool elsewhere;
 
 		if (!range_holds(code, at) || begins(symbol->name, &padding_names))
 			continue;
-		number = map_find(names, hash);
+		number = map_find(names, hash_bytes(symbol->name, name_length(symbol->name)));
 		if (number) {
 			*number = *number ? *number : at;
 			function.number = (uint32_t)*number;

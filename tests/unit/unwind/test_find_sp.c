@@ -226,6 +226,34 @@ static void test_bounded(void **state)
 	expect(UNWIND_SP_UNSURE);
 }
 
+/* The call of JUMPER, which has COUNT jumps to LEAF: can it lead to TOP? */
+static enum unwind_calls_answer ask_with_jumps(size_t count)
+{
+	static const struct unwind_function functions[] = { OF(LEAF), OF(TOP), OF(JUMPER) };
+	static const struct unwind_call call = { LOW(FUNCTION(LEAF) + 0x20), LOW(FUNCTION(JUMPER)) };
+	static const struct unwind_known_range range = { LOW(START), LOW(CODE_END) };
+	_cleanup_free_ struct unwind_jump *jumps = memory_calloc(count, sizeof(*jumps));
+	_cleanup_unwind_calls_ struct unwind_calls *calls = NULL;
+	_cleanup_buffer_ struct buffer bytes;
+
+	for (size_t i = 0; i < count; i++)
+		jumps[i] = (struct unwind_jump){ LOW(FUNCTION(JUMPER)), LOW(FUNCTION(LEAF)) };
+	buffer_init(&bytes, 1 << 20);
+	unwind_calls_encode(&(struct unwind_calls_source){ functions, &call, jumps, &range,
+							   COUNT(functions), 1, count, 1 },
+			    &bytes);
+	assert_no_error(unwind_calls_decode(bytes.data, bytes.size, &calls));
+	return unwind_calls_lead(calls, FUNCTION(LEAF) + 0x20, FUNCTION(TOP));
+}
+
+/* Not all of them are looked at: what is not known may be. */
+static void test_too_many_jumps(void **state)
+{
+	(void)state;
+	assert_int_equal(ask_with_jumps(1000), UNWIND_CALLS_NO);
+	assert_int_equal(ask_with_jumps(100000), UNWIND_CALLS_YES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_ends_too_early),
 		cmocka_unit_test(test_not_sought),
 		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_too_many_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end_scenes);
