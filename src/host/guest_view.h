@@ -57,10 +57,13 @@ struct error *guest_view_modules(struct guest_view *view, struct buffer *ret) MU
 /* An encoded symbol table (symbol/table.h), to be decoded with care. */
 struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MUST_CHECK;
 /* The unwind data of kernel and modules. ERROR_UNSUPPORTED: the kernel has none. */
-/* What its kernel's code calls, for looking for stack pointers. */
-struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret) MUST_CHECK;
 struct error *guest_view_unwind_table(struct guest_view *view,
 				      struct unwind_table **ret) MUST_CHECK;
+/*
+ * What its kernel's code calls, for looking for stack pointers. ERROR_UNSUPPORTED: this cannot be told of
+ * this kernel.
+ */
+struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret) MUST_CHECK;
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;
