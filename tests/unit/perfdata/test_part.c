@@ -85,50 +85,54 @@ static void read_parts(struct perfdata_reader *reader, uint64_t samples)
 	}
 }
 
-static void open_bytes(const struct buffer *bytes, size_t size, struct perfdata_reader **ret)
+/* A recording of SAMPLES, but for its last MISSING bytes. */
+struct opened {
+	struct buffer records, bytes;
+	struct perfdata_reader *reader;
+};
+
+static void open_recording(struct opened *opened, size_t missing)
 {
-	assert_no_error(perfdata_reader_open_memory(bytes->data, size, "test", ret));
+	buffer_init(&opened->records, RECORDING_MAX_BYTES);
+	buffer_init(&opened->bytes, RECORDING_MAX_BYTES);
+	put_samples(&opened->records, 0, SAMPLES);
+	put_recording(&opened->bytes, &event, 1, &opened->records);
+	assert_no_error(perfdata_reader_open_memory(
+		opened->bytes.data, opened->bytes.size - missing, "test", &opened->reader));
+	cut(opened->reader);
+}
+
+static void close_recording(struct opened *opened)
+{
+	perfdata_reader_close(opened->reader);
+	buffer_deinit(&opened->records);
+	buffer_deinit(&opened->bytes);
 }
 
 static void each_record_is_in_one_part(void **state)
 {
-	struct buffer records, bytes;
-	struct perfdata_reader *reader;
+	struct opened opened;
 
 	(void)state;
-	buffer_init(&records, RECORDING_MAX_BYTES);
-	buffer_init(&bytes, RECORDING_MAX_BYTES);
-	put_samples(&records, 0, SAMPLES);
-	put_recording(&bytes, &event, 1, &records);
-	open_bytes(&bytes, bytes.size, &reader);
-	cut(reader);
+	open_recording(&opened, 0);
 	/* A part ends with the first record behind its MB. */
-	assert_int_equal(perfdata_reader_part_count(reader), 1 + records.size / (1 << 20));
-	read_parts(reader, SAMPLES);
-	assert_false(perfdata_reader_truncated(reader));
-	perfdata_reader_close(reader);
-	buffer_deinit(&records);
-	buffer_deinit(&bytes);
+	assert_int_equal(perfdata_reader_part_count(opened.reader),
+			 1 + opened.records.size / (1 << 20));
+	read_parts(opened.reader, SAMPLES);
+	assert_false(perfdata_reader_truncated(opened.reader));
+	close_recording(&opened);
 }
 
 static void the_last_part_ends_where_the_file_does(void **state)
 {
-	struct buffer records, bytes;
-	struct perfdata_reader *reader;
+	struct opened opened;
 
 	(void)state;
-	buffer_init(&records, RECORDING_MAX_BYTES);
-	buffer_init(&bytes, RECORDING_MAX_BYTES);
-	put_samples(&records, 0, SAMPLES);
-	put_recording(&bytes, &event, 1, &records);
-	open_bytes(&bytes, bytes.size - 8, &reader);
-	cut(reader);
-	assert_true(perfdata_reader_part_count(reader) > 3);
-	read_parts(reader, SAMPLES - 1);
-	assert_true(perfdata_reader_truncated(reader));
-	perfdata_reader_close(reader);
-	buffer_deinit(&records);
-	buffer_deinit(&bytes);
+	open_recording(&opened, 8);
+	assert_true(perfdata_reader_part_count(opened.reader) > 3);
+	read_parts(opened.reader, SAMPLES - 1);
+	assert_true(perfdata_reader_truncated(opened.reader));
+	close_recording(&opened);
 }
 
 static void write_bytes(const char *folder, const char *name, const struct buffer *bytes)

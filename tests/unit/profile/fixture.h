@@ -64,6 +64,26 @@ static inline void add_samples(struct perfdata_writer *writer, uint64_t id, uint
 	buffer_deinit(&record);
 }
 
+/* Ends the recording of two VMs with a kernel each; takes all but the writer's file. */
+static inline void finish_two_vms(struct perfdata_writer *writer,
+				  struct perfdata_inventory *inventory,
+				  const uint32_t pids[2], struct buffer kernels[2])
+{
+	struct perfdata_writer_symbols symbols[] = {
+		{ pids[0], kernels[0].data, kernels[0].size },
+		{ pids[1], kernels[1].data, kernels[1].size },
+	};
+
+	assert_no_error(perfdata_writer_finish(
+		writer, &(struct perfdata_writer_features){ .inventory = inventory,
+							    .symbols = symbols,
+							    .symbols_count = 2 }));
+	perfdata_writer_destroy(writer);
+	perfdata_inventory_deinit(inventory);
+	buffer_deinit(&kernels[0]);
+	buffer_deinit(&kernels[1]);
+}
+
 struct opened {
 	struct session *session;
 	struct profile *profile;

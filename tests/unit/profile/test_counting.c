@@ -86,7 +86,7 @@ static int record(void **unused)
 	struct perfdata_event described;
 	struct perfdata_writer *writer;
 	struct perfdata_inventory inventory;
-	struct buffer web_symbols, db_symbols;
+	struct buffer kernels[2];
 	uint64_t web, db;
 
 	(void)unused;
@@ -102,18 +102,9 @@ static int record(void **unused)
 	inventory.guest = inventory.guest_sampled = true;
 	perfdata_inventory_add(&inventory, WEB, "web", "qemu");
 	perfdata_inventory_add(&inventory, DB, "db", "qemu");
-	encode_symbols(WEB_KERNEL, &web_symbols);
-	encode_symbols(DB_KERNEL, &db_symbols);
-	struct perfdata_writer_symbols symbols[] = { { WEB, web_symbols.data, web_symbols.size },
-						     { DB, db_symbols.data, db_symbols.size } };
-	assert_no_error(perfdata_writer_finish(
-		writer, &(struct perfdata_writer_features){ .inventory = &inventory,
-							    .symbols = symbols,
-							    .symbols_count = 2 }));
-	perfdata_writer_destroy(writer);
-	perfdata_inventory_deinit(&inventory);
-	buffer_deinit(&web_symbols);
-	buffer_deinit(&db_symbols);
+	encode_symbols(WEB_KERNEL, &kernels[0]);
+	encode_symbols(DB_KERNEL, &kernels[1]);
+	finish_two_vms(writer, &inventory, (const uint32_t[]){ WEB, DB }, kernels);
 	return 0;
 }
 

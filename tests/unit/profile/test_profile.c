@@ -45,7 +45,7 @@ static int record(void **state)
 	struct perfdata_event described = event();
 	struct perfdata_writer *writer;
 	struct perfdata_inventory inventory;
-	struct buffer web_symbols, db_symbols;
+	struct buffer kernels[2];
 	uint64_t web0, web1, db0, host;
 
 	(void)state;
@@ -71,20 +71,9 @@ static int record(void **state)
 	add_samples(writer, host, HOST_PROGRAM, HOST_PROGRAM, 0, 0x9000, 2);
 	assert_no_error(perfdata_writer_lost(writer, web0, 3, clock_ns));
 	fill_inventory(&inventory);
-	encode_symbols(KERNEL_START, &web_symbols);
-	encode_symbols(OTHER_START, &db_symbols);
-	struct perfdata_writer_symbols symbols[] = {
-		{ WEB, web_symbols.data, web_symbols.size },
-		{ DB, db_symbols.data, db_symbols.size },
-	};
-	assert_no_error(perfdata_writer_finish(
-		writer, &(struct perfdata_writer_features){ .inventory = &inventory,
-							    .symbols = symbols,
-							    .symbols_count = 2 }));
-	perfdata_writer_destroy(writer);
-	perfdata_inventory_deinit(&inventory);
-	buffer_deinit(&web_symbols);
-	buffer_deinit(&db_symbols);
+	encode_symbols(KERNEL_START, &kernels[0]);
+	encode_symbols(OTHER_START, &kernels[1]);
+	finish_two_vms(writer, &inventory, (const uint32_t[]){ WEB, DB }, kernels);
 	return 0;
 }
 
