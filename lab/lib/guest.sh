@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# What a guest boots: its kernel, the lab's initrd for that kernel, its workload; and the
-# QEMU command line that the host will start it with.
+# What a guest boots: its kernel, the lab's initrd for that kernel, its workload, which it
+# mostly is given only when it has booted; and the QEMU command line that the host will start it with.
 
 # ROOT: the part of a guest's initrd that only depends on the kernel (GUEST_KERNEL_DIR; empty
 # for a kernel of the caller's own, which has its drivers built in) and the lab's files
@@ -47,40 +47,71 @@ guest_prepare_modules() {
 	for module in "${OPT_GUEST_MODULE[@]}"; do
 		[ -n "$GUEST_KERNEL_DIR" ] || die "--guest-module wants a kernel series, not a kernel of your own"
 		module_get "$module"
-		GUEST_MODULES+=("$MODULE_FILE:/lab/modules/90-${module##*/}.ko")
+		GUEST_MODULES+=("$MODULE_FILE:/lab/more-modules/${module##*/}.ko")
 	done
 }
 
-# NUMBER DIR: the guest's initrd, made of the cached part, its workload and what the caller adds, as
-# DIR/initrd
+# Whether guests wait for their work when they have booted (guest/init): a kernel of the caller's own may
+# have no disk, an initrd of his has its workload.
+guest_waits() {
+	[ -n "$GUEST_KERNEL_DIR" ] && [ -z "$OPT_GUEST_INITRD" ]
+}
+
+# NUMBER ROOT: what belongs to the guest's run, in ROOT: its workload and what the caller adds
+guest_fill_work() {
+	local number=$1 root=$2 workload
+	workload=$(workload_of_guest "$number")
+	mkdir -p "$root/lab"
+	cp "$workload" "$root/lab/workload"
+	image_add_files "$root" "${GUEST_MODULES[@]}" "${OPT_GUEST_ADD[@]}"
+}
+
+# NUMBER FILE: the guest's work, which it waits for, as a tar archive
+guest_make_work() {
+	local root=$LAB_RUN/work
+	guest_fill_work "$1" "$root"
+	tar -C "$root" --owner=0 --group=0 -cf "$2" .
+	rm -rf "$root"
+}
+
+# NUMBER DIR: the initrd of a guest that does not wait, with its work, as DIR/initrd
 guest_make_initrd() {
-	local number=$1 dir=$2 workload
+	local number=$1 dir=$2 root=$LAB_RUN/work
 	if [ -n "$OPT_GUEST_INITRD" ]; then
 		cp "$OPT_GUEST_INITRD" "$dir/initrd"
 		return
 	fi
-	workload=$(workload_of_guest "$number")
-	mkdir -p "$LAB_RUN/workload/lab"
-	cp "$workload" "$LAB_RUN/workload/lab/workload"
-	image_add_files "$LAB_RUN/workload" "${GUEST_MODULES[@]}" "${OPT_GUEST_ADD[@]}"
-	image_pack "$LAB_RUN/workload" "$LAB_RUN/workload.cpio"
-	cat "$GUEST_BASE_INITRD" "$LAB_RUN/workload.cpio" >"$dir/initrd"
+	guest_fill_work "$number" "$root"
+	image_pack "$root" "$LAB_RUN/work.cpio"
+	cat "$GUEST_BASE_INITRD" "$LAB_RUN/work.cpio" >"$dir/initrd"
+	rm -rf "$root" "$LAB_RUN/work.cpio"
 }
 
-# NUMBER DIR: what the host needs for guestNUMBER, in DIR
-guest_make() {
-	local number=$1 dir=$2 name=guest$1 cmdline
-	mkdir -p "$dir"
-	guest_make_initrd "$number" "$dir"
+# NUMBER: set GUEST_ARGS to the QEMU command line that the host starts the guest with
+guest_set_args() {
+	local name=guest$1 cmdline initrd=/lab/guests/initrd
+	guest_waits || initrd=/lab/guests/$name/initrd
 	cmdline=$(arch_guest_cmdline)
 	[ "$OPT_KASLR" = yes ] || cmdline+=" nokaslr"
 	arch_guest_args
-	[ "$OPT_STEADY" = no ] || ARCH_ARGS+=(-no-reboot)
-	printf '%s\0' "/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}" \
-		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM" \
-		-nodefaults -no-user-config -display none -serial file:console.log \
-		-device virtio-serial-pci -chardev file,id=told,path=told.log -device virtserialport,chardev=told \
-		-drive "file=truth.img,format=raw,if=virtio" -qmp unix:qmp.sock,server=on,wait=off \
-		-kernel /lab/guests/kernel -initrd "/lab/guests/$name/initrd" \
-		-append "$cmdline $OPT_GUEST_CMDLINE" >"$dir/args"
+	GUEST_ARGS=("/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}"
+		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM"
+		-nodefaults -no-user-config -display none -serial file:console.log
+		-device virtio-serial-pci -chardev file,id=told,path=told.log -device virtserialport,chardev=told
+		-drive "file=truth.img,format=raw,if=virtio" -drive "file=work.img,format=raw,if=virtio"
+		-qmp unix:qmp.sock,server=on,wait=off
+		-kernel /lab/guests/kernel -initrd "$initrd" -append "$cmdline $OPT_GUEST_CMDLINE")
+}
+
+# ROOT COUNT: what the host needs to boot that many guests
+guest_make_all() {
+	local root=$1 count=$2 number
+	image_add "$root" "$GUEST_KERNEL_FILE" /lab/guests/kernel
+	! guest_waits || image_add "$root" "$GUEST_BASE_INITRD" /lab/guests/initrd
+	for ((number = 1; number <= count; number++)); do
+		mkdir -p "$root/lab/guests/guest$number"
+		guest_waits || guest_make_initrd "$number" "$root/lab/guests/guest$number"
+		guest_set_args "$number"
+		printf '%s\0' "${GUEST_ARGS[@]}" >"$root/lab/guests/guest$number/args"
+	done
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# The host's initrd: a cached part (QEMU, perf, bash, busybox, modules, firmware) and this
-# run's (init, perfvisor, tinyvm, COMMAND, the guests).
+# The host's initrd: a cached part (QEMU, perf, bash, busybox, modules, firmware), init and the
+# guests. And what comes when it has booted: perfvisor, tinyvm, COMMAND and what belongs to it.
 
 # NAME: print the path of a firmware file of this machine's QEMU, or fail
 host_find_rom() {
@@ -23,6 +23,7 @@ host_fill_image() {
 	image_add_program "$root" "$(command -v "$ARCH_QEMU")" "/usr/bin/$ARCH_QEMU"
 	image_add_program "$root" "$(command -v perf)" /usr/bin/perf
 	image_add_program "$root" "$(command -v bash)" /usr/bin/bash
+	image_add_program "$root" "$(command -v socat)" /usr/bin/socat
 	image_add_busybox "$root"
 	for rom in "${ARCH_ROMS[@]}"; do
 		file=$(host_find_rom "$rom") || die "QEMU's $rom is not installed; run scripts/setup"
@@ -41,7 +42,7 @@ host_prepare() {
 	kernel_get "$OPT_HOST_KERNEL"
 	HOST_KERNEL_DIR=$KERNEL_DIR
 	HOST_KERNEL_FILE=$KERNEL_DIR/vmlinuz
-	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)")
+	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)" "$(command -v socat)")
 	mapfile -t libraries < <(image_libraries "${inputs[@]}")
 	inputs+=("${libraries[@]}" "$(command -v busybox)" "$WORKLOAD_PROGRAMS" "$KERNEL_DIR/release"
 		"$LAB_ROOT"/lab/lib/{host,image}.sh "$LAB_ROOT/lab/arch/$OPT_ARCH.sh")
@@ -64,39 +65,67 @@ host_add_programs() {
 	fi
 }
 
-# ROOT: the run's settings for lab/host/init
-host_add_config() {
-	local root=$1 number names=()
-	for ((number = 1; number <= OPT_GUESTS; number++)); do
+# COUNT: the names of that many guests
+host_guest_names() {
+	local number names=()
+	for ((number = 1; number <= $1; number++)); do
 		names+=("guest$number")
 	done
+	echo "${names[*]}"
+}
+
+# ROOT: the run's settings for lab/host/init
+host_add_config() {
+	local root=$1
 	mkdir -p "$root/lab"
 	cat >"$root/lab/config" <<-EOF
 		LAB_MODE=$LAB_MODE
-		LAB_GUESTS="${names[*]}"
-		LAB_READY_LIMIT=$LAB_READY_LIMIT
+		LAB_GUESTS="$(host_guest_names "$OPT_GUESTS")"
 		LAB_COMMAND_LIMIT=$OPT_LIMIT
 		LAB_STEADY=$OPT_STEADY
 		LAB_STTY="$LAB_STTY"
+		LAB_NOW=$(date +%s)
+		ASAN_OPTIONS="$(host_sanitizer_options "${ASAN_OPTIONS-}")"
+		UBSAN_OPTIONS="$(host_sanitizer_options "${UBSAN_OPTIONS-}")"
 	EOF
 	printf '%s\0' "${COMMAND[@]}" >"$root/lab/command"
 }
 
-# Write the host's initrd of this run to $LAB_RUN/initrd.
+# OPTIONS: of a sanitizer, for the host, which looks for its reports itself
+host_sanitizer_options() {
+	local option
+	for option in ${1//:/ }; do
+		[[ $option == log_path=* ]] || printf '%s:' "$option"
+	done
+	echo log_path=/run/lab/sanitizer/report
+}
+
+# COUNT FILE: the initrd that the host boots with that many guests
 host_make_initrd() {
-	local root=$LAB_RUN/root number
+	local count=$1 file=$2 root=$LAB_RUN/root
 	mkdir -p "$root/lab/guests"
 	install -m 755 "$LAB_ROOT/lab/host/init" "$root/init"
+	cat >"$root/lab/boot" <<-EOF
+		LAB_GUESTS="$(host_guest_names "$count")"
+		LAB_READY_LIMIT=$LAB_READY_LIMIT
+		LAB_STEADY=no
+	EOF
+	[ "$count" = 0 ] || guest_make_all "$root" "$count"
+	image_pack "$root" "$LAB_RUN/boot.cpio"
+	cat "$HOST_BASE_INITRD" "$LAB_RUN/boot.cpio" >"$file"
+	rm -rf "$root" "$LAB_RUN/boot.cpio"
+}
+
+# FILE: what the host is given for this run when it has booted, as a tar archive at the beginning of a disk
+host_make_delivery() {
+	local file=$1 root=$LAB_RUN/root number
+	mkdir -p "$root/lab/work"
 	host_add_programs "$root"
 	image_add_files "$root" "${OPT_ADD[@]}"
 	host_add_config "$root"
-	if [ "$OPT_GUESTS" -gt 0 ]; then
-		image_add "$root" "$GUEST_KERNEL_FILE" /lab/guests/kernel
-	fi
 	for ((number = 1; number <= OPT_GUESTS; number++)); do
-		guest_make "$number" "$root/lab/guests/guest$number"
+		! guest_waits || guest_make_work "$number" "$root/lab/work/guest$number"
 	done
-	image_pack "$root" "$LAB_RUN/run.cpio"
-	cat "$HOST_BASE_INITRD" "$LAB_RUN/run.cpio" >"$LAB_RUN/initrd"
-	rm -rf "$root" "$LAB_RUN/run.cpio"
+	tar -C "$root" --owner=0 --group=0 --sort=name -cf "$file" .
+	rm -rf "$root"
 }

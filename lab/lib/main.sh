@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 #
 # lab/run and lab/shell (LAB_MODE tells which): options, preparation under the cache's
-# lock, one session.
+# lock, a host that has booted, one session.
 
 LAB_CWD=$PWD
 LAB_CACHE=$LAB_ROOT/build/cache
@@ -10,7 +10,7 @@ LAB_OUT=${OUT:-$LAB_ROOT/build/lab/out}
 LAB_READY_LIMIT=${LAB_READY_LIMIT:-300}
 PATH=$PATH:/usr/sbin:/sbin
 
-for part in msg options need archive emulator kernel image module workload guest host session; do
+for part in msg options need archive emulator kernel image module workload guest host session snapshot; do
 	# shellcheck source=/dev/null
 	. "$LAB_ROOT/lab/lib/$part.sh"
 done
@@ -26,7 +26,7 @@ main_prepare() {
 	if [ "$OPT_GUESTS" -gt 0 ]; then
 		guest_prepare
 	fi
-	host_make_initrd
+	host_make_delivery "$LAB_RUN/in.img"
 	exec 9>&-
 }
 
@@ -57,6 +57,7 @@ main() {
 	main_set_terminal
 	session_begin
 	main_prepare
+	snapshot_get
 	session_run
 	session_finish
 }

@@ -10,7 +10,8 @@ options_help() {
 
 		Boots a KVM host (a stock Debian kernel in QEMU's emulation) with guests in it, waits
 		until the guests' workloads run, and runs COMMAND as root in the host (lab/shell: a
-		shell). perfvisor and perf are on its PATH; what it writes to \$OUT comes back.
+		shell). perfvisor and perf are on its PATH; what it writes to \$OUT comes back. What has
+		booted is kept in build/cache/snapshots: the next run that wants such a host goes on from there.
 
 		  --arch ARCH             architecture of host and guests (x86_64)
 		  --host-kernel K         the host's kernel: $KERNEL_SERIES (6.1)
@@ -42,8 +43,9 @@ options_help() {
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
 		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
 
-		exit status: COMMAND's; 124 if it took longer than its limit; 125 if the lab itself
-		failed; 2 for wrong usage.
+		exit status: COMMAND's; 99 if a sanitizer reported anything in the host; 123 if the emulated
+		host was lost while COMMAND ran, or a steady guest, so that nothing can be said of COMMAND;
+		124 if that took longer than its limit; 125 if the lab could not be set up; 2 for wrong usage.
 
 		examples:
 		  lab/run -- perfvisor list

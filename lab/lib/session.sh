@@ -4,7 +4,8 @@
 # One run: its folder, the host's QEMU, what the host tells, and the end of it all.
 #
 # $LAB_RUN is a folder of this run alone. The host's ports are FIFOs there: tee relays
-# COMMAND's output as it comes, the control lines are read here.
+# COMMAND's output as it comes, the control lines are read here. The host boots, or goes on from a
+# snapshot (snapshot.sh), which has it where it waits for what belongs to this run.
 
 session_begin() {
 	mkdir -p "$LAB_ROOT/build/lab"
@@ -56,23 +57,33 @@ session_drain() {
 	fi
 }
 
-# Set QEMU_ARGS.
+# Set QEMU_ARGS. What a snapshot goes on with has to be as it was when that was made; but for the ends of ports,
+# and files that are read while it boots, by names in $LAB_RUN.
 session_host_args() {
 	local console=socket,id=console,path=console.sock,server=on,wait=off
 	[ "$LAB_MODE" = run ] || console=stdio,id=console,signal=off
-	arch_host_args
-	QEMU_ARGS=("${EMULATOR[@]}" -name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
-		-nodefaults -no-user-config -display none -no-reboot -serial file:console.log
-		-device virtio-serial-pci -chardev "$console" -device "virtconsole,chardev=console"
-		-drive "file=out.img,format=raw,if=virtio" -kernel "$HOST_KERNEL_FILE" -initrd initrd
-		-append "$(arch_host_cmdline)")
+	session_machine_args
+	QEMU_ARGS=("${EMULATOR[@]}" "${MACHINE_ARGS[@]}" -serial file:console.log -chardev "$console"
+		-chardev pipe,id=control,path=control
+		-chardev file,id=stdout,path=stdout -chardev file,id=stderr,path=stderr
+		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=readline)
+}
+
+# Set MACHINE_ARGS: those that make the state of a host.
+session_machine_args() {
 	local port
+	arch_host_args
+	MACHINE_ARGS=(-name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
+		-nodefaults -no-user-config -display none -no-reboot
+		-device virtio-serial-pci -device virtconsole,chardev=console
+		-drive "file=out.img,format=raw,if=virtio" -drive "file=in.img,format=raw,if=virtio"
+		-kernel "$HOST_KERNEL_FILE" -initrd initrd -append "$(arch_host_cmdline)")
 	for port in control stdout stderr; do
-		QEMU_ARGS+=(-chardev "file,id=$port,path=$port"
-			-device "virtserialport,chardev=$port,name=lab.$port")
+		MACHINE_ARGS+=(-device "virtserialport,chardev=$port,name=lab.$port")
 	done
 }
 
+# OPTION…: the host's QEMU, with these OPTIONs as well
 session_start_host() {
 	local port console_output=qemu.log
 	session_host_args
@@ -83,11 +94,13 @@ session_start_host() {
 		QEMU_ARGS=(setpriv --pdeathsig KILL "${QEMU_ARGS[@]}")
 	fi
 	cd "$LAB_RUN" || die "no $LAB_RUN"
-	for port in control stdout stderr; do
+	for port in control.in control.out stdout stderr monitor.in monitor.out; do
 		rm -f "$port"
 		mkfifo "$port"
 	done
+	rm -f out.img console.log
 	truncate -s 4G out.img
+	truncate -s 4G in.img
 	if [ "$LAB_MODE" = shell ]; then
 		TTY_STATE=$(stty -g)
 		console_output=/dev/stdout
@@ -98,11 +111,12 @@ session_start_host() {
 	tee -p /dev/null <stderr >&2 &
 	RELAYS+=" $!"
 	# Open in both directions: neither this nor QEMU's opening ever waits.
-	exec 6<&0 7<>control
-	"${QEMU_ARGS[@]}" <&6 >>"$console_output" 2>>qemu.log 6<&- 7<&- &
+	exec 6<&0 7<>control.out 8<>control.in
+	"${QEMU_ARGS[@]}" "$@" <&6 >>"$console_output" 2>>qemu.log 6<&- 7<&- 8<&- &
 	QEMU_PID=$!
 	exec 6<&-
 	cd "$LAB_CWD" || die "no $LAB_CWD"
+	STARTED=$SECONDS
 }
 
 # Show what the host died of, and the end of what it and its QEMU said.
@@ -114,18 +128,16 @@ session_show_host() {
 		tail -n 15 | sed 's/^/lab: host| /' >&2
 }
 
-# Read the host's control lines until STATUS is known. Fails if the host dies or hangs before
+# WANTED: read the host's control lines until it says so. Fails if the host dies or hangs before
 # COMMAND was started, which then may be tried again. LIMIT: when a host that says nothing hangs;
 # 0: never. ALIVE: when it said that all of its CPUs live; 0: it has not begun to. An emulated CPU
 # that is lost is so for good (workloads/leave_guest.h).
 session_follow() {
-	local line begun=
-	STARTED=$SECONDS
+	local wanted=$1 line begun=
 	ALIVE=0
 	LIMIT=$((SECONDS + (LAB_READY_LIMIT < 120 ? LAB_READY_LIMIT : 120)))
-	PHASE="booting the host"
-	STATUS=
-	while [ -z "$STATUS" ]; do
+	SAID=
+	while [ "$SAID" != "$wanted" ]; do
 		if IFS= read -r -t 1 -u 7 line; then
 			session_heed "$begun$line"
 			begun=
@@ -148,16 +160,22 @@ session_follow() {
 session_lost_host() {
 	msg_tick_clear
 	session_show_host
-	if [ -z "$PHASE" ]; then
-		die "$1 before COMMAND ended; above: the end of its console"
-	fi
+	[ -n "$PHASE" ] || session_lose "$1 before COMMAND ended; above: the end of its console"
 	msg "$1 ($PHASE, $((SECONDS - STARTED)) s); above: the end of its console"
 	return 1
 }
 
+# WHY: the emulation has failed; another run may do better, from another snapshot
+session_lose() {
+	snapshot_forget
+	msg "lost: $1"
+	exit 123
+}
+
 # LINE: one control line
 session_heed() {
-	if [ "$1" = alive ]; then
+	SAID=${1%% *}
+	if [ "$SAID" = alive ]; then
 		ALIVE=$SECONDS
 		return
 	fi
@@ -167,7 +185,7 @@ session_heed() {
 		msg "host up after $((SECONDS - STARTED)) s (Linux $(<"$HOST_KERNEL_DIR/release"))"
 		# The host itself keeps the limit for its guests; this is for a host that hangs.
 		LIMIT=$((SECONDS + LAB_READY_LIMIT + 30))
-		PHASE="waiting for the guests' workloads"
+		PHASE="waiting for the guests"
 		;;
 	ready*) msg "${1#ready } runs its workload after $((SECONDS - STARTED)) s" ;;
 	running)
@@ -177,26 +195,57 @@ session_heed() {
 		;;
 	out) session_take_out ;;
 	exit*) STATUS=${1#exit } ;;
+	lost*) session_lose "${1#lost }" ;;
 	fail) exit 125 ;;
 	esac
 }
 
-# Boot the host until COMMAND has ended. An older QEMU's emulation may kill it (emulator.sh),
-# mostly while a guest boots, when KVM switches its static keys. Before COMMAND has begun that
-# is mended by another boot.
-session_run() {
+# Boot a host until it waits for what belongs to a run. An older QEMU's emulation may kill it (emulator.sh),
+# mostly while a guest boots, when KVM switches its static keys. That is mended by another boot.
+session_boot() {
 	local tries=3
+	PHASE="booting the host"
 	session_start_host
-	until session_follow; do
+	until session_follow waiting; do
 		tries=$((tries - 1))
 		if [ "$tries" -eq 0 ] || [ ! -s "$LAB_RUN/console.log" ]; then
 			die "the host does not boot"
 		fi
 		msg "booting it again"
+		PHASE="booting the host"
 		session_stop_host
 		session_drain
 		session_start_host
 	done
+}
+
+# From a host that waits until COMMAND has ended.
+session_run() {
+	local tries=3
+	STATUS=
+	session_wake
+	until session_follow exit; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || die "the host does not get to COMMAND"
+		msg "trying it again"
+		snapshot_forget
+		session_stop_host
+		session_drain
+		session_wake
+	done
+}
+
+# A host that waits, from a snapshot or booted, is told to go on.
+session_wake() {
+	if [ -n "$SNAPSHOT" ]; then
+		PHASE="waiting for the guests"
+		echo none >"$LAB_RUN/initrd" # QEMU wants one, though the host has long read it
+		session_start_host -incoming "exec:zstd -qdc '$SNAPSHOT'"
+	elif [ -z "$QEMU_PID" ]; then
+		host_make_initrd "$OPT_GUESTS" "$LAB_RUN/initrd"
+		session_boot
+	fi
+	echo "go $IN_BLOCKS" >&8
 }
 
 # Unpack what COMMAND left in $OUT.
