@@ -66,7 +66,7 @@ session_host_args() {
 	QEMU_ARGS=("${EMULATOR[@]}" "${MACHINE_ARGS[@]}" -serial file:console.log -chardev "$console"
 		-chardev pipe,id=control,path=control
 		-chardev file,id=stdout,path=stdout -chardev file,id=stderr,path=stderr
-		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=readline)
+		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=control)
 }
 
 # Set MACHINE_ARGS: those that make the state of a host.

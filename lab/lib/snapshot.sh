@@ -73,19 +73,25 @@ snapshot_make() {
 
 # Set SAVED if the state of the host, which ends, is in $LAB_RUN/state.
 snapshot_save() {
-	local reader
-	exec 6<>"$LAB_RUN/monitor.out"
-	cat <&6 >"$LAB_RUN/monitor.log" &
-	reader=$!
-	exec 6<&-
-	printf '%s\n' 'migrate_set_parameter max-bandwidth 100G' 'migrate "exec:zstd -q -1 -T2 >state"' \
-		'info migrate' quit >"$LAB_RUN/monitor.in"
-	timeout 300 tail --pid="$QEMU_PID" -f /dev/null
-	sleep 0.2 # what it said last
-	kill "$reader"
-	session_stop_host
+	local line
 	SAVED=
-	! grep -q 'Migration status: completed' "$LAB_RUN/monitor.log" || SAVED=yes
+	exec 6<>"$LAB_RUN/monitor.out"
+	printf '{"execute":"%s"%s}\n' qmp_capabilities '' \
+		migrate-set-parameters ',"arguments":{"max-bandwidth":100000000000}' \
+		migrate-set-capabilities ',"arguments":{"capabilities":[{"capability":"events","state":true}]}' \
+		migrate ',"arguments":{"uri":"exec:zstd -q -1 -T2 >state"}' >"$LAB_RUN/monitor.in"
+	while IFS= read -r -t 120 -u 6 line; do
+		case $line in
+		*'"MIGRATION"'*'"completed"'*) SAVED=yes; break ;;
+		*'"MIGRATION"'*'"failed"'* | *'"error"'*) break ;;
+		esac
+	done
+	# zstd is QEMU's child, and done with the state when QEMU says that it was written.
+	echo '{"execute":"quit"}' >"$LAB_RUN/monitor.in"
+	timeout 60 tail --pid="$QEMU_PID" -f /dev/null
+	exec 6<&-
+	session_stop_host
+	[ -z "$SAVED" ] || zstd -qt "$LAB_RUN/state" || SAVED=
 }
 
 # The state that this run goes on from may be what fails.
