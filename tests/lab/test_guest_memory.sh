@@ -9,7 +9,7 @@ set -u
 status=0
 out=build/lab/guest-memory
 look=(bash /root/guest_memory_host.sh)
-without_bpf=(--add build/release/tests/unit/show_qmp_memory --add "$(command -v socat):/usr/bin/socat"
+without_bpf=(--add build/release/tests/unit/show_qmp_memory
 	--add "$(command -v setpriv):/usr/bin/setpriv-full" --add tests/lab/qmp_host.sh)
 
 # check FOLDER PART: what is in there, and in PART of it

@@ -25,8 +25,7 @@ none() {
 }
 
 OUT=$work/out in_lab 300 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
-	--add "$scribble:/usr/bin/scribble" --add "$(command -v socat):/usr/bin/socat" \
-	--add tests/lab/hostile_guest_host.sh -- \
+	--add "$scribble:/usr/bin/scribble" --add tests/lab/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
 [ ! -e "$work/out/revived" ] || cat "$work/out/revived"

@@ -154,14 +154,55 @@ test_limits() {
 		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a host whose CPUs do not all live is told" \
-		refuses 125 "a CPU of the host hangs" --no-guest -- sh -c 'for stat in /proc/[0-9]*/stat; do
+		refuses 123 "^lab: lost: a CPU of the host hangs" --no-guest -- sh -c 'for stat in /proc/[0-9]*/stat; do
 			read -r pid name _ parent _ <$stat
 			[ "$name $parent" != "(init) 1" ] || kill -STOP $pid
 		done
 		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that is gone fails the lab" \
-		refuses 125 "guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
+		refuses 123 "^lab: lost: guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
+}
+
+# NAME…: runs that begin with it in the cache, by file
+snapshots() {
+	ls build/cache/snapshots | grep -- "$1" | sort
+}
+
+# A host that has booted serves further runs, with what each of them brings, and is booted anew where its state
+# is of no use.
+test_snapshot() {
+	local state args=(--guest-workload idle) kept
+	# shellcheck disable=SC2016 # expanded in the host
+	local look='ls /root; echo $LAB_GUESTS; cat /run/lab/guest*/name; pidof qemu-system-x86_64 | wc -w
+		date +%s; perfvisor ps | grep -c sleep'
+	lab/run "${args[@]}" -- true 2>"$work/stderr" # if there is none yet
+	state=$(snapshots x86_64-6.1-6.1-2cpu-)
+	check "there is a state of the host" [ -n "$state" ]
+	echo one >"$work/first"
+	echo two >"$work/second"
+	lab/run "${args[@]}" --add "$work/first" -- sh -c "$look" >"$work/one" 2>"$work/one.err"
+	lab/run "${args[@]}" --add "$work/second" -- sh -c "$look" >"$work/two" 2>"$work/two.err"
+	check "no run boots when there is a state" [ "$(cat "$work"/{one,two}.err | grep -c 'host up')" = 0 ]
+	check "each has what it brings, and one guest with its own workload" \
+		[ "$(sed 5d "$work/one" | xargs), $(sed 5d "$work/two" | xargs)" = \
+		"first guest1 guest1 1 1, second guest1 guest1 1 1" ]
+	check "its clock is right" [ $(($(date +%s) - $(sed -n 5p "$work/two"))) -le 60 ]
+	check "states of a kind do not pile up" [ "$(snapshots x86_64-6.1-6.1-2cpu-)" = "$state" ]
+
+	kept=$(snapshots '^x86_64-6.1-[0-9a-f]*[.]')
+	truncate -s 1M "build/cache/snapshots/$kept"
+	lab/run --no-guest -- echo fine >"$work/stdout" 2>"$work/stderr"
+	check "a state that is cut off is told and not used" [ "$? $(cat "$work/stdout")" = "0 fine" ]
+	check "and another is made" grep -q 'host up' "$work/stderr"
+}
+
+# The sanitizers' reports are looked for, whatever became of the process.
+test_sanitizer() {
+	printf '%s\n' '#include <stdlib.h>' 'int main(int c, char **v) { return ((char *)malloc(c))[c + !v]; }' >"$work/bad.c"
+	gcc -g -fsanitize=address -o "$work/bad" "$work/bad.c"
+	check "a sanitizer's report ends a run with 99, and is shown" \
+		refuses 99 "heap-buffer-overflow" --no-guest --add "$work/bad" -- sh -c '/root/bad 2>/dev/null | cat; true'
 }
 
 test_usage
@@ -169,4 +210,6 @@ test_run
 test_signals
 test_guest_fails
 test_limits
+test_snapshot
+test_sanitizer
 [ "$failures" -eq 0 ]
