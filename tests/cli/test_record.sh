@@ -55,6 +55,7 @@ expect 1 "there is no event 'cpu-clok'" --call-graph=dwarf,16384 -e cpu-clok -- 
 expect 1 "there is no event 'cpu-clok'" --call-graph -e cpu-clok
 expect 1 "there is no event 'cpu-clok'" -ge cpu-clok sleep 1
 expect 2 "unknown option '--g'" --g
+expect 2 "unknown option '--g'" --vm web -p 1 -e cycles --g
 expect 2 '--duration takes seconds' --duration -1
 expect 2 "-p takes a process id, not 'web'" -p web
 expect 2 "-p takes a process id, not ''" -p ''
