@@ -3,6 +3,14 @@
 .DEFAULT_GOAL := build
 .PHONY: help setup build build-asan demo check check-quick bench fuzz install clean
 
+# `make check NAME…`: what stands behind check, and is no target, names tests.
+ifneq ($(filter check check-quick,$(firstword $(MAKECMDGOALS))),)
+NAMES := $(filter-out help setup build build-asan demo check check-quick bench fuzz install clean,$(MAKECMDGOALS))
+.PHONY: $(NAMES)
+$(NAMES):
+	@:
+endif
+
 PREFIX ?= /usr/local
 SECONDS_PER_FUZZER ?= 60
 
@@ -11,6 +19,7 @@ help:
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
 	@echo 'make check         every test: unit, golden, CLI, lab (some 40 minutes)'
 	@echo 'make check-quick   the tests that need no lab (two minutes)'
+	@echo 'make check NAME…   only these: make check lab/test_list cli/test_usage unit'
 	@echo 'make bench         speed and memory: beside stock perf, and with saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
 	@echo 'make install       into PREFIX=$(PREFIX), below DESTDIR if that is set'
@@ -48,11 +57,11 @@ demo:
 
 check: setup
 	@$(MAKE) --no-print-directory build build-asan
-	@tests/run
+	@tests/run $(NAMES)
 
 check-quick: setup
 	@$(MAKE) --no-print-directory build build-asan
-	@tests/run --quick
+	@tests/run --quick $(NAMES)
 
 bench: setup
 	@$(MAKE) --no-print-directory build

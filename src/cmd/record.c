@@ -476,33 +476,41 @@ static struct error *record(const struct record_options *options, struct record_
 	return finish_file(recorder, options, events, symbols, argc, argv);
 }
 
-static struct error *run_record(const struct command *command, int argc, char **argv,
-				int *ret_status)
+/* REST: where the command to be recorded begins. */
+static struct error *run_with(struct record_options *options, int argc, char **argv, int rest,
+			      int *ret_status)
 {
-	struct record_options options = { .stack_bytes = 8192 };
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;
-	bool help;
-	int rest;
-	struct error *error = command_parse(command, &options, argc, argv, &rest, &help);
+	struct error *error = check_options(options);
 
-	if (error || help)
-		return error;
-	error = check_options(&options);
-	record_symbols_init(&options, &symbols);
+	record_symbols_init(options, &symbols);
 	if (!error)
-		error = record_events_prepare(&options, &events);
+		error = record_events_prepare(options, &events);
 	if (!error) {
 		interrupt_install();
 		if (rest < argc)
 			error = record_command_prepare(argv + rest, &recorded);
 		if (!error)
-			error = record(&options, &events, &symbols, &recorded, argc, argv);
+			error = record(options, &events, &symbols, &recorded, argc, argv);
 		*ret_status = record_command_finish(&recorded);
 	}
 	record_symbols_deinit(&symbols);
 	record_events_deinit(&events);
+	return error;
+}
+
+static struct error *run_record(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	struct record_options options = { .stack_bytes = 8192 };
+	bool help;
+	int rest;
+	struct error *error = command_parse(command, &options, argc, argv, &rest, &help);
+
+	if (!error && !help)
+		error = run_with(&options, argc, argv, rest, ret_status);
 	vector_deinit(&options.vms);
 	vector_deinit(&options.pids);
 	vector_deinit(&options.events);

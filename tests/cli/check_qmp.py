@@ -80,6 +80,7 @@ def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
     check(block == slots[0][1] and mapped >= ram_bytes, f"{name}: RAM in {mapped} at {block:#x}")
     for start, size, offset in ram:
         check(slots.get(start) == (size, block + offset), f"{name}: {start:#x} in {slots}")
+    check(len(found["bytes"]) == len(markers) + 1, f"{name}: {len(found['bytes'])} places of {len(markers) + 1}")
     for (gpa, value), (its_gpa, its_bytes) in zip(markers.items(), found["bytes"]):
         check(its_gpa == f"{gpa:x}" and its_bytes.startswith(value.to_bytes(8, "little").hex()),
               f"{name}: at {its_gpa} is {its_bytes}, not {value:#x}")
@@ -89,6 +90,8 @@ def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
     if bios:
         with open(bios[0], "rb") as file:
             check(found["bytes"][-1][1] == file.read()[-16:].hex(), f"{name}: its BIOS")
+    else:
+        print(f"skipped: the BIOS of {name}, because there is no file of it here")
     # After a reset: caching off, ET (Intel SDM volume 3, table 10-1).
     check(found["vcpu"] == [[n, 0x60000010, 0, 0, 0] for n in range(vcpus)],
           f"{name}: registers {found['vcpu']}")

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The completion script, loaded and asked as bash asks it, offers the commands, and for each
-# command the options that its --help lists.
+# The completion script, loaded and asked as bash asks it, offers the commands and, for each command, the
+# options that the manual pages document; and each option that is offered is one that the command knows.
 set -u
+. tests/manual.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 status=0
 complain() {
 	echo "$1"
 	status=1
 }
-eval "$("$perfvisor" completion)" || complain 'the script does not load'
+script=$("$perfvisor" completion) && eval "$script" || complain 'the script does not load'
 
 # offered WORD… : what is offered for the last word
 offered() {
@@ -20,16 +21,35 @@ offered() {
 	printf '%s\n' "${COMPREPLY[@]}" | sort
 }
 
-commands=$("$perfvisor" help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort)
+commands=$(documented_commands | sort)
+[ "$(wc -l <<<"$commands")" -ge 10 ] || complain "perfvisor(1) lists only: $commands"
 [ "$(offered '')" = "$commands" ] || complain "commands offered: $(offered '' | tr '\n' ' ')"
 [ "$(offered help '')" = "$commands" ] || complain 'help does not offer the commands'
 [ "$(offered ver)" = version ] || complain "'ver' gives $(offered ver)"
+tried=0
 for command in $commands; do
-	want=$({
-		echo --help
-		"$perfvisor" "$command" --help | sed -nE '/^Options:/,/^$/s/^ +(-., )?(--[a-z-]+).*/\2/p'
-	} | sort)
-	[ "$(offered "$command" --)" = "$want" ] ||
-		complain "$command offers $(offered "$command" -- | tr '\n' ' '), not $(tr '\n' ' ' <<<"$want")"
+	got=$(offered "$command" --)
+	want=$({ echo --help; documented_options "$command" | grep -o -e '--.*'; } | sort)
+	[ "$got" = "$want" ] || complain "$command offers: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"
+	# With a value, and before an option that there is not: whatever it is, nothing is done. (test_usage tries --help.)
+	for option in $(grep -vx -e --help <<<"$got"); do
+		said=$("$perfvisor" "$command" "$option=x" --no-such-option 2>&1 >/dev/null </dev/null)
+		[ $? = 2 ] || complain "$command $option=x --no-such-option is no wrong usage: $said"
+		! grep -qF -e "unknown option '$option=x'" <<<"$said" || complain "$command does not know $option"
+		tried=$((tried + 1))
+	done
 done
+[ $tried -ge 50 ] || complain "only $tried options are offered"
+
+# What an option takes, of each kind that there is.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/folder"
+: >"$folder/file"
+[ "$(offered record --guestkallsyms "$folder/f" | tr '\n' ' ')" = "$folder/file $folder/folder " ] ||
+	complain "a file: $(offered record --guestkallsyms "$folder/f")"
+[ "$(offered record --guestmount "$folder/f")" = "$folder/folder" ] ||
+	complain "a folder: $(offered record --guestmount "$folder/f")"
+[ "$(offered record --engine '' | tr '\n' ' ')" = 'auto qmp ' ] || complain "words: $(offered record --engine '')"
+[ -z "$(offered record --duration '')" ] || complain "a number: $(offered record --duration '')"
 exit $status

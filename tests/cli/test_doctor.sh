@@ -37,8 +37,16 @@ says() {
 
 check "$perfvisor" doctor
 says "perf_event_paranoid +$(cat /proc/sys/kernel/perf_event_paranoid)"
-[ -e /dev/kvm ] || says '^\[no\]  KVM +there is no /dev/kvm'
-[ -e /sys/kernel/btf/vmlinux ] && says '^\[ok\]  BTF'
+if [ -e /dev/kvm ]; then
+	echo 'skipped: a host without KVM, because this one has /dev/kvm'
+else
+	says '^\[no\]  KVM +there is no /dev/kvm'
+fi
+if [ -e /sys/kernel/btf/vmlinux ]; then
+	says '^\[ok\]  BTF'
+else
+	echo 'skipped: what doctor says of BTF, because this kernel has none'
+fi
 grep -q $'\033' "$folder/out" && complain 'colours, but stdout is no terminal'
 script -qec "TERM=xterm $perfvisor doctor" /dev/null </dev/null | grep -q $'\033\[32m\[ok\]' ||
 	complain 'no colours on a terminal'
@@ -48,7 +56,7 @@ script -qec "TERM=xterm NO_COLOR=1 $perfvisor doctor" /dev/null </dev/null | gre
 [ $? = 2 ] || complain "an argument gives exit status $?"
 
 if [ "$(id -u)" != 0 ]; then
-	echo 'as root, more would have been tried'
+	echo 'skipped: users with fewer rights, and a container, because this is not root'
 	exit $status
 fi
 # A user without rights: each right that is missing is named, with what gives it.
@@ -63,7 +71,11 @@ caps=$(sed -nE 's/.* setcap ([a-z_,]+)\+ep .*/\1/p' "$folder/out" | head -n 1)
 caps=${caps//cap_/+}
 check setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
 	"$folder/perfvisor" doctor
-"$perfvisor" version | grep -qE '^ +bpf +yes' && says '^\[ok\]  Capabilities'
+if "$perfvisor" version | grep -qE '^ +bpf +yes'; then
+	says '^\[ok\]  Capabilities'
+else
+	echo 'skipped: the capabilities for BPF, because this build has none'
+fi
 says '^\[ok\]  perf_event_paranoid'
 grep -qE '^\[..\]  Processes' "$folder/out" && complain "hidden: $(cat "$folder/out")"
 # Some containers let nobody make a pid namespace.
@@ -71,5 +83,7 @@ if unshare --pid --fork --mount-proc true; then
 	check unshare --pid --fork --mount-proc "$perfvisor" doctor
 	says '^\[--\]  Container'
 	says '^\[no\]  VMs +none is running$'
+else
+	echo 'skipped: a container, because no pid namespace can be made here'
 fi
 exit $status

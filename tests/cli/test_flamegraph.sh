@@ -41,7 +41,10 @@ CHECK
 [ $status = 0 ] || exit 1
 
 for program in chromium chromedriver; do
-	command -v $program >/dev/null || { echo "$program is not installed: 'make setup' does it"; exit 77; }
+	command -v $program >/dev/null || {
+		echo "skipped: the page in a browser, because $program is not installed: 'make setup' does it"
+		exit 0
+	}
 done
 export HOME=$here # nothing of the user's
 python3 -B "$tools/flamegraph_page.py" "$here/vm.html" truth

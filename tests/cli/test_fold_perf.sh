@@ -32,7 +32,7 @@ grep '	db	' truth | python3 "$tools/collapse.py" --truth >want
 same 'one VM'
 
 perf record -q -e cpu-clock -g -o try.data true 2>/dev/null ||
-	{ echo "perf cannot record here"; [ $status = 0 ] && exit 77; exit $status; }
+	{ echo 'skipped: recordings of this host, because perf cannot make any here'; exit $status; }
 gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
 compare() { # NAME, ARGUMENTS OF perf record
 	perf record -q -o "$@" >/dev/null 2>record.err || { cat record.err; status=1; return; }

@@ -17,7 +17,7 @@ record() { # NAME, ARGUMENTS OF perf record; what it cannot do here is not teste
 	local name=$1
 	shift
 	perf record -q -e cpu-clock -F 997 "$@" -o "$name" -- sh workload.sh >/dev/null 2>record.err ||
-		{ echo "left out: perf record $*: $(head -n 1 record.err)"; return 1; }
+		{ echo "skipped: perf record $*, because it says: $(head -n 1 record.err)"; return 1; }
 }
 
 compare() { # WHAT, FILE; our standard input is the file where FILE is -

@@ -36,7 +36,7 @@ expect 0 "$perfvisor" list --json --no-memory
 holds "all(vm['kernel_release'] is None and vm['host_name'] is None for vm in d['vms'])"
 
 if [ "$(id -u)" != 0 ]; then
-	echo 'as root, more would have been tried'
+	echo 'skipped: users with fewer rights, and a container, because this is not root'
 	exit $status
 fi
 
@@ -47,6 +47,8 @@ if unshare --pid --fork --mount-proc true; then
 	says '^perfvisor: no VMs: '
 	expect 0 unshare --pid --fork --mount-proc "$perfvisor" list --json
 	holds "d['vms'] == [] and d['hidden_processes'] == 0"
+else
+	echo 'skipped: a container, because no pid namespace can be made here'
 fi
 
 # A user without rights sees that there is something that it cannot see, and why.

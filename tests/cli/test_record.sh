@@ -55,6 +55,7 @@ expect 1 "there is no event 'cpu-clok'" --call-graph=dwarf,16384 -e cpu-clok -- 
 expect 1 "there is no event 'cpu-clok'" --call-graph -e cpu-clok
 expect 1 "there is no event 'cpu-clok'" -ge cpu-clok sleep 1
 expect 2 "unknown option '--g'" --g
+expect 2 "unknown option '--g'" --vm web -p 1 -e cycles --g
 expect 2 '--duration takes seconds' --duration -1
 expect 2 "-p takes a process id, not 'web'" -p web
 expect 2 "-p takes a process id, not ''" -p ''
@@ -67,7 +68,7 @@ expect 2 'an event has no name' -e ''
 
 # The rest needs an event that can be opened.
 if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 | grep -qE 'no permission|cannot sample'; then
-	echo "no event can be sampled here: the rest is skipped"
+	echo 'skipped: what needs an event, because none can be sampled here'
 	exit $status
 fi
 sleep 0 &

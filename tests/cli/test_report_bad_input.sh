@@ -9,6 +9,7 @@ trap 'rm -rf "$here"' EXIT
 good=$(realpath tests/golden/perfdata)
 cd "$here" || exit 1
 status=0
+read_at_all=0
 complain() {
 	echo "$*"
 	status=1
@@ -17,9 +18,8 @@ complain() {
 run() { # COMMAND FILE: sets code
 	timeout 60 "$perfvisor" "$1" -i "$2" "${@:3}" >out 2>err </dev/null
 	code=$?
-	if [ $code -gt 2 ] || grep -qE 'Sanitizer|runtime error' err; then
-		complain "$* ended with status $code: $(head -n 5 err)"
-	fi
+	[ $code -le 2 ] || complain "$* ended with status $code: $(head -n 5 err)"
+	read_at_all=$((read_at_all + (code == 0)))
 }
 
 refused() { # FILE ARGUMENTS…: both commands fail with one line of reason, and maybe a hint
@@ -68,6 +68,7 @@ timeout 60 "$perfvisor" report -i "$file" --vm nobody >out 2>err
 [ $? = 1 ] || complain "--vm nobody: $(cat err)"
 
 # Cut off, and with bytes changed, every recording is read as far as it goes.
+read_at_all=0
 for file in "${files[@]}"; do
 	[ -f "$file" ] || continue # a directory recording
 	size=$(stat -c %s "$file")
@@ -90,4 +91,6 @@ FLIP
 		run report flipped --sort vm,vcpu,pid,comm,mode
 	done
 done
+echo "$read_at_all of the damaged recordings were read"
+[ $read_at_all -ge 100 ] || complain 'that is too few'
 exit $status

@@ -74,6 +74,8 @@ if perf record -q -o try.data -e sched:sched_switch true 2>/dev/null; then
 	compare tracepoints -F comm,tid,time,event,trace
 	record tracepoint-chains -g -e sched:sched_switch
 	compare tracepoint-chains
+else
+	echo 'skipped: tracepoints, because perf cannot record them here'
 fi
 
 # What the samples do not have cannot be printed, and is said.

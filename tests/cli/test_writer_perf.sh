@@ -58,6 +58,8 @@ for line in "hostname : $uname" "os release : $(uname -r)" 'perf version : perfv
 done
 if grep -q '^model name' /proc/cpuinfo; then
 	wants header "^# cpudesc : \S" <<<"$header"
+else
+	echo 'skipped: the name of the CPU, because /proc/cpuinfo has none'
 fi
 perf buildid-list -i "$folder/whole.data" |
 	wants buildid-list '^abcd010203040506070809[0-9a-f]{18} /usr/bin/example-host$'

@@ -3,15 +3,11 @@
 import json
 import sys
 
+from verdict import check, exit_status
+
 WORK = sys.argv[1]
-failed = False
-
-
-def check(good, text):
-    global failed
-    if not good:
-        print("FAIL", text)
-        failed = True
+# What list_host.sh starts: vm_zoo's, and a QEMU of that name.
+KINDS = {"plain", "forked", "several", "doubled", "empty", "headless", "ended", "orphaned", "vforked", "a,b"}
 
 
 def read_truth(host):
@@ -35,7 +31,7 @@ def check_container(host):
         vms = json.load(open(f"{WORK}/{host}/{way}.json"))["vms"]
         check([vm["pid"] for vm in vms] == [int(pid)] and
               vcpus_of(vms[0]) == [(n, 0 if unknown else t) for n, t in want],
-              f"{host}, {way}: {vms}, not {pid} {want}")
+              f"{host}, {way}: {vms}, wanted {pid} {want}")
 
 
 def check_vms(host, way, threads, memory):
@@ -43,7 +39,8 @@ def check_vms(host, way, threads, memory):
     found = json.load(open(f"{WORK}/{host}/{way}.json"))
     truth = list(read_truth(host))
     where = f"{host}, {way}"
-    check(found["hidden_processes"] == 0, f"{where}: processes are hidden: {found}")
+    check({kind for kind, *_ in truth} == KINDS, f"{where}: VMs of all kinds are there")
+    check(found["hidden_processes"] == 0, f"{where}: {found['hidden_processes']} processes are hidden")
     for pid in {t[1] for t in truth}:
         wanted = [t for t in truth if t[1] == pid]
         got = [vm for vm in found["vms"] if vm["pid"] == pid]
@@ -56,13 +53,13 @@ def check_vms(host, way, threads, memory):
             continue
         check(sorted(vcpus_of(vm) for vm in got) ==
               sorted(sorted((n, t or 0) for n, t in w[3].items()) for w in wanted),
-              f"{where}, {kind}: vCPUs of {got}, not {wanted}")
+              f"{where}, {kind}: vCPUs of {got}, wanted {wanted}")
         if memory:
             check(sorted(vm["memory_bytes"] or 0 for vm in got) == sorted(w[2] for w in wanted),
-                  f"{where}, {kind}: memory of {got}, not {wanted}")
+                  f"{where}, {kind}: memory of {got}, wanted {wanted}")
         else:
-            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: memory")
-        check(len({vm["name"] for vm in got}) == len(got), f"{where}, {kind}: equal names")
+            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: no memory is told")
+        check(len({vm["name"] for vm in got}) == len(got), f"{where}, {kind}: names differ")
         check(all(0 <= vm["uptime_seconds"] < 300 for vm in got), f"{where}, {kind}: uptime")
         if kind == "a,b":
             check(got[0]["name"] == "a,b" and got[0]["vmm"] == "qemu", f"{where}: QEMU is {got}")
@@ -74,16 +71,16 @@ def check_vms(host, way, threads, memory):
         check(len(others) == 1 and others[0]["name"] == "guest1" and
               others[0]["vmm"] == "qemu" and [n for n, _ in vcpus_of(others[0])] == [0, 1],
               f"{where}: guest1 is {others}")
-        check(not memory or others[0]["memory_bytes"] == 448 << 20, f"{where}: its memory")
+        check(not memory or others[0]["memory_bytes"] == 448 << 20, f"{where}: memory of guest1")
     else:
-        check(not others, f"{where}: more than there are: {others}")
+        check(not others, f"{where}: others: {others}")
     # The zoo's VMs run no kernel. Without BPF, guest1's QEMU is asked.
     named = host == "6.1" and way != "no-memory"
     want = ("(none)", open(f"{WORK}/{host}/version").read().split()[2]) if named else (None, None)
     for vm in found["vms"]:
         got = vm["host_name"], vm["kernel_release"]
         check(got == (want if vm["name"] == "guest1" else (None, None)),
-              f"{where}, {vm['name']}: {got} is in it, not {want}")
+              f"{where}, {vm['name']}: {got} is in it, wanted {want}")
     check(found["threads_from"] == (("bpf" if memory else "debugfs") if threads else None),
           f"{where}: threads from {found['threads_from']} ({found['reason']})")
     check((found["reason"] is None) == memory, f"{where}: reason {found['reason']}")
@@ -98,7 +95,7 @@ def check_table(host):
     for row, vm in zip(rows, vms):
         got = row[at[0]:at[1]].rstrip(), row[at[1]:at[2]].rstrip()
         want = vm["host_name"] or "-", vm["kernel_release"] or "-"
-        check(got == want, f"{host}: {got} are in row '{row}', not {want}")
+        check(got == want, f"{host}: {got} are in row '{row}', wanted {want}")
 
 
 for host in "6.1", "sid", "5.10":
@@ -112,5 +109,4 @@ for host in "6.1", "sid", "5.10":
     after = json.load(open(f"{WORK}/{host}/after.json"))
     check([vm["name"] for vm in after["vms"]] == (["guest1"] if host == "6.1" else []),
           f"{host}: after the VMs' end: {after}")
-print("lists compared:", "some differ" if failed else "all true")
-sys.exit(failed)
+sys.exit(exit_status())

@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# in_lab SECONDS ARGUMENT…: lab/run with the ARGUMENTs, up to four times where the emulation fails:
-# a host that dies or hangs, a guest that crashes, a command that takes longer than SECONDS (one
-# of the host's CPUs may hang). That says nothing about what is tested, and each is told: tests/run
-# counts the lines that begin with "again:". $OUT is made anew each time.
+# in_lab SECONDS ARGUMENT…: lab/run with the ARGUMENTs, for SECONDS at most.
+#
+# It is run again, three times at most, only where the emulated machine itself is seen to be gone (a host that
+# died or hangs, a guest that crashed): lab/run ends with 123 then, and its last line says why. That says
+# nothing about what is tested. Any other status is what the test gets: a command past its limit, too. Each
+# repetition is told in a line "again: REASON", which tests/run shows at its end, and what the lost attempts
+# left is kept: $OUT.lost-1, $OUT.lost-2…
+LAB_LOST=123
+
 in_lab() {
-	local attempt status limit=$1
+	local attempt status reason errors limit=$1
 	shift
+	errors=$(mktemp)
+	rm -rf "$OUT" "$OUT".lost-*
 	for attempt in 1 2 3 4; do
-		rm -rf "$OUT"
-		lab/run --limit "$limit" "$@"
-		status=$?
-		[ $status = 124 ] || [ $status = 125 ] || return $status
-		[ $attempt = 4 ] || echo "again: lab/run ended with $status"
+		{
+			lab/run --limit "$limit" "$@" 2>&1 >&3 3>&- | tee "$errors" >&2
+			status=${PIPESTATUS[0]}
+		} 3>&1
+		[ $status = $LAB_LOST ] && [ $attempt != 4 ] || break
+		reason=$(tail -n 1 "$errors")
+		echo "again: ${reason#lab: lost: }"
+		[ ! -e "$OUT" ] || mv "$OUT" "$OUT.lost-$attempt"
 	done
+	rm -f "$errors"
 	return $status
 }

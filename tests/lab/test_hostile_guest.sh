@@ -20,8 +20,9 @@ is() {
 	echo "FAILED: $description"
 	failed=1
 }
-none() {
-	! grep -E "$@"
+none() { # a file that is not there is not without it
+	grep -E "$@"
+	[ $? = 1 ]
 }
 
 OUT=$work/out in_lab 300 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
@@ -34,6 +35,7 @@ is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/out/console.lo
 for file in kallsyms symbols; do
 	grep -v '\[' "$work/out/$file" >"$work/out/$file.core"
 done
+is "the guest has names" [ "$(wc -l <"$work/out/kallsyms.core")" -gt 50000 ]
 is "every name is the guest's own" cmp "$work/out/kallsyms.core" "$work/out/symbols.core"
 is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 4 ]
 for attack in data lists stacks tables; do

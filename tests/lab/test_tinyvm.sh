@@ -38,6 +38,8 @@ python3 - "$work/symbols" "$work/out" <<'END'
 import re
 import sys
 
+sys.path.insert(0, "tests/lab")
+from verdict import check, exit_status
 
 
 def read_functions(build):
@@ -49,13 +51,6 @@ def read_functions(build):
 
 
 functions = read_functions("unikernel")
-failed = False
-
-
-def check(good, text):
-    global failed
-    print("ok  " if good else "FAIL", text)
-    failed |= not good
 
 
 def stats(mode, vcpus):
@@ -158,5 +153,5 @@ shares("loop", {"hot_a": 0.75, "hot_b": 0.25})
 shares("user", {"hot_a": 0.375, "hot_b": 0.125, "user_hot": 0.5})
 shares("user-la57", {"hot_a": 0.375, "hot_b": 0.125, "user_hot": 0.5})
 shares("deep", {"deep_leaf": 1.0})
-sys.exit(failed)
+sys.exit(exit_status())
 END

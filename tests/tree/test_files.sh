@@ -3,7 +3,7 @@
 # Every source file says its licence in its first lines: GPL-2.0-only below src/bpf and
 # guest/ and of guest modules, GPL-2.0-or-later elsewhere; unsafe string functions are not used.
 set -u
-status=0
+status=0 files=0
 complain() {
 	echo "$1"
 	status=1
@@ -17,7 +17,9 @@ while read -r file; do
 		want=GPL-2.0-or-later ;;
 	*) continue ;;
 	esac
-	head -n 3 "$file" | grep -q "SPDX-License-Identifier: $want" ||
+	files=$((files + 1))
+	mapfile -n 3 -t head <"$file"
+	[[ ${head[*]} == *"SPDX-License-Identifier: $want"* ]] ||
 		complain "$file: its first three lines do not say SPDX-License-Identifier: $want"
 	case $file in
 	*.[ch]) ;;
@@ -27,10 +29,15 @@ while read -r file; do
 		complain "$file: uses an unsafe function (lines above)"
 	fi
 	case $file in
+	tests/unit/*.c)
+		! grep -n '\bskip()' "$file" ||
+			complain "$file: nobody sees skip(); see skip_because() in tests/unit/test.h"
+		;;
 	src/arch/* | src/base/* | src/guest/* | src/service/* | src/symbol/* | src/unwind/*)
 		! grep -n '\bqsort(' "$file" ||
 			complain "$file: the guest parser's cage does not bear qsort(); see base/sort.h"
 		;;
 	esac
 done < <(list)
+[ $files -ge 400 ] || complain "only $files files were looked at"
 exit $status

@@ -1,32 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every command has a manual page, the page names every option of the command's table, and
+# The commands are those of perfvisor(1), each has a manual page with the options of its --help and no others, and
 # groff has nothing to say about it.
 set -u
+. tests/manual.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 status=0
 complain() {
 	echo "$1"
 	status=1
 }
-mapfile -t commands < <("$perfvisor" help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p')
-[ ${#commands[@]} -ge 3 ] || complain "'perfvisor help' lists ${#commands[@]} commands"
+shown_options() { # COMMAND
+	"$perfvisor" "$1" --help | sed -nE '/^Options:/,/^$/s/^ +(-., )?((-.|--[a-z-]+)( |$)).*/\1\2/p' |
+		sed 's/,//; s/ *$//' | LC_ALL=C sort
+}
+mapfile -t commands < <(documented_commands)
+[ ${#commands[@]} -ge 10 ] || complain "perfvisor(1) lists ${#commands[@]} commands"
+diff <(printf '%s\n' "${commands[@]}" | sort) \
+	<("$perfvisor" help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort) ||
+	complain "'perfvisor help' lists (>) other commands than perfvisor(1) (<)"
+count=0
 for command in "${commands[@]}"; do
-	page=docs/man/perfvisor-$command.1
-	if [ ! -f "$page" ]; then
-		complain "$page is missing"
+	if [ ! -f "docs/man/perfvisor-$command.1" ]; then
+		complain "docs/man/perfvisor-$command.1 is missing"
 		continue
 	fi
-	if grep -q '^\.so man1/perfvisor.1$' "$page"; then
-		grep -q "perfvisor $command" docs/man/perfvisor.1 ||
-			complain "perfvisor.1 does not speak of $command"
-		page=docs/man/perfvisor.1
+	page=$(manual_page "$command")
+	if [ "$page" != docs/man/perfvisor.1 ]; then
+		options=$(documented_options "$command")
+		[ -z "$options" ] || count=$((count + $(wc -l <<<"$options")))
+		diff <(cat <<<"$options") <(cat <<<"$(shown_options "$command")") ||
+			complain "$command --help lists (>) other options than $page (<)"
 	fi
-	text=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$page")
-	while read -r option; do
-		grep -qF -e "$option" <<<"$text" || complain "$page does not name $option"
-	done < <("$perfvisor" "$command" --help | sed -nE '/^Options:/,/^$/s/.*(--[a-z-]+)( .*|$)/\1/p')
 	warnings=$(groff -man -ww -Tutf8 -z "$page" 2>&1)
 	[ -z "$warnings" ] || complain "$page: $warnings"
 done
+[ $count -ge 50 ] || complain "only $count options are documented"
 exit $status

@@ -28,4 +28,22 @@
 		error_destroy(error_);                                                             \
 	} while (0)
 
+/* A test goes on without WHAT, and WHY: tests/run shows that at its end. */
+#define part_skipped(what, why) print_message("skipped: %s, because %s\n", what, why)
+
+/* The rest of this test is not looked at. Not skip(), which nobody sees. */
+#define skip_because(why)                                                                          \
+	do {                                                                                       \
+		part_skipped(__func__, why);                                                       \
+		skip();                                                                            \
+	} while (0)
+
+/* The same; ERROR says why, and is dropped. */
+#define skip_for(error)                                                                            \
+	do {                                                                                       \
+		part_skipped(__func__, error_message(error));                                      \
+		error_destroy(error);                                                              \
+		skip();                                                                            \
+	} while (0)
+
 #endif

@@ -58,7 +58,7 @@ static void fields_are_where_libbpf_sees_them(void **state)
 
 	(void)state;
 	if (!bytes.size)
-		skip(); /* a kernel without BTF */
+		skip_because("this kernel has no BTF");
 	ours = guest_btf_create(bytes.data, bytes.size);
 	theirs = btf__new(bytes.data, bytes.size);
 	assert_non_null(ours);
@@ -89,7 +89,7 @@ static void paths_go_through_structures(void **state)
 
 	(void)state;
 	if (!bytes.size)
-		skip();
+		skip_because("this kernel has no BTF");
 	ours = guest_btf_create(bytes.data, bytes.size);
 	assert_true(guest_btf_find_field(ours, "file", "f_path", &path));
 	assert_true(guest_btf_find_field(ours, "path", "mnt", &mount));
@@ -122,7 +122,7 @@ static void damaged_bytes_are_survived(void **state)
 
 	(void)state;
 	if (!bytes.size)
-		skip();
+		skip_because("this kernel has no BTF");
 	for (int round = 0; round < 60; round++) {
 		size_t size = round % 3 ? bytes.size : bytes.size / 64 * (round + 1);
 		uint8_t *copy = memory_dup(bytes.data, size);

@@ -151,16 +151,21 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 					 .no_bpf = no_bpf,
 					 .sink = { &received, on_sample, on_lost } };
 	struct capture *capture;
+	bool by_bpf;
 	uint64_t before, after, begin, end;
 	size_t index;
 
 	if (!make_event("cpu-clock", PERIOD_NS, &events))
-		skip();
+		skip_because("no event can be opened here");
 	config.events = events.items.items;
 	for (int i = 0; i < 3; i++)
 		start(&spinners[i]);
 	assert_no_error(capture_create(&config, &capture));
 	print_message("%s\n", capture_description(capture));
+	by_bpf = strstr(capture_description(capture), "BPF");
+	if (engine == &capture_cpus_engine && !no_bpf && !by_bpf)
+		part_skipped("BPF's filter", "no BPF program can be loaded here");
+	assert_false(by_bpf && (no_bpf || engine != &capture_cpus_engine));
 	for (int i = 0; i < 2; i++) { /* the third is not ours */
 		threads[i] = (struct capture_thread){ getpid(), spinners[i].tid, 0 };
 		assert_no_error(capture_add_thread(capture, &threads[i], &index));
@@ -248,7 +253,7 @@ static void run_lowered(const struct capture_engine *engine)
 	size_t index;
 
 	if (!make_event("cpu-clock", 1000, &events))
-		skip();
+		skip_because("no event can be opened here");
 	events.items.items[0].attr.freq = 1; /* 1000 is a rate now */
 	config.events = events.items.items;
 	assert_no_error(capture_create(&config, &capture));
@@ -305,7 +310,7 @@ static void test_thread_ends(void **state)
 
 	(void)state;
 	if (!make_event("cpu-clock", PERIOD_NS, &events))
-		skip();
+		skip_because("no event can be opened here");
 	config.events = events.items.items;
 	assert_no_error(capture_create(&config, &capture));
 	assert_no_error(capture_enable(capture));
@@ -411,7 +416,7 @@ static void run_lossy(const struct capture_engine *engine)
 	size_t index;
 
 	if (!make_event("context-switches", 1, &events))
-		skip();
+		skip_because("no event can be opened here");
 	config.events = events.items.items;
 	assert_int_equal(pipe(switcher.go) | pipe(switcher.ping) | pipe(switcher.pong) |
 			 pipe(switcher.rest), 0);
@@ -430,7 +435,7 @@ static void run_lossy(const struct capture_engine *engine)
 	print_message("%llu samples, %llu lost\n", (unsigned long long)received.samples[0],
 		      (unsigned long long)received.lost[0]);
 	if (received.lost_unknown)
-		skip(); /* a kernel that counts losses neither per event nor for BPF */
+		skip_because("this kernel counts losses neither per event nor for BPF");
 	assert_true(received.lost[0] > 0);
 	assert_int_equal(received.samples[0] + received.lost[0], after - before);
 	assert_true(capture_stats(capture).lost_seen <= received.lost[0]);

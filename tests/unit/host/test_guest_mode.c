@@ -26,7 +26,7 @@ static void test_kernels(void **state)
 {
 	(void)state;
 #if !defined(__x86_64__)
-	skip();
+	skip_because("only x86 kernels are doubted");
 #endif
 	/* 6.1 */
 	assert_true(doubts("ffffffff81000000 T _text\n"

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A recording that is large enough to be counted in several threads: what they find together is what the
- * test has put in, and is, to the last number, what one thread finds.
+ * test has put in, and is, to the last number, what one thread finds. How many threads there were is seen where
+ * they take their samples (the linker puts a function of this test in between, tests/unit/meson.build).
  */
 #include "test.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include "fixture.h"
 #include "profile/calltree.h"
@@ -20,6 +23,18 @@
 #define SAMPLES 80000
 #define DEPTH_MAX 12
 
+#define THREADS_MAX 8
+#define MEET_SECONDS 60 /* then there is no other thread */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t arrived;
+	unsigned wanted; /* that have to be there before any goes on */
+	unsigned count;
+	pthread_t threads[THREADS_MAX];
+	uint64_t samples[THREADS_MAX]; /* each thread's own */
+} counters = { .lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER };
+
 static uint64_t own[2][FUNCTIONS], with_callees[2][FUNCTIONS]; /* samples of each VM */
 static uint64_t state = 88172645463325252ULL;
 
@@ -29,6 +44,66 @@ static uint64_t next_random(void)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return state;
+}
+
+static void wait_for_others(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += MEET_SECONDS;
+	pthread_cond_broadcast(&counters.arrived);
+	while (counters.count < counters.wanted)
+		if (pthread_cond_timedwait(&counters.arrived, &counters.lock, &until))
+			return;
+}
+
+/* The caller's number: its place among the threads that count. */
+static unsigned arrive(void)
+{
+	unsigned number = 0;
+
+	pthread_mutex_lock(&counters.lock);
+	while (number < counters.count && !pthread_equal(counters.threads[number], pthread_self()))
+		number++;
+	if (number == counters.count && number < THREADS_MAX) {
+		counters.threads[counters.count++] = pthread_self();
+		wait_for_others();
+	}
+	pthread_mutex_unlock(&counters.lock);
+	return number;
+}
+
+enum perfdata_status __real_session_next_in_part(const struct session *session,
+						 struct perfdata_reader *part,
+						 struct session_sample *ret);
+enum perfdata_status __wrap_session_next_in_part(const struct session *session,
+						 struct perfdata_reader *part,
+						 struct session_sample *ret);
+
+enum perfdata_status __wrap_session_next_in_part(const struct session *session,
+						 struct perfdata_reader *part,
+						 struct session_sample *ret)
+{
+	unsigned number = arrive();
+	enum perfdata_status status = __real_session_next_in_part(session, part, ret);
+
+	if (status == PERFDATA_RECORD && number < THREADS_MAX)
+		counters.samples[number]++;
+	return status;
+}
+
+/* COUNT threads at least, of which each counted some of the samples. */
+static void were_counted_by(unsigned count)
+{
+	uint64_t all = 0;
+
+	assert_in_range(counters.count, count, THREADS_MAX);
+	for (unsigned i = 0; i < counters.count; i++) {
+		assert_true(counters.samples[i] > 0);
+		all += counters.samples[i];
+	}
+	assert_int_equal(all, SAMPLES);
 }
 
 /* A chain through the kernel of VM and a program; the sample's address is not always where it begins. */
@@ -123,6 +198,8 @@ static void open_all(struct opened *opened, bool by_vm, bool chains)
 	profile_keys_add(&opened->options.keys, PROFILE_SYMBOL);
 	opened->options.chains = opened->options.children = chains;
 	assert_no_error(session_open(path, &symbol_options, &opened->session));
+	memset(counters.samples, 0, sizeof(counters.samples));
+	counters.count = 0;
 	/* The file of 9 MB has as many parts; else nothing of this is tested. */
 	assert_in_range(session_part_count(opened->session), 8, 20);
 	opened->profile = profile_create(opened->session, &opened->options);
@@ -140,8 +217,23 @@ static void open_on_one_cpu(struct opened *opened, bool by_vm, bool chains)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	counters.wanted = 1;
 	open_all(opened, by_vm, chains);
+	were_counted_by(1);
+	assert_int_equal(counters.count, 1);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+/* False: this machine has one CPU alone. */
+static bool open_on_several_cpus(struct opened *opened, bool by_vm, bool chains)
+{
+	cpu_set_t all;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	counters.wanted = CPU_COUNT(&all) < 2 ? 1 : 2;
+	open_all(opened, by_vm, chains);
+	were_counted_by(counters.wanted);
+	return counters.wanted > 1;
 }
 
 static const char *name_of(const struct opened *opened, const struct profile_row *row)
@@ -225,6 +317,8 @@ static void trees_are_equal(const struct profile *one, const struct profile *man
 /* Which thread is the quicker one must not be seen: several times each. */
 static void many_threads_find_what_one_finds(void **unused)
 {
+	bool several = true;
+
 	(void)unused;
 	for (int kind = 0; kind < 4; kind++) {
 		bool by_vm = kind & 1, chains = kind & 2;
@@ -234,7 +328,7 @@ static void many_threads_find_what_one_finds(void **unused)
 		for (int i = 0; i < 3; i++) {
 			struct opened many;
 
-			open_all(&many, by_vm, chains);
+			several &= open_on_several_cpus(&many, by_vm, chains);
 			rows_are_equal(&one, &many);
 			if (chains)
 				trees_are_equal(one.profile, many.profile);
@@ -242,6 +336,8 @@ static void many_threads_find_what_one_finds(void **unused)
 		}
 		close_profile(&one);
 	}
+	if (!several)
+		skip_because("this machine has one CPU");
 }
 
 int main(void)

@@ -379,10 +379,8 @@ static void the_vdso_is_this_process_own(void **state)
 	struct error *error = dso_load_symbols(&request, &symbols);
 
 	(void)state;
-	if (error) {
-		error_destroy(error);
-		skip();
-	}
+	if (error)
+		skip_for(error);
 	assert_true(symbol_table_find_name(symbols.table, "__vdso_clock_gettime") ||
 		    symbol_table_find_name(symbols.table, "clock_gettime") ||
 		    symbol_table_find_name(symbols.table, "__kernel_clock_gettime"));
@@ -402,10 +400,8 @@ static void the_kernel_moves_to_where_it_was(void **state)
 	uint64_t distance = 0x2400000;
 
 	(void)state;
-	if (error) {
-		error_destroy(error);
-		skip();
-	}
+	if (error)
+		skip_for(error);
 	/* Again: from the cache now, and the same. */
 	assert_no_error(dso_load_symbols(&request, &then));
 	assert_int_equal(symbol_table_count(now.table), symbol_table_count(then.table));

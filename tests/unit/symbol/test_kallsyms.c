@@ -126,10 +126,8 @@ static void the_running_kernel_is_named(void **state)
 	char type;
 
 	(void)state;
-	if (error) {
-		error_destroy(error);
-		skip();
-	}
+	if (error)
+		skip_for(error);
 	assert_non_null(file);
 	while (fgets(line, sizeof(line), file)) {
 		const struct symbol *symbol;
@@ -154,10 +152,8 @@ static void one_symbol_is_found_by_name(void **state)
 	struct error *error = kallsyms_find_symbol("/proc/kallsyms", "_stext", &address);
 
 	(void)state;
-	if (error) {
-		error_destroy(error);
-		skip();
-	}
+	if (error)
+		skip_for(error);
 	assert_true(address >= 1ULL << 32);
 	assert_error(kallsyms_find_symbol("/proc/kallsyms", "no such symbol", &address),
 		     ERROR_NOT_FOUND);

@@ -239,7 +239,7 @@ static pid_t open_child(const char *path)
 	pid_t child = start(path);
 
 	if (!child)
-		skip();
+		skip_because("this kernel runs no 32-bit programs");
 	open_program(path);
 	add_vdso(child);
 	return child;

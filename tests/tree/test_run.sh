@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tests/run and tests/lab/in_lab.sh, in a tree of made-up tests and with a lab/run and a meson that only
+# pretend: what fails is failed, once and for good; what a sanitizer says is seen where nobody looks at stderr
+# or the exit status; what was skipped and what was run again is told.
+set -u
+faulty=$(dirname "$(realpath "${PERFVISOR:-build/release/perfvisor}")")/tests/faulty
+[ -x "$faulty" ] || { echo "$faulty is not there: no build with sanitizers"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"/{bin,lab,tests/{tree,cli,lab}}
+cp tests/run "$work/tests"
+cp tests/lab/in_lab.sh "$work/tests/lab"
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+# NAME: a test, from standard input
+make_test() {
+	{ echo '#!/bin/bash' && cat; } >"$work/tests/$1.sh"
+	chmod +x "$work/tests/$1.sh"
+}
+# STATUS ARGUMENT…: tests/run with these
+run() {
+	local want=$1 got
+	shift
+	PATH=$work/bin:$PATH FAULTY=$faulty "$work/tests/run" "$@" >"$work/out" 2>&1 </dev/null
+	got=$?
+	[ $got = "$want" ] || complain "tests/run $*: status $got, not $want: $(cat "$work/out")"
+}
+says() { # LINE…: these are lines of it
+	local line
+	for line in "$@"; do
+		grep -qE -e "^ *$line\$" "$work/out" || complain "no line '$line' in: $(cat "$work/out")"
+	done
+}
+ends_with() {
+	[ "$(tail -n 1 "$work/out")" = "$1" ] || complain "the last line is not '$1': $(cat "$work/out")"
+}
+
+cat >"$work/bin/meson" <<'MESON'
+#!/bin/bash
+# Two tests, of which one leaves something out.
+mkdir -p build/asan/meson-logs
+cat >build/asan/meson-logs/testlog.txt <<'LOG'
+=== 1/2 ===
+test:         base_first
+--- stdout ---
+[ RUN      ] one
+skipped: the sea, because it is far
+=== 2/2 ===
+test:         base_second
+LOG
+echo '1/2 base_first OK 0.01s'
+echo '2/2 base_second OK 0.01s'
+MESON
+chmod +x "$work/bin/meson"
+make_test tree/test_good </dev/null
+make_test cli/test_part <<'END'
+echo 'skipped: the moon, because it is day'
+END
+make_test cli/test_nothing <<'END'
+echo 'no sun'
+exit 77
+END
+make_test lab/test_lost <<'END'
+cd "$(dirname "$0")/../.." && . tests/lab/in_lab.sh
+OUT=build/out in_lab 5 -- true
+END
+cat >"$work/lab/run" <<'LAB'
+#!/bin/bash
+# Each time the next line of lab/fate: "STATUS LAST LINE ON STDERR"
+read -r status text <lab/fate
+sed -i 1d lab/fate
+mkdir -p "$OUT"
+echo "$status" >"$OUT/status"
+echo "to stdout"
+echo "of no interest" >&2
+[ -z "$text" ] || echo "$text" >&2
+exit "$status"
+LAB
+chmod +x "$work/lab/run"
+
+# All is well; what was left out is told, and what was run again.
+printf '%s\n' '123 lab: lost: the host died' '123 lab: lost: guest1 crashed' '0' >"$work/lab/fate"
+run 0
+says 'parts skipped: 2:' 'unit base_first: the sea, because it is far' \
+	'cli/test_part: the moon, because it is day' 'skipped +cli/test_nothing +no sun' \
+	'lost to the emulation and run again: 2:' 'lab/test_lost: the host died; build/check/lab-test_lost.log' \
+	'lab/test_lost: guest1 crashed; build/check/lab-test_lost.log' 'longest, in seconds:' '[0-9]+ tree/test_good'
+ends_with '5 passed, 0 failed, 1 skipped'
+[ "$(cat "$work"/build/{out.lost-1,out.lost-2,out}/status | tr '\n' ' ')" = '123 123 0 ' ] ||
+	complain "of the lost attempts is left: $(find "$work/build/out"*)"
+[ "$(grep -cx -e 'to stdout' -e 'of no interest' "$work/build/check/lab-test_lost.log")" = 6 ] ||
+	complain "not all that lab/run said is in the log: $(cat "$work/build/check/lab-test_lost.log")"
+
+# Any other end is a failure at once, and so is a machine that is lost all the time.
+for fate in 1 99 124 125; do
+	printf '%s\n' "$fate lab: why" 0 >"$work/lab/fate"
+	run 1 lab/test_lost
+	says "FAILED +lab/test_lost +[0-9]+ s, status $fate; build/check/lab-test_lost.log:"
+	ends_with '0 passed, 1 failed, 0 skipped'
+	[ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "status $fate: lab/run was run again"
+	[ ! -e "$work/build/out.lost-1" ] || complain 'what an earlier test run lost is kept'
+done
+printf '123 lab: lost: it\n%.0s' 1 2 3 4 5 >"$work/lab/fate"
+run 1 lab/test_lost
+[ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "lab/run was not run four times: $(cat "$work/out")"
+says 'FAILED +lab/test_lost +[0-9]+ s, status 123; .*' 'lost to the emulation and run again: 3:'
+
+# A test is run once, whatever it says.
+make_test lab/test_bad <<'END'
+echo "$0" >>build/runs
+exit 3
+END
+run 1 lab/test_bad
+says 'FAILED +lab/test_bad +[0-9]+ s, status 3; build/check/lab-test_bad.log:'
+[ "$(wc -l <"$work/build/runs")" = 1 ] || complain 'a failed test is run again'
+
+# NAMEs: these alone; none that there is not; none of the lab with --quick.
+run 0 cli/test_part unit
+ends_with '3 passed, 0 failed, 0 skipped'
+run 2 cli/test_part cli/test_pat
+says "tests/run: there is no test 'cli/test_pat'; there are:" unit tree/test_good lab/test_lost
+run 2 test_nothing.sh
+says "tests/run: there is no test 'test_nothing.sh'; there are:" cli/test_nothing
+! grep -q test_good "$work/out" || complain "not near: $(cat "$work/out")"
+run 2 --quick lab/test_bad
+says "tests/run: 'lab/test_bad' needs the lab, which --quick leaves out"
+
+# A sanitizer's report, of a program whose stderr and status nobody looks at.
+report() { # WHAT PATTERN; the test is on standard input
+	make_test cli/test_report
+	run 1 cli/test_report
+	says 'FAILED +cli/test_report +[0-9]+ s, a sanitizer has found something; build/check/cli-test_report.log:'
+	grep -qE "$2" "$work/out" || complain "$1: no '$2' in: $(cat "$work/out")"
+	ends_with '0 passed, 1 failed, 0 skipped'
+}
+read='heap-buffer-overflow' add='runtime error: signed integer overflow' leak='detected memory leaks'
+report read "$read" <<<'$FAULTY read 2>/dev/null | head -n 1'
+report add "$add" <<<'$FAULTY add 2>/dev/null | head -n 1'
+report leak "$leak" <<<'echo $($FAULTY leak 2>&1)'
+report skipped "$read" <<<'$FAULTY read; exit 77'
+report background "$read" <<<'$FAULTY read & sleep 0.5; kill -9 $!; exit 0'
+report 'read in the cage' "$read" <<<'FAULTY_CAGED=read $FAULTY owner'
+report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner; sleep 0.5'
+report 'add in the cage' "$add" <<<'FAULTY_CAGED=add $FAULTY owner'
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$work"
+	cp "$faulty" "$work/faulty"
+	report nobody "$read" <<<'setpriv --reuid=65534 --regid=65534 --clear-groups ./faulty read; exit 0'
+else
+	echo 'skipped: a report of another user, because this is not root'
+fi
+for fault in read add leak; do
+	make_test cli/test_report <<<"\$FAULTY $fault; echo status \$?"
+	run 1 cli/test_report
+	grep -qx 'status 99' "$work/build/check/cli-test_report.log" || complain "$fault: $(cat "$work/out")"
+done
+# Of a process that outlives its test.
+make_test cli/test_report <<<'{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &'
+make_test lab/test_long <<<'touch build/go; sleep 1'
+run 1 cli/test_report lab/test_long
+says 'FAILED +cli/test_report +a sanitizer found something after its end; build/check/cli-test_report.log:'
+ends_with '2 passed, 1 failed, 0 skipped'
+exit $status
