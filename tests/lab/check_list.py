@@ -71,7 +71,7 @@ def check_vms(host, way, threads, memory):
         check(len(others) == 1 and others[0]["name"] == "guest1" and
               others[0]["vmm"] == "qemu" and [n for n, _ in vcpus_of(others[0])] == [0, 1],
               f"{where}: guest1 is {others}")
-        check(not memory or others[0]["memory_bytes"] == 448 << 20, f"{where}: memory of guest1")
+        check(not memory or others[0]["memory_bytes"] == 512 << 20, f"{where}: memory of guest1")
     else:
         check(not others, f"{where}: others: {others}")
     # The zoo's VMs run no kernel. Without BPF, guest1's QEMU is asked.

@@ -19,7 +19,7 @@ in_host() {
 		--add tests/lab/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed on a host with $kernel"; exit 1; }
 }
-in_host 6.1 --guests 1 --guest-mem 448 --guest-cpus 2
+in_host 6.1 --guests 1
 in_host sid --no-guest
 in_host 5.10 --no-guest
 python3 tests/lab/check_list.py "$work"
