@@ -95,6 +95,15 @@ ends_with '5 passed, 0 failed, 1 skipped'
 [ "$(grep -cx -e 'to stdout' -e 'of no interest' "$work/build/check/lab-test_lost.log")" = 6 ] ||
 	complain "not all that lab/run said is in the log: $(cat "$work/build/check/lab-test_lost.log")"
 
+# The longest comes first the next time: seen where one runs at a time.
+echo 'echo 1' >"$work/bin/nproc"
+chmod +x "$work/bin/nproc"
+echo 7 >"$work/build/check/cli-test_part.seconds"
+run 0 --quick cli/test_part tree/test_good
+[ "$(sed -nE 's/^ok +([^ ]+).*/\1/p' "$work/out" | xargs)" = 'cli/test_part tree/test_good' ] ||
+	complain "not the longest first: $(cat "$work/out")"
+rm "$work/bin/nproc"
+
 # Any other end is a failure at once, and so is a machine that is lost all the time.
 for fate in 1 99 124 125; do
 	printf '%s\n' "$fate lab: why" 0 >"$work/lab/fate"
@@ -128,6 +137,11 @@ says "tests/run: there is no test 'test_nothing.sh'; there are:" cli/test_nothin
 ! grep -q test_good "$work/out" || complain "not near: $(cat "$work/out")"
 run 2 --quick lab/test_bad
 says "tests/run: 'lab/test_bad' needs the lab, which --quick leaves out"
+
+# make hands them on, and knows its own targets.
+grep -qx 'tests/run --quick lab/test_list unit' <<<"$(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)" ||
+	complain "make check-quick NAME…: $(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)"
+grep -qx 'tests/run ' <<<"$(MAKEFLAGS='' make -n clean check 2>&1)" || complain 'make clean check runs something else'
 
 # A sanitizer's report, of a program whose stderr and status nobody looks at.
 report() { # WHAT PATTERN; the test is on standard input
