@@ -151,14 +151,15 @@ report() { # WHAT PATTERN; the test is on standard input
 	grep -qE "$2" "$work/out" || complain "$1: no '$2' in: $(cat "$work/out")"
 	ends_with '0 passed, 1 failed, 0 skipped'
 }
+wait_for_report='until grep -qs heap-buffer-overflow build/check/reports/cli-test_report/*; do sleep 0.1; done'
 read='heap-buffer-overflow' add='runtime error: signed integer overflow' leak='detected memory leaks'
 report read "$read" <<<'$FAULTY read 2>/dev/null | head -n 1'
 report add "$add" <<<'$FAULTY add 2>/dev/null | head -n 1'
 report leak "$leak" <<<'echo $($FAULTY leak 2>&1)'
 report skipped "$read" <<<'$FAULTY read; exit 77'
-report background "$read" <<<'$FAULTY read & sleep 0.5; kill -9 $!; exit 0'
+report background "$read" <<<"\$FAULTY read & $wait_for_report; kill -9 \$!; exit 0"
 report 'read in the cage' "$read" <<<'FAULTY_CAGED=read $FAULTY owner'
-report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner; sleep 0.5'
+report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner'
 report 'add in the cage' "$add" <<<'FAULTY_CAGED=add $FAULTY owner'
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
@@ -174,7 +175,7 @@ for fault in read add leak; do
 done
 # Of a process that outlives its test.
 make_test cli/test_report <<<'{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &'
-make_test lab/test_long <<<'touch build/go; sleep 1'
+make_test lab/test_long <<<"touch build/go; $wait_for_report"
 run 1 cli/test_report lab/test_long
 says 'FAILED +cli/test_report +a sanitizer found something after its end; build/check/cli-test_report.log:'
 ends_with '2 passed, 1 failed, 0 skipped'
