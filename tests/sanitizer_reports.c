@@ -11,17 +11,20 @@
  * does not use, and a child of it waits at the other end. What comes is put into LOG_PATH.caged.PID; where
  * nothing comes there is no such file. The report ends where the sanitizer wants to know which files are
  * mapped, which the cage does not admit: the child, whose addresses are the same, names the place.
+ * Until it is done the child has a lock on the folder, which tests/run waits for.
  * libubsan reads its options when it has first something to say, which the cage does not admit either: it is
  * given something to say before, and keeps from looking for the callers, which takes long.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/file.h>
 #include <sanitizer/common_interface_defs.h>
 
 #include "host/cage.h"
@@ -104,8 +107,21 @@ static void wake_libubsan(void)
 		say(&place, (void *)1, (void *)1);
 }
 
+static int lock_folder(const char *path)
+{
+	char folder[PATH_MAX];
+	int fd;
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_SH) < 0)
+		abort();
+	return fd;
+}
+
 static void let_reports_out(const char *path)
 {
+	int folder = lock_folder(path);
 	pid_t caged = getpid();
 	int ends[2];
 
@@ -122,6 +138,7 @@ static void let_reports_out(const char *path)
 		wait_for_report(ends[0], path, caged);
 		_exit(0);
 	}
+	close(folder); /* the child has it, too */
 	close(ends[0]);
 	dup2(ends[1], STDOUT_FILENO);
 	close(ends[1]);

@@ -95,6 +95,15 @@ ends_with '5 passed, 0 failed, 1 skipped'
 [ "$(grep -cx -e 'to stdout' -e 'of no interest' "$work/build/check/lab-test_lost.log")" = 6 ] ||
 	complain "not all that lab/run said is in the log: $(cat "$work/build/check/lab-test_lost.log")"
 
+# The longest comes first the next time: seen where one runs at a time.
+echo 'echo 1' >"$work/bin/nproc"
+chmod +x "$work/bin/nproc"
+echo 7 >"$work/build/check/cli-test_part.seconds"
+run 0 --quick cli/test_part tree/test_good
+[ "$(sed -nE 's/^ok +([^ ]+).*/\1/p' "$work/out" | xargs)" = 'cli/test_part tree/test_good' ] ||
+	complain "not the longest first: $(cat "$work/out")"
+rm "$work/bin/nproc"
+
 # Any other end is a failure at once, and so is a machine that is lost all the time.
 for fate in 1 99 124 125; do
 	printf '%s\n' "$fate lab: why" 0 >"$work/lab/fate"
@@ -129,6 +138,11 @@ says "tests/run: there is no test 'test_nothing.sh'; there are:" cli/test_nothin
 run 2 --quick lab/test_bad
 says "tests/run: 'lab/test_bad' needs the lab, which --quick leaves out"
 
+# make hands them on, and knows its own targets.
+grep -qx 'tests/run --quick lab/test_list unit' <<<"$(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)" ||
+	complain "make check-quick NAME…: $(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)"
+grep -qx 'tests/run ' <<<"$(MAKEFLAGS='' make -n clean check 2>&1)" || complain 'make clean check runs something else'
+
 # A sanitizer's report, of a program whose stderr and status nobody looks at.
 report() { # WHAT PATTERN; the test is on standard input
 	make_test cli/test_report
@@ -137,14 +151,15 @@ report() { # WHAT PATTERN; the test is on standard input
 	grep -qE "$2" "$work/out" || complain "$1: no '$2' in: $(cat "$work/out")"
 	ends_with '0 passed, 1 failed, 0 skipped'
 }
+wait_for_report='until grep -qs heap-buffer-overflow build/check/reports/cli-test_report/*; do sleep 0.1; done'
 read='heap-buffer-overflow' add='runtime error: signed integer overflow' leak='detected memory leaks'
 report read "$read" <<<'$FAULTY read 2>/dev/null | head -n 1'
 report add "$add" <<<'$FAULTY add 2>/dev/null | head -n 1'
 report leak "$leak" <<<'echo $($FAULTY leak 2>&1)'
 report skipped "$read" <<<'$FAULTY read; exit 77'
-report background "$read" <<<'$FAULTY read & sleep 0.5; kill -9 $!; exit 0'
+report background "$read" <<<"\$FAULTY read & $wait_for_report; kill -9 \$!; exit 0"
 report 'read in the cage' "$read" <<<'FAULTY_CAGED=read $FAULTY owner'
-report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner; sleep 0.5'
+report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner'
 report 'add in the cage' "$add" <<<'FAULTY_CAGED=add $FAULTY owner'
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
@@ -160,7 +175,7 @@ for fault in read add leak; do
 done
 # Of a process that outlives its test.
 make_test cli/test_report <<<'{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &'
-make_test lab/test_long <<<'touch build/go; sleep 1'
+make_test lab/test_long <<<"touch build/go; $wait_for_report"
 run 1 cli/test_report lab/test_long
 says 'FAILED +cli/test_report +a sanitizer found something after its end; build/check/cli-test_report.log:'
 ends_with '2 passed, 1 failed, 0 skipped'

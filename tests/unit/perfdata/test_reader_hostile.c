@@ -79,6 +79,7 @@ static void cut_off_at_every_byte(void **state)
 	for (size_t i = 0; i < RECORDINGS; i++) {
 		_cleanup_buffer_ struct buffer file;
 		struct summary whole;
+		size_t most = 0;
 
 		read_golden(recordings[i], &file);
 		whole = summarise(file.data, file.size);
@@ -91,12 +92,14 @@ static void cut_off_at_every_byte(void **state)
 			if (part.records.count)
 				assert_memory_equal(part.records.items, whole.records.items,
 						    part.records.count * sizeof(uint64_t));
+			most = part.records.count > most ? part.records.count : most;
 			/* What is missing without a word would be a wrong number. */
 			if (part.opened && part.status == PERFDATA_END && !part.truncated &&
 			    part.records.count < whole.records.count)
 				assert_non_null(strstr(recordings[i], "pipe"));
 			vector_deinit(&part.records);
 		}
+		assert_true(most > whole.records.count / 2); /* or nothing was compared */
 		vector_deinit(&whole.records);
 	}
 }

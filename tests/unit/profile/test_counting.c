@@ -247,6 +247,7 @@ static void every_sample_counts_once(void **unused)
 {
 	struct opened opened;
 	uint64_t counted = 0;
+	unsigned named = 0;
 
 	(void)unused;
 	open_all(&opened, true, true);
@@ -257,11 +258,13 @@ static void every_sample_counts_once(void **unused)
 		counted += row->count;
 		if (sscanf(name_of(&opened, row), "function_%u", &function) != 1)
 			continue;
+		named++;
 		assert_in_range(function, 0, FUNCTIONS - 1);
 		assert_int_equal(row->count, own[vm][function]);
 		assert_int_equal(row->children, 1000 * with_callees[vm][function]);
 	}
 	assert_int_equal(counted, SAMPLES);
+	assert_int_equal(named, 2 * FUNCTIONS);
 	close_profile(&opened);
 }
 
