@@ -24,6 +24,7 @@ host_fill_image() {
 	image_add_program "$root" "$(command -v perf)" /usr/bin/perf
 	image_add_program "$root" "$(command -v bash)" /usr/bin/bash
 	image_add_program "$root" "$(command -v socat)" /usr/bin/socat
+	image_add_program "$root" "$(command -v flock)" /usr/bin/flock
 	image_add_busybox "$root"
 	for rom in "${ARCH_ROMS[@]}"; do
 		file=$(host_find_rom "$rom") || die "QEMU's $rom is not installed; run scripts/setup"
@@ -42,7 +43,8 @@ host_prepare() {
 	kernel_get "$OPT_HOST_KERNEL"
 	HOST_KERNEL_DIR=$KERNEL_DIR
 	HOST_KERNEL_FILE=$KERNEL_DIR/vmlinuz
-	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)" "$(command -v socat)")
+	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)" "$(command -v socat)"
+		"$(command -v flock)")
 	mapfile -t libraries < <(image_libraries "${inputs[@]}")
 	inputs+=("${libraries[@]}" "$(command -v busybox)" "$WORKLOAD_PROGRAMS" "$KERNEL_DIR/release"
 		"$LAB_ROOT"/lab/lib/{host,image}.sh "$LAB_ROOT/lab/arch/$OPT_ARCH.sh")
