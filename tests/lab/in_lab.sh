@@ -16,3 +16,7 @@ in_lab() {
 	done
 	return $status
 }
+
+# For lab/run: record_known.sh in the host, and a perfvisor that looks at recordings without sanitizers.
+# shellcheck disable=SC2034
+records=(--add tests/lab/record_known.sh --add build/release/perfvisor:/usr/local/bin/perfvisor-release)
