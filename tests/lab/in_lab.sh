@@ -17,6 +17,7 @@ in_lab() {
 	return $status
 }
 
-# For lab/run: record_known.sh in the host, and a perfvisor that looks at recordings without sanitizers.
+# For lab/run: what scripts in the host make recordings with, and a perfvisor without sanitizers to look at them.
 # shellcheck disable=SC2034
-records=(--add tests/lab/record_known.sh --add build/release/perfvisor:/usr/local/bin/perfvisor-release)
+records=(--add tests/lab/waits.sh --add tests/lab/record_known.sh
+	--add build/release/perfvisor:/usr/local/bin/perfvisor-release)

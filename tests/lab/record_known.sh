@@ -35,7 +35,7 @@ begin_known() {
 
 # FILE: whether all that is WANTED is there; what is not is told. By a perfvisor without sanitizers.
 has_wanted() {
-	perfvisor-release script --max-stack 1000 -i "$1" -F comm,ip,sym | WANTED=$WANTED awk '
+	perfvisor-release script --max-stack 1000 -i "$1" -F comm,ip,sym 2>/dev/null | WANTED=$WANTED awk '
 		function word(line, number, words) {
 			split(line, words, " ")
 			return words[number]
@@ -69,18 +69,32 @@ has_wanted() {
 		}'
 }
 
-record_known() {
-	local seconds=$1 most=$(($1 * MOST_TIMES)) file=$2
-	local SAID=/tmp/record_known.err RECORDER WANTED
-	WANTED=$(cat)
+# until_there SECONDS LOOK COMMAND…: the COMMAND with a number of seconds, again with twice as many until LOOK succeeds.
+until_there() {
+	local seconds=$1 most=$(($1 * MOST_TIMES)) look=$2
 	shift 2
 	for (( ; ; seconds *= 2)); do
-		begin_known --duration "$seconds" -o "$file" "$@" || return
-		wait $RECORDER || { cat $SAID; return 1; }
-		tail -n 1 $SAID
-		[ -n "$WANTED" ] || return 0
-		has_wanted "$file" && return
-		[ $((seconds * 2)) -le "$most" ] || { echo "that is too little in $seconds seconds"; return 1; }
-		echo "recorded again, for $((seconds * 2)) seconds"
+		"$@" "$seconds" || return
+		"$look" && return
+		[ $((seconds * 2)) -le "$most" ] || { echo "too little after $seconds seconds: $*"; return 1; }
+		echo "again, for $((seconds * 2)) seconds: $*"
 	done
+}
+
+record_once() {
+	rm -rf "$FILE"
+	begin_known -o "$FILE" "${@:1:$#-1}" --duration "${!#}" || return
+	wait $RECORDER || { cat $SAID; return 1; }
+	tail -n 1 $SAID
+}
+
+look_at_file() {
+	[ -z "$WANTED" ] || has_wanted "$FILE"
+}
+
+record_known() {
+	local seconds=$1 FILE=$2 SAID=/tmp/record_known.err RECORDER WANTED
+	WANTED=$(cat)
+	shift 2
+	until_there "$seconds" look_at_file record_once "$@"
 }
