@@ -15,7 +15,7 @@ MOST = 1 / 2
 MOST_BEHIND = 1 / 20
 
 
-def from_first_whole(what, chains, user_of, is_whole, place_of):
+def from_first_whole(what, chains, user_of, is_whole, place_of, most=MOST):
     """
     Of CHAINS, in the order of time, those of each process on each vCPU from the first on that is whole: all of
     these are to be right. USER_OF tells a chain's user frames, PLACE_OF (vCPU, pid).
@@ -31,7 +31,7 @@ def from_first_whole(what, chains, user_of, is_whole, place_of):
             left_out.append(chain)
             behind += any(pid == place[1] for _, pid in begun)
     longer = [user_of(chain) for chain in left_out if len(user_of(chain)) > 1]
-    check(len(left_out) <= MOST * len(chains) and behind <= MOST_BEHIND * len(chains) and not longer,
+    check(len(left_out) <= most * len(chains) and behind <= MOST_BEHIND * len(chains) and not longer,
           f"{what}: {len(left_out)} of {len(chains)} chains left out, from before the program's unwind data were read "
-          f"(at most half; {behind} of them behind other vCPUs), with one user frame; with more: {longer[:2]}")
+          f"(at most {most}; {behind} of them behind other vCPUs), with one user frame; with more: {longer[:2]}")
     return kept

@@ -15,7 +15,7 @@ look() {
 			if (sample)
 				print sample, "- -"
 			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
-			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3) " " $2
+			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3) " " ($2 ~ /^0x/ ? $1 : $2)
 		}
 		sample && /^(VM: *[0-9]+ VCPU:-?[0-9]+)? *[0-9a-f]+ *$/ {
 			gsub(/VM:|VCPU:/, "")

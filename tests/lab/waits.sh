@@ -4,13 +4,11 @@
 
 # wait_for COMMAND…: until it succeeds, for two minutes at most; how long that takes is the emulation's affair
 wait_for() {
-	local tries
-	for ((tries = 0; tries < 1200; tries++)); do
-		"$@" && return
-		sleep 0.1
+	local end=$((SECONDS + 120))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { echo "not so after two minutes: $*"; return 1; }
+		sleep 0.2
 	done
-	echo "not so after two minutes: $*"
-	return 1
 }
 
 # disk_of GUEST: the lab deleted the file that is the guest's disk; QEMU has it
