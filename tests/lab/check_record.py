@@ -121,6 +121,7 @@ def check_chacha(name, rows, guest2):
           f"{name}: guest2's kernel samples while both recorded: {counts[0]} of {len(kernels[0])}, stock perf's "
           f"{counts[1]} of {len(kernels[1])}: at least 300, and 0.9 of perf's")
     bound = 5 * sum(0.25 / max(count, 1) for count in counts) ** 0.5 + 0.01
+    # Most of guest2's time; 0.35 was seen where two recorders' interrupts take a busy host's.
     check(ours >= 0.2 and abs(ours - theirs) <= bound,
           f"{name}: chacha has {ours:.3f} of {counts[0]} of these; stock perf: {theirs:.3f} of {counts[1]}; "
           f"bound {bound:.3f}")

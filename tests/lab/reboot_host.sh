@@ -6,11 +6,15 @@ set -u
 . /root/waits.sh
 guest=/run/lab/guest1
 
-# sampled FILE COUNT BOOT: whether FILE, which is being recorded, has COUNT samples in chacha_permute of that boot
+# sampled FILE COUNT BOOT: whether FILE, which is being recorded, has COUNT samples in chacha_permute of that boot. A
+# recording that goes on has no names yet.
 sampled() {
 	local address
 	address=$(grep -ao 'TRUTH reader [0-9]* [0-9a-f]*' $guest/console.log | awk -v boot="$3" 'NR == boot { print $4 }')
-	[ "$(perfvisor-release script -i "$1" --max-stack 1 -F ip,sym 2>/dev/null | grep -c "^[[:space:]]*${address%???}[01]")" -ge "$2" ]
+	sleep 1
+	perfvisor-release script -i "$1" --max-stack 1 -F ip 2>/dev/null |
+		awk -v start="$address" -v end="$(printf %x $((0x$address + 0x200)))" -v count="$2" \
+			'$1 "" >= start && $1 "" < end { found++ } END { exit found < count }'
 }
 # symbols_read TIMES: whether the recorder has read the guest's symbols so often
 symbols_read() {

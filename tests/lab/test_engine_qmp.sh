@@ -36,8 +36,9 @@ until_there 6 data_are_there record_data || exit
 "$perfvisor" script -i "$out/data" -F machine_pid,vcpu,comm,pid,ip,sym >"$out/script"
 "$perfvisor" report -i "$out/data" >"$out/report"
 
-goes_on() {
-	monitor "info status" | grep -q running
+# Nobody asks QEMU while the guest is made to go on: its socket takes one client at a time.
+is_gone() {
+	! pgrep -f -- "--engine qmp -p $QEMU_PID " >/dev/null
 }
 for i in 1 2 3 4; do
 	"${record[@]}" -F 1000 -o "$out/killed" 2>"$out/killed.err" &
@@ -46,7 +47,7 @@ for i in 1 2 3 4; do
 	sleep 1 # somewhere between two looks, or in one
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
-	wait_for goes_on
+	wait_for is_gone
 	monitor "info status"
 done >"$out/killed.status"
 monitor stop
