@@ -25,7 +25,11 @@ def is_dynamic(line):
 
 def compare_lines(what, ours, truth):
     ours = [line for line in ours.splitlines() if not is_dynamic(line)]
-    truth = [line for line in truth.splitlines() if not is_dynamic(line)]
+    lines = truth.splitlines()
+    truth = [line for line in lines if not is_dynamic(line)]
+    left_out = len(lines) - len(truth)
+    if left_out > 0.01 * len(lines):
+        complain(f"{what}: {left_out} of {len(lines)} lines are left out, as dynamic: more than 0.01")
     if len(truth) < 1:
         complain(f"{what}: the guest said nothing")
     for number, (mine, its) in enumerate(zip(ours, truth)):
@@ -34,7 +38,7 @@ def compare_lines(what, ours, truth):
             break
     if len(ours) != len(truth):
         complain(f"{what}: {len(ours)} lines, the guest has {len(truth)}")
-    print(f"{what}: {len(truth)} lines")
+    print(f"{what}: {len(truth)} lines; {left_out} left out")
 
 
 def parse_truth():
@@ -97,6 +101,9 @@ def compare_processes():
         still += 1
     if still < 30 or mapped < 6:
         complain(f"only {still} processes and {mapped} address spaces could be compared")
+    # Workers of the kernel come and go.
+    if still < 0.9 * len(truth):
+        complain(f"only {still} of {len(truth)} processes were there still: less than 0.9")
     deleted = sum(" (deleted)" in line for process in truth.values() for line in process["maps"])
     if not deleted:
         complain("no mapping of a removed file was compared")

@@ -1,25 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: has guest1 record itself by stock perf (guest_perf.sh), records it at the same time,
-# and leaves both recordings in $OUT. The lab deleted the file that is the guest's disk; QEMU has it.
+# and leaves both recordings in $OUT, and what both clocks said at one moment.
 set -u
-guest=/run/lab/guest1
-disk=
-for fd in /proc/"$(<$guest/pid)"/fd/*; do
-	[[ $(readlink "$fd") != *truth.img* ]] || disk=$fd
-done
-# said PATTERN: waits until it is on the guest's console, and prints it
-said() {
-	for _ in $(seq 300); do
-		grep -ao "$1" $guest/console.log && return
-		sleep 0.2
-	done
-	echo "the guest did not say $1"
-	return 1
-}
-printf record | dd of="$disk" conv=notrunc,fsync 2>/dev/null
-said 'PERF BEGINS' || exit 1
-perfvisor record --max-overhead 100 -g --duration 11 -F 997 -o /tmp/beside || exit
+. /root/waits.sh
+. /root/record_known.sh
+console=/run/lab/guest1/console.log
+tell guest1 record
+wait_for grep -aq 'PERF BEGINS [0-9.]*' $console || exit
+echo "$(sed -n 's/.*PERF BEGINS \([0-9.]*\).*/\1/p' $console) $(cut -d ' ' -f 1 /proc/uptime)" >"$OUT/clocks"
+record_known 6 /tmp/beside -g -F 997 <<<'1300 known_[a-z]*_leaf' || exit
 cp /tmp/beside "$OUT/"
-bytes=$(said 'PERF WROTE [0-9]* BYTES' | tr -dc 0-9)
-head -c "$bytes" "$disk" >"$OUT/guest.perf.data"
+tell guest1 finish
+wait_for grep -aq 'PERF WROTE [0-9]* BYTES' $console || exit
+head -c "$(sed -n 's/.*PERF WROTE \([0-9]*\) BYTES.*/\1/p' $console)" "$(disk_of guest1)" >"$OUT/guest.perf.data"

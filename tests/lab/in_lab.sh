@@ -27,3 +27,8 @@ in_lab() {
 	rm -f "$errors"
 	return $status
 }
+
+# For lab/run: what scripts in the host make recordings with, and a perfvisor without sanitizers to look at them.
+# shellcheck disable=SC2034
+records=(--add tests/lab/waits.sh --add tests/lab/record_known.sh
+	--add build/release/perfvisor:/usr/local/bin/perfvisor-release)

@@ -6,7 +6,7 @@
 set -u
 cd "$1" || exit
 perfvisor=${PERFVISOR:?}
-"$perfvisor" script --max-stack 1000 -i chains -F comm,pid,ip,sym >./script || exit
+"$perfvisor" script --max-stack 1000 -i chains -F machine_pid,vcpu,comm,pid,ip,sym >./script || exit
 "$perfvisor" report -i chains >./report || exit
 "$perfvisor" script -i kernel_only -F comm,pid,ip >kernel_only.script || exit
 for part in "${@:2}"; do
@@ -21,8 +21,11 @@ for part in "${@:2}"; do
 	host)
 		perf script -i chains -F comm,pid,ip,sym >perf_script 2>perf_script.err || exit
 		;;
-	beside | without_sp | scanned)
-		"$perfvisor" script --max-stack 1000 -i "$part" -F comm,pid,ip,sym >"$part.script" || exit
+	beside)
+		"$perfvisor" script --max-stack 1000 -i beside -F comm,pid,time,ip,sym >beside.script || exit
+		;;
+	without_sp | scanned)
+		"$perfvisor" script --max-stack 1000 -i "$part" -F machine_pid,vcpu,comm,pid,ip,sym >"$part.script" || exit
 		"$perfvisor" report -i "$part" --sort vm >"$part.report" || exit
 		;;
 	esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # look_at_recordings.sh FOLDER: what two readers find in each recording NAME.data there. It leaves NAME.samples
-# (stock perf's view: "MISC PID TID IP VM VCPU", in hexadecimal but for the ids, "-" where perf knows no VM),
-# NAME.perf_ips, and perfvisor's NAME.ips and NAME.report.
+# (stock perf's view: "MISC PID TID IP TIME VM VCPU", in hexadecimal but for the ids and the time in ns, "-" where
+# perf knows no VM), NAME.perf_ips, and perfvisor's NAME.ips and NAME.report.
 set -u
 cd "$1" || exit
 perfvisor=${PERFVISOR:?}
@@ -15,7 +15,7 @@ look() {
 			if (sample)
 				print sample, "- -"
 			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
-			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
+			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3) " " ($2 ~ /^0x/ ? $1 : $2)
 		}
 		sample && /^(VM: *[0-9]+ VCPU:-?[0-9]+)? *[0-9a-f]+ *$/ {
 			gsub(/VM:|VCPU:/, "")

@@ -1,19 +1,43 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the lab's host: records guest1 (reboot_workload.sh) until it has booted a second time and runs; and
-# from there on its call chains, until its QEMU ends.
+# from there on its call chains, until its QEMU ends. Each step waits until enough was sampled.
 set -u
+. /root/waits.sh
 guest=/run/lab/guest1
+
+# sampled FILE COUNT BOOT: whether FILE, which is being recorded, has COUNT samples in chacha_permute of that boot. A
+# recording that goes on has no names yet.
+sampled() {
+	local address
+	address=$(grep -ao 'TRUTH reader [0-9]* [0-9a-f]*' $guest/console.log | awk -v boot="$3" 'NR == boot { print $4 }')
+	sleep 1
+	perfvisor-release script -i "$1" --max-stack 1 -F ip 2>/dev/null |
+		awk -v start="$address" -v end="$(printf %x $((0x$address + 0x200)))" -v count="$2" \
+			'$1 "" >= start && $1 "" < end { found++ } END { exit found < count }'
+}
+# symbols_read TIMES: whether the recorder has read the guest's symbols so often
+symbols_read() {
+	[ "$(grep -c 'symbols now' "$OUT/err")" -ge "$1" ]
+}
+boots() {
+	[ "$(grep -ac 'TRUTH reader' $guest/console.log)" -ge "$1" ]
+}
+
 perfvisor symbols >/dev/null || exit # so that its kernel is known from before
 perfvisor record --max-overhead 100 -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
 recorder=$!
-for _ in $(seq 600); do
-	[ "$(grep -c 'TRUTH reader' $guest/console.log)" -ge 2 ] && break
-	sleep 0.2
-done
+wait_for sampled /tmp/reboot 100 1
+tell guest1 reload
+wait_for grep -aq 'TRUTH module' $guest/console.log
+wait_for symbols_read 2
+tell guest1 reboot
+wait_for boots 2
 perfvisor record -v -g --max-overhead 100 --vm guest1 -o /tmp/ended 2>"$OUT/ended.err" &
 ended=$!
-sleep 12
+wait_for symbols_read 3
+wait_for sampled /tmp/reboot 200 2
+wait_for sampled /tmp/ended 600 2
 kill -INT $recorder
 wait $recorder || exit
 kill "$(<$guest/pid)"

@@ -5,6 +5,8 @@
 # Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status and NAME.data. Scopes:
 # "shares", what guest kernels matter for; "short", also what the host's kernel matters for; "all".
 set -u
+. /root/waits.sh
+. /root/record_known.sh
 scope=$1
 
 # record NAME OPTION… : to /tmp/NAME
@@ -23,13 +25,13 @@ keep() {
 	done
 }
 
-# Until the recorder whose stderr is FILE has begun, for at most a minute: how long that takes is
-# the emulation's affair.
+# Until the recorder whose stderr is FILE has begun
 wait_for_beginning() {
-	for _ in $(seq 300); do
-		grep -q '^perfvisor: recording' "$1" && return
-		sleep 0.2
-	done
+	wait_for grep -q '^perfvisor: recording' "$1"
+}
+# samples_of FILE PID: how many are of the guest of that VM
+samples_of() {
+	perfvisor-release script -i "$1" -F machine_pid,vcpu,ip 2>/dev/null | grep -c "^ *VM: *$2 "
 }
 
 truth() {
@@ -44,13 +46,26 @@ trap 'cp /run/lab/guest1/console.log "$OUT/guest1.end"; cp /run/lab/guest2/conso
 truth
 # What stock perf finds in the same guest at the same time: no two seconds of an emulated guest are alike.
 # perf gives up where a thread ends while it opens events (QEMU's workers do).
-record two -c 1000000 -- sh -c "
-	for _ in 1 2 3 4 5; do
-		perf kvm --guest record -q -e cpu-clock -c 1000000 -o /tmp/perf -p $(cat /run/lab/guest2/pid) \
-			sleep 4 >/dev/null 2>&1 && exit
-	done
-	exit 1"
-cp /run/lab/guest1/console.log "$OUT/guest1.console"
+record_two() {
+	cp /run/lab/guest1/console.log "$OUT/guest1.before"
+	record two -c 1000000 -- sh -c "
+		for _ in 1 2 3 4 5; do
+			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 -o /tmp/perf \
+				-p $(cat /run/lab/guest2/pid) sleep $1 >/dev/null 2>&1 && exit
+		done
+		exit 1"
+	cp /run/lab/guest1/console.log "$OUT/guest1.console"
+}
+shares_told() {
+	grep -ac '^SHARE' "$OUT/$1"
+}
+two_are_there() {
+	WANTED='450 ^user7525 hot_[ab]' has_wanted /tmp/two &&
+		[ "$(samples_of /tmp/two "$(cat /run/lab/guest2/pid)")" -ge 700 ] &&
+		[ "$(perfvisor-release script -i /tmp/perf -F ip 2>/dev/null | grep -c .)" -ge 700 ] &&
+		[ $(($(shares_told guest1.console) - $(shares_told guest1.before))) -ge 6 ]
+}
+until_there 4 two_are_there record_two || exit
 keep perf
 [ "$scope" = shares ] && exit
 record host --host --duration 2
@@ -70,13 +85,19 @@ look_at_costs() {
 		"/proc/$(cat /run/lab/guest2/pid)/task/"*/schedstat
 }
 sysctl -q -w kernel.bpf_stats_enabled=1
-perfvisor record -g -v --vm guest2 -F 997 --max-overhead 1 --duration 8 -o /tmp/budget 2>"$OUT/budget.err" &
+perfvisor record -g -v --vm guest2 -F 997 --max-overhead 1 -o /tmp/budget 2>"$OUT/budget.err" &
 recorder=$!
-wait_for_beginning "$OUT/budget.err"
-sleep 4
+# Until the rate has come down, and stays for four looks of the recorder at what it costs.
+wait_for grep -q 'sampling at .* Hz: at' "$OUT/budget.err"
+for _ in $(seq 60); do
+	changes=$(grep -c 'sampling at .* Hz: at' "$OUT/budget.err")
+	sleep 2
+	[ "$changes" != "$(grep -c 'sampling at .* Hz: at' "$OUT/budget.err")" ] || break
+done
 look_at_costs $recorder >"$OUT/budget.before"
 sleep 3
 look_at_costs $recorder >"$OUT/budget.after"
+kill -INT $recorder
 wait $recorder
 echo $? >"$OUT/budget.status"
 sysctl -q -w kernel.bpf_stats_enabled=0
@@ -131,30 +152,50 @@ cp /tmp/nobody/least /tmp/
 keep least debugfs unknown
 
 # One guest is looked at once at a time, where 64 are: guest1's processes are read when guest2 was last.
-PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
-	for _ in \$(seq 150); do
-		[ \$(grep -c ' runs Linux ' $OUT/views.err) -ge 2 ] && break
-		sleep 0.2
-	done
-	sleep 6"
-perfvisor report -i /tmp/views --sort vm,gcomm,dso,sym >"$OUT/views.names" 2>&1
+record_views() {
+	PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
+		for _ in \$(seq 600); do
+			[ \$(grep -c ' runs Linux ' $OUT/views.err) -ge 2 ] && break
+			sleep 0.2
+		done
+		sleep $1"
+	perfvisor-release report -i /tmp/views --sort vm,gcomm,dso,sym >"$OUT/views.names" 2>&1
+}
+views_are_there() {
+	grep -q 'guest1.* hot_[ab]' "$OUT/views.names" && grep -q 'guest2.* chacha_permute' "$OUT/views.names"
+}
+until_there 3 views_are_there record_views || exit
 
 # Beside QEMU a VMM of another kind; it ends while the others are recorded, and one starts.
-tinyvm --vcpus 1 --seconds 14 >/dev/null &
-echo $! >"$OUT/first.pid"
-(
-	sleep 14
-	exec tinyvm --vcpus 1 --seconds 5 >/dev/null
-) &
-echo $! >"$OUT/second.pid"
-sleep 1
-record side --duration 16 -F 250
-wait
+record_side() {
+	tinyvm --vcpus 1 >/dev/null &
+	echo $! >"$OUT/first.pid"
+	record side -F 250 -- sh -c "
+		sleep $1
+		kill $!
+		tinyvm --vcpus 1 >/dev/null &
+		echo \$! >$OUT/second.pid
+		sleep $1
+		kill \$!"
+	wait $!
+}
+side_is_there() {
+	for pid in "$OUT/pids" "$OUT/first.pid" "$OUT/second.pid"; do
+		for pid in $(cat "$pid"); do
+			[ "$(samples_of /tmp/side "$pid")" -ge 150 ] || return
+		done
+	done
+}
+until_there 4 side_is_there record_side || exit
 
 # Named VMs that end, end the recording.
-tinyvm --vcpus 1 --seconds 12 >/dev/null &
-sleep 1
-record named -F 250 -p $!
+tinyvm --vcpus 1 >/dev/null &
+named=$!
+record named -F 250 -p $named &
+wait_for_beginning "$OUT/named.err"
+sleep 4
+kill $named
+wait $named $!
 
 perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 2>"$OUT/killed.err" &
 wait_for_beginning "$OUT/killed.err"
@@ -187,13 +228,21 @@ for _ in $(seq 100); do
 	[ "$(perfvisor list --no-memory | grep -c tinyvm)" = 300 ] && break
 	sleep 0.5
 done
+record_many() {
+	record many --duration "$1" -v
+}
+many_are_there() {
+	for pid in $(cat "$OUT/busy.pids"); do
+		[ "$(samples_of /tmp/many "$pid")" -ge 80 ] || return
+	done
+}
 (
 	ulimit -n 256
 	perfvisor list --no-memory --json >"$OUT/many.json"
-	record many --duration 4 -v
-	"${without_bpf[@]}" perfvisor record --duration 4 -v -o /tmp/plain 2>"$OUT/plain.err"
+	until_there 2 many_are_there record_many || exit
+	"${without_bpf[@]}" perfvisor record --duration 2 -v -o /tmp/plain 2>"$OUT/plain.err"
 	echo $? >"$OUT/plain.status"
 	keep plain
-)
+) || exit
 jobs -p | xargs kill 2>/dev/null
 wait

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym) printed, a block for each sample."""
+"""What `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym) printed, a block for each sample; with
+machine_pid,vcpu, too."""
 import re
 
-VMM = re.compile(r"\s*qemu-system-x86 ") # samples of the host are of its threads
+ON_VCPU = re.compile(r"\s*VM: *\d+ VCPU: *(\d+) +")
+VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ") # samples of the host are of its threads
 
 
 def read_blocks(path):
@@ -24,4 +26,10 @@ def frames_of(block):
 
 
 def comm_of(block):
-    return block.lstrip("\n").split("\n", 1)[0].rsplit(None, 1)[0].strip()
+    return ON_VCPU.sub("", block.lstrip("\n").split("\n", 1)[0]).rsplit(None, 1)[0].strip()
+
+
+def place_of(block):
+    """(vCPU's number, pid), which are to have been printed."""
+    head = block.lstrip("\n").split("\n", 1)[0]
+    return int(ON_VCPU.match(head)[1]), int(head.rsplit(None, 1)[1])

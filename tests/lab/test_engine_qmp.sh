@@ -6,6 +6,8 @@
 set -u
 [ "$(id -u)" = 0 ] || { echo "reads another process' memory: run as root"; exit 77; }
 . tests/lab/tcg_guest.sh
+. tests/lab/waits.sh
+. tests/lab/record_known.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 out=$PWD/build/lab/engine_qmp
 tcg_guest tests/lab/engine_qmp_workload.sh 3 "$out"
@@ -16,16 +18,36 @@ monitor() {
 }
 record=("$perfvisor" record --engine qmp -p "$QEMU_PID" --max-overhead 100)
 cp "$WORKLOAD_PROGRAMS/user7525" "$out/"
-"${record[@]}" -v -g -F 200 --duration 8 -o "$out/data" 2>"$out/err" || { cat "$out/err"; exit 1; }
-"$perfvisor" script -i "$out/data" -F comm,pid,ip,sym >"$out/script"
+perfvisor-release() {
+	build/release/perfvisor "$@"
+}
+record_data() {
+	cp "$out/console.log" "$out/console.before"
+	"${record[@]}" -v -g -F 200 --duration "$1" -o "$out/data" 2>"$out/err" || { cat "$out/err"; exit 1; }
+	cp "$out/console.log" "$out/console.after"
+	echo "$1" >"$out/seconds"
+}
+data_are_there() {
+	[ "$(grep -ac ^SHARE "$out/console.after")" -ge $(($(grep -ac ^SHARE "$out/console.before") + 6)) ] &&
+		WANTED='180 ^user7525 (hot_[ab]|main) _start of ^user7525 (hot_[ab]|main)
+180 ^reader [^ ]* _start of ^reader ' has_wanted "$out/data"
+}
+until_there 6 data_are_there record_data || exit
+"$perfvisor" script -i "$out/data" -F machine_pid,vcpu,comm,pid,ip,sym >"$out/script"
 "$perfvisor" report -i "$out/data" >"$out/report"
 
+# Nobody asks QEMU while the guest is made to go on: its socket takes one client at a time.
+is_gone() {
+	! pgrep -f -- "--engine qmp -p $QEMU_PID " >/dev/null
+}
 for i in 1 2 3 4; do
-	"${record[@]}" -q -F 1000 -o "$out/killed" &
-	sleep 2
-	kill -KILL $!
-	wait $! 2>/dev/null
-	sleep 1
+	"${record[@]}" -F 1000 -o "$out/killed" 2>"$out/killed.err" &
+	recorder=$!
+	wait_for grep -q '^perfvisor: recording' "$out/killed.err"
+	sleep 1 # somewhere between two looks, or in one
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	wait_for is_gone
 	monitor "info status"
 done >"$out/killed.status"
 monitor stop

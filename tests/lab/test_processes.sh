@@ -11,8 +11,8 @@ try() {
 	local kinds=()
 	[ -z "$1" ] || kinds=("$1")
 	echo "== host $*"
-	OUT=$out in_lab 180 --steady --host-kernel "$2" --guest-kernel "$3" "${@:4}" \
-		--guest-workload tests/lab/processes_workload.sh --add tests/lab/record_known.sh \
+	OUT=$out in_lab 600 --steady --host-kernel "$2" --guest-kernel "$3" "${@:4}" \
+		--guest-workload tests/lab/processes_workload.sh "${records[@]}" \
 		--add tests/lab/processes_host.sh -- bash /root/processes_host.sh "${kinds[@]}" || status=1
 	python3 tests/lab/check_processes.py "$out" "${kinds[@]}" || status=1
 }

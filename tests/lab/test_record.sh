@@ -9,8 +9,8 @@ work=build/lab/record
 
 # try HOST_KERNEL GUEST_KERNEL SCOPE
 try() {
-	OUT=$work/$1-$2 in_lab 400 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
-		--guest-workload tests/lab/record_workload.sh,kernel --add tests/lab/record_host.sh \
+	OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
+		--guest-workload tests/lab/record_workload.sh,kernel "${records[@]}" --add tests/lab/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
 		{ echo "the lab failed on a host with $1 and guests with $2"; exit 1; }

@@ -22,8 +22,9 @@ python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/halt.elf" byte.0=0x
 # The same code, with nothing but frame pointers to unwind it by.
 objcopy --remove-section .eh_frame --remove-section .user.eh_frame "$folder/unikernel.elf" \
 	"$work/unikernel-pointers.elf" || exit 1
-OUT=$work/out in_lab 300 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
-	--add "$folder/unikernel-nofp.elf" --add "$work/unikernel-pointers.elf" --add tests/lab/tinyvm_host.sh -- \
+OUT=$work/out in_lab 900 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
+	--add "$folder/unikernel-nofp.elf" --add "$work/unikernel-pointers.elf" "${records[@]}" \
+	--add tests/lab/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
 # Looked at here: under emulation that takes as long as the recording.
@@ -86,7 +87,7 @@ def shares(mode, expected):
     hot = sum(counts.get(name, 0) for name in expected)
     total = sum(counts.values())
     check(hot >= 2000, f"{mode}: {hot} samples in hot functions")
-    # On the way to hot functions are 0.4 to 0.8 %; of 4,600 samples 2 % are nine standard deviations more.
+    # On the way to hot functions are 0.4 to 0.8 %; of 2,200 samples 2 % are six standard deviations more.
     on_way = sum(counts.get(name, 0) for name in ON_WAY)
     check(on_way <= total / 50, f"{mode}: {on_way} of {total} samples on the way to them")
     elsewhere = total - hot - on_way

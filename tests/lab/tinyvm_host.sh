@@ -4,6 +4,8 @@
 # $OUT for the rest: MODE.stats (tinyvm --stats), MODE.samples (cpumode and IP of each
 # sample of stock perf, as `perf report -D` shows them), and NAME.data (of perfvisor record -g).
 set -u
+. /root/waits.sh
+. /root/record_known.sh
 status=0
 fail() {
 	echo "FAIL: $*"
@@ -27,6 +29,23 @@ end() {
 	[ $status = 0 ] || fail "status $status after SIG$number"
 }
 
+has_vcpu() {
+	grep -q tinyvm-vcpu0 "/proc/$1/task/"*/comm
+}
+
+# PID SECONDS: what stock perf samples of it, into /tmp/samples
+perf_samples() {
+	perf kvm --guest record -e cpu-clock -F 1000 -p "$1" -o /tmp/perf.data sleep "$2" 2>/tmp/log ||
+		fail "perf: $(cat /tmp/log)"
+	perf report -D -i /tmp/perf.data 2>/dev/null |
+		sed -nE 's/.*PERF_RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
+			>/tmp/samples
+}
+# Those of the guest, of which test_tinyvm.sh wants 2,000 in some functions, where nearly all are.
+samples_are_there() {
+	[ "$(grep -cE '^0x[0-9a-f]*[45] ' /tmp/samples)" -ge 2200 ]
+}
+
 # MODE OPTION…: profile a VM for some seconds, end it with SIGTERM
 profile() {
 	local mode=$1 pid
@@ -34,25 +53,31 @@ profile() {
 	echo "profiling mode $mode"
 	tinyvm --mode "${mode%-*}" --stats "$@" >"$OUT/$mode.stats" &
 	pid=$!
-	perf kvm --guest record -e cpu-clock -F 1000 -p $pid -o /tmp/perf.data sleep 5 2>/tmp/log ||
-		fail "perf: $(cat /tmp/log)"
+	until_there 4 samples_are_there perf_samples $pid || fail "$mode: too few samples"
 	end $pid TERM
-	perf report -D -i /tmp/perf.data 2>/dev/null |
-		sed -nE 's/.*PERF_RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
-			>"$OUT/$mode.samples"
+	cp /tmp/samples "$OUT/$mode.samples"
+}
+
+# NAME PID OPTION…: the last one is a number of seconds
+record_chains() {
+	perfvisor record -v -g --max-overhead 100 -F 997 -p "$2" -o "$OUT/$1.data" "${@:3:$#-3}" --duration "${!#}" \
+		2>"$OUT/$1.log" || fail "record -g: $(cat "$OUT/$1.log")"
+}
+chains_are_there() {
+	[ "$(perfvisor-release script -i "$CHAINS" -F pid,ip --max-stack 1 2>/dev/null | grep -cE '^[[:space:]]+[0-9a-f]+$')" -ge 1100 ]
 }
 
 # NAME MODE ELF FILE OPTION…: perfvisor's call chains of a VM that runs ELF, with FILE as its image
 # (-: none)
 chains() {
-	local name=$1 mode=$2 elf=$3 file=$4 pid
+	local name=$1 mode=$2 elf=$3 file=$4 pid CHAINS=$OUT/$1.data
 	shift 4
 	tinyvm --mode "$mode" "$@" "$elf" &
 	pid=$!
-	sleep 0.5
-	perfvisor record -v -g --max-overhead 100 -F 997 -p $pid --duration 2 -o "$OUT/$name.data" \
-		$([ "$file" = - ] || echo --guestvmlinux "$file") 2>"$OUT/$name.log" ||
-		fail "record -g: $(cat "$OUT/$name.log")"
+	wait_for has_vcpu $pid
+	# shellcheck disable=SC2046 # two words, or none
+	until_there 2 chains_are_there record_chains "$name" $pid $([ "$file" = - ] || echo --guestvmlinux "$file") ||
+		fail "$name: too few chains"
 	end $pid TERM
 }
 
@@ -126,7 +151,7 @@ chains none deep $with -
 timeout 20 tinyvm --seconds 1 --vcpus 64 --stats /root/unikernel-nofp.elf >"$OUT/seconds.stats" ||
 	fail "--seconds: status $?"
 tinyvm --mode idle & pid=$!
-sleep 0.5
+wait_for has_vcpu $pid
 [ "$(sort /proc/$pid/task/*/comm | tr '\n' ' ')" = 'tinyvm tinyvm-vcpu0 ' ] ||
 	fail "threads: $(cat /proc/$pid/task/*/comm)"
 end $pid INT # bash starts it with SIGINT ignored; tinyvm takes it all the same

@@ -5,7 +5,11 @@
 # pointers is compared with the truth; for check_chains.py.
 set -u
 . /root/record_known.sh
-PERFVISOR_TEST_KVM=intel record_known -g --duration 5 -F 997 -o /tmp/without_sp || exit
-PERFVISOR_TEST_KVM=compare record_known --unwind scan --duration 4 -F 997 -o /tmp/scanned || exit
+PERFVISOR_TEST_KVM=intel record_known 7 /tmp/without_sp -g -F 997 <<'END' || exit
+130 ^known_frames frame_3 _start of ^known_frames frame_3
+END
+PERFVISOR_TEST_KVM=compare record_known 5 /tmp/scanned --unwind scan -F 997 <<'END' || exit
+130 ^untold_frames frame_3 [?] of ^untold_frames frame_3
+END
 cp /tmp/record_known.err "$OUT/compared"
 cp /tmp/without_sp /tmp/scanned "$OUT/"
