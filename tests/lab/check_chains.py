@@ -256,6 +256,8 @@ def check_deep():
     """deep_frames, its source's 250 calls deep in some 36 KiB of stack, from its leaf and from the kernel below it."""
     whole = ["deep_leaf"] + 250 * ["deep_level"] + start
     chains = user_chains("deep_frames", lambda user, _: user[0] == "deep_leaf", lambda user: user == whole)
+    wrong_ones = [user for _, user, _ in chains if user != whole[:len(user)]]
+    check(not wrong_ones, f"deep_frames: {len(wrong_ones)} of {len(chains)} chains have a wrong caller")
     for mode in "user", "kernel":
         right = [user == whole for _, user, of_kernel in chains if bool(of_kernel) == (mode == "kernel")]
         check(len(right) >= 100 and sum(right) >= 0.99 * len(right),

@@ -29,7 +29,7 @@ perfvisor record --max-overhead 100 -v -F 200 -o /tmp/reboot 2>"$OUT/err" &
 recorder=$!
 wait_for sampled /tmp/reboot 100 1
 tell guest1 reload
-wait_for grep -aq 'TRUTH module' $guest/console.log
+wait_for grep -aqs 'TRUTH module' $guest/console.log
 wait_for symbols_read 2
 tell guest1 reboot
 wait_for boots 2

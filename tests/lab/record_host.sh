@@ -27,7 +27,7 @@ keep() {
 
 # Until the recorder whose stderr is FILE has begun
 wait_for_beginning() {
-	wait_for grep -q '^perfvisor: recording' "$1"
+	wait_for grep -qs '^perfvisor: recording' "$1"
 }
 # samples_of FILE PID: how many are of the guest of that VM
 samples_of() {
@@ -88,7 +88,7 @@ sysctl -q -w kernel.bpf_stats_enabled=1
 perfvisor record -g -v --vm guest2 -F 997 --max-overhead 1 -o /tmp/budget 2>"$OUT/budget.err" &
 recorder=$!
 # Until the rate has come down, and stays for four looks of the recorder at what it costs.
-wait_for grep -q 'sampling at .* Hz: at' "$OUT/budget.err"
+wait_for grep -qs 'sampling at .* Hz: at' "$OUT/budget.err"
 for _ in $(seq 60); do
 	changes=$(grep -c 'sampling at .* Hz: at' "$OUT/budget.err")
 	sleep 2
@@ -180,10 +180,9 @@ record_side() {
 	wait $!
 }
 side_is_there() {
-	for pid in "$OUT/pids" "$OUT/first.pid" "$OUT/second.pid"; do
-		for pid in $(cat "$pid"); do
-			[ "$(samples_of /tmp/side "$pid")" -ge 150 ] || return
-		done
+	local pid
+	for pid in $(cat "$OUT/pids" "$OUT/first.pid" "$OUT/second.pid"); do
+		[ "$(samples_of /tmp/side "$pid")" -ge 150 ] || return
 	done
 }
 until_there 4 side_is_there record_side || exit
@@ -232,6 +231,7 @@ record_many() {
 	record many --duration "$1" -v
 }
 many_are_there() {
+	local pid
 	for pid in $(cat "$OUT/busy.pids"); do
 		[ "$(samples_of /tmp/many "$pid")" -ge 80 ] || return
 	done

@@ -22,14 +22,14 @@ begin_known() {
 		perfvisor record -v --max-overhead 100 "$@" 2>"$SAID" &
 		RECORDER=$!
 		until grep -q '^perfvisor: recording ' "$SAID"; do
-			kill -0 $RECORDER 2>/dev/null || { cat "$SAID"; return 1; }
+			kill -0 "$RECORDER" 2>/dev/null || { cat "$SAID"; return 1; }
 			sleep 0.1
 		done
 		awk '/ runs Linux / { known = 1 } /^perfvisor: recording / { exit !known }' "$SAID" && return
 		[ $attempt != 8 ] || return 0
 		echo "the guest's kernel was not known in time"
-		kill -INT $RECORDER
-		wait $RECORDER
+		kill -INT "$RECORDER"
+		wait "$RECORDER"
 	done
 }
 
@@ -84,7 +84,7 @@ until_there() {
 record_once() {
 	rm -rf "$FILE"
 	begin_known -o "$FILE" "${@:1:$#-1}" --duration "${!#}" || return
-	wait $RECORDER || { cat $SAID; return 1; }
+	wait "$RECORDER" || { cat $SAID; return 1; }
 	tail -n 1 $SAID
 }
 

@@ -65,14 +65,15 @@ whole() {
 # Of all recordings together 5000 are asked for below.
 many=$(whole known_calls 'known_[a-z]*_leaf' 1500)
 try native -- 6.1 5.10 -- bash /root/chains_host.sh 5 "$many"
-try 'host user32 deep' check_host_chains -- 6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- \
+# The code that these run runs with sanitizers for the others.
+PERFVISOR=$PERFVISOR_RELEASE try 'host user32 deep' check_host_chains -- 6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- \
 	bash /root/chains_host.sh 7 "$many
 $(whole user32 '(hot32|middle32)' 130)
 $(whole deep_frames deep_leaf 130)
 $(whole deep_frames '[^ ]*' 280)
 80 ^qemu-system-x86" --host --guest
 # shellcheck disable=SC2016 # of the host's shells
-try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
+PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 5 "$0" && bash /root/guest_perf_host.sh' "$many"
 # shellcheck disable=SC2016

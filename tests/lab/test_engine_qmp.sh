@@ -40,10 +40,10 @@ until_there 6 data_are_there record_data || exit
 is_gone() {
 	! pgrep -f -- "--engine qmp -p $QEMU_PID " >/dev/null
 }
-for i in 1 2 3 4; do
+for _ in 1 2 3 4; do
 	"${record[@]}" -F 1000 -o "$out/killed" 2>"$out/killed.err" &
 	recorder=$!
-	wait_for grep -q '^perfvisor: recording' "$out/killed.err"
+	wait_for grep -qs '^perfvisor: recording' "$out/killed.err"
 	sleep 1 # somewhere between two looks, or in one
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null

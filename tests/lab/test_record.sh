@@ -18,6 +18,8 @@ try() {
 	python3 tests/lab/check_record.py "$work/$1-$2" "$3" || exit 1
 }
 try 6.1 6.1 all
+# The same code has run with sanitizers above.
+PERFVISOR=$PERFVISOR_RELEASE
 try sid 6.12 short
 try 6.1 5.10 shares
 try sid sid shares

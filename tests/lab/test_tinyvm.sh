@@ -121,11 +121,14 @@ def known_chains(name, build, known, leaf):
     at_leaf = [chain for chain in found if chain[0] in leaf]
     exact = sum(chain in known for chain in at_leaf)
     odd = [chain for chain in found if not any(chain == whole[len(whole) - len(chain):] for whole in known)]
-    if "pointers" in name:
+    most = 0.001 if "pointers" in name else 0
+    if most:
         check(all(len(chain) == 1 for chain in odd), f"{name}: no chain is wrong, {len(odd)} have no caller")
-    check(len(found) >= 1000 and right >= 0.999 * len(found),
+    check(len(found) >= 1000 and len(odd) <= most * len(found),
           f"{name}: {right} of {len(found)} chains are the source's {[c[:4] + c[-4:] for c in odd[:2]]}")
-    check(at_leaf and exact >= 0.999 * len(at_leaf), f"{name}: {exact} of {len(at_leaf)} in its leaves, to _start")
+    check(len(at_leaf) >= 0.9 * len(found) and exact >= (1 - most) * len(at_leaf),
+          f"{name}: {exact} of {len(at_leaf)} in its leaves, to _start; {len(found) - len(at_leaf)} left out, on their way "
+          f"there: at most 0.1")
 
 
 def no_callers(name):
