@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each guest sample has the guest process that ran: by what the guest says of its processes, on three
-# hosts and guests, with four and five levels of page tables, for perfvisor and for stock perf.
+# Each guest sample has the guest process that ran: by what the guest says of its processes, on two hosts and
+# three guests, with four and five levels of page tables, for perfvisor and for stock perf.
 set -u
 . tests/lab/in_lab.sh
 status=0
