@@ -107,6 +107,24 @@ def check_perfs_recording():
     check(sorted(ips) == sorted(row[3] for row in rows), "perf: perfvisor reads the same IPs")
 
 
+def check_own_kernels(name, rows, guests):
+    """No guest has a sample where only the other one's kernel is: each boot has its kernel elsewhere."""
+    texts = []
+    for number in 1, 2:
+        symbols = dict(reversed(line.split()[:3:2]) for line in read(f"guest{number}.kallsyms").splitlines())
+        texts.append(range(int(symbols["_stext"], 16), int(symbols["_etext"], 16)))
+    first, second = texts
+    if first[0] in second or second[0] in first:
+        print(f"skipped: {name}: whose samples they are by the kernels' addresses, because both lie in one place")
+        return
+    for guest, own, others in (guests[0], first, second), (guests[1], second, first):
+        kernel = [row for row in rows if row[1] == guest and row[3] >> 63]
+        right, wrong = (sum(row[3] in text for row in kernel) for text in (own, others))
+        check(right >= 0.9 * len(kernel) and len(kernel) >= 20 and not wrong,
+              f"{name}: {right} of {len(kernel)} kernel samples of a guest are in its own kernel's text (modules "
+              f"are elsewhere): at least 0.9 of 20; {wrong} in the other guest's")
+
+
 def check_chacha(name, rows, guest2):
     """The part in chacha of what two recorders took at the same time of guest2's kernel, both at kernel addresses."""
     kallsyms = f"{folder}/guest2.kallsyms"
@@ -145,6 +163,7 @@ def check_workloads(name, rows, guest1, guest2):
     # The others are its kernel's, for timer interrupts that two recorders make more of.
     of_guest1 = sum(row[1] == guest1 for row in rows)
     check(len(user) >= 0.5 * of_guest1, f"{name}: guest1's user code: {len(user)} of {of_guest1}")
+    check_own_kernels(name, rows, (guest1, guest2))
     check_chacha(name, rows, guest2)
     high_user = sum(row[0] == GUEST_USER and row[3] >> 63 for row in rows)
     check(high_user == 0, f"{name}: user samples at kernel addresses: {high_user}")

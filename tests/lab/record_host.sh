@@ -36,6 +36,7 @@ samples_of() {
 
 truth() {
 	cp /usr/share/perfvisor-lab/user7525 "$OUT/"
+	cp /run/lab/guest1/kallsyms "$OUT/guest1.kallsyms"
 	cp /run/lab/guest2/kallsyms "$OUT/guest2.kallsyms"
 	perfvisor list --json >"$OUT/list.json"
 	cat /run/lab/guest[12]/pid >"$OUT/pids"
