@@ -98,6 +98,7 @@ guest_set_args() {
 		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM"
 		-nodefaults -no-user-config -display none -serial file:console.log
 		-device virtio-serial-pci -chardev file,id=told,path=told.log -device virtserialport,chardev=told
+		-chardev pipe,id=ask,path=ask -device virtserialport,chardev=ask
 		-drive "file=truth.img,format=raw,if=virtio" -drive "file=work.img,format=raw,if=virtio"
 		-qmp unix:qmp.sock,server=on,wait=off
 		-kernel /lab/guests/kernel -initrd "$initrd" -append "$cmdline $OPT_GUEST_CMDLINE")

@@ -118,16 +118,26 @@ host_make_initrd() {
 	rm -rf "$root" "$LAB_RUN/boot.cpio"
 }
 
+# ROOT: without the libraries that the host has. Processes there have them mapped, and would be left with
+# deleted files.
+host_drop_libraries() {
+	(cd "$1" && find usr/lib* -type f 2>/dev/null) | sed 's|^|./|' | grep -xF -f "$HOST_BASE_INITRD.files" |
+		(cd "$1" && xargs -r rm)
+}
+
 # FILE: what the host is given for this run when it has booted, as a tar archive at the beginning of a disk
 host_make_delivery() {
 	local file=$1 root=$LAB_RUN/root number
-	mkdir -p "$root/lab/work"
+	mkdir -p "$root"/{lab/work,usr/lib,usr/lib64}
+	ln -s usr/lib usr/lib64 "$root/" # as in the host
 	host_add_programs "$root"
 	image_add_files "$root" "${OPT_ADD[@]}"
+	host_drop_libraries "$root"
 	host_add_config "$root"
 	for ((number = 1; number <= OPT_GUESTS; number++)); do
 		! guest_waits || guest_make_work "$number" "$root/lab/work/guest$number"
 	done
+	rm "$root/lib" "$root/lib64"
 	tar -C "$root" --owner=0 --group=0 --sort=name -cf "$file" .
 	rm -rf "$root"
 }

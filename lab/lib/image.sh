@@ -92,8 +92,8 @@ image_key() {
 	stat -L -c '%n %s %Y' "$@" | sha256sum | cut -c1-16
 }
 
-# NAME KEY BUILDER: set IMAGE_FILE to the cached image of that NAME and KEY; BUILDER ROOT
-# fills it if it is not there. Images of that NAME that nobody used for days go. The caller
+# NAME KEY BUILDER: set IMAGE_FILE to the cached image of that NAME and KEY, beside which
+# IMAGE_FILE.files names what is in it; BUILDER ROOT fills it if it is not there. Images of that NAME that nobody used for days go. The caller
 # holds the cache's lock.
 image_get() {
 	local name=$1 key=$2 builder=$3 dir=$LAB_CACHE/images work
@@ -106,9 +106,10 @@ image_get() {
 		if ! "$builder" "$work/root" || ! image_pack "$work/root" "$work/cpio"; then
 			die "cannot make the image $name in $work"
 		fi
+		(cd "$work/root" && find . -type f) >"$IMAGE_FILE.files"
 		mv "$work/cpio" "$IMAGE_FILE"
 		rm -rf "$work"
-		find "$dir" -name "$name.*.cpio" -mtime +3 -delete
+		find "$dir" -name "$name.*.cpio*" -mtime +3 -delete
 	fi
-	touch "$IMAGE_FILE"
+	touch "$IMAGE_FILE" "$IMAGE_FILE.files"
 }

@@ -160,6 +160,9 @@ test_limits() {
 		done
 		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
+	check "a steady guest that hangs is told" \
+		refuses 123 "^lab: lost: guest1 hangs" --steady -- sh -c 'kill -STOP $(cat /run/lab/guest1/pid)'
+	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that is gone fails the lab" \
 		refuses 123 "^lab: lost: guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
 }
