@@ -82,7 +82,9 @@ struct task_state {
 
 /*
  * The unikernel's symbol "vcpu_areas" is an array of MAX_VCPUS of these; GS base of vCPU n
- * is the address of entry n. The counters are of completed rounds: the truth for tests.
+ * is the address of entry n. The counters are of completed rounds, and of the time stamp counter's
+ * ticks that they took (those at CPL 3 with the way there and back): the truth for tests. What an emulator
+ * makes of functions with the same instructions is not equally fast.
  */
 struct vcpu_area {
 	uint64_t index;
@@ -90,6 +92,9 @@ struct vcpu_area {
 	uint64_t rounds_b;
 	uint64_t rounds_user;
 	uint64_t kernel_rsp; /* while the vCPU is at CPL 3 */
+	uint64_t ticks_a;
+	uint64_t ticks_b;
+	uint64_t ticks_user;
 	uint64_t gdt[8];
 	struct task_state tss;
 	uint8_t fault_stack[512] __attribute__((aligned(16)));

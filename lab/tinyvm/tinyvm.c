@@ -60,7 +60,7 @@ static const char help_text[] =
 	"                  user   as loop, and half of the time at CPL 3\n"
 	"                  fault  raises an exception, which ends the VM with an error\n"
 	"  --la57        5-level page tables, where the CPU has them\n"
-	"  --stats       at exit print each vCPU's completed rounds\n"
+	"  --stats       at exit print each vCPU's completed rounds, and their ticks\n"
 	"  --help        this text\n"
 	"\n"
 	"Without UNIKERNEL.elf: unikernel.elf beside the program, or in\n"
@@ -349,8 +349,9 @@ static int stats_print(const struct vm *vm)
 
 	for (unsigned i = 0; i < vm->vcpu_count; i++)
 		printf("vcpu %u: rounds_a=%" PRIu64 " rounds_b=%" PRIu64 " rounds_user=%" PRIu64
-		       "\n",
-		       i, areas[i].rounds_a, areas[i].rounds_b, areas[i].rounds_user);
+		       " ticks_a=%" PRIu64 " ticks_b=%" PRIu64 " ticks_user=%" PRIu64 "\n",
+		       i, areas[i].rounds_a, areas[i].rounds_b, areas[i].rounds_user, areas[i].ticks_a,
+		       areas[i].ticks_b, areas[i].ticks_user);
 	if (fflush(stdout)) {
 		complain("cannot write the statistics: %s", strerror(errno));
 		return -1;

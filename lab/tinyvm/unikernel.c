@@ -79,15 +79,29 @@ KNOWN_FUNCTION static uint64_t hot_b(uint64_t rounds)
 	return do_rounds(rounds);
 }
 
+static inline uint64_t read_ticks(void)
+{
+	uint32_t low, high;
+
+	asm volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
 KNOWN_FUNCTION static void step_a(struct vcpu_area *area, uint64_t factor)
 {
+	uint64_t begin = read_ticks();
+
 	hot_a(ROUNDS_A * factor);
+	area->ticks_a += read_ticks() - begin;
 	area->rounds_a += ROUNDS_A * factor;
 }
 
 KNOWN_FUNCTION static void step_b(struct vcpu_area *area, uint64_t factor)
 {
+	uint64_t begin = read_ticks();
+
 	hot_b(ROUNDS_B * factor);
+	area->ticks_b += read_ticks() - begin;
 	area->rounds_b += ROUNDS_B * factor;
 }
 
@@ -125,7 +139,10 @@ KNOWN_FUNCTION static void run_user(struct vcpu_area *area, uint64_t factor)
 	/* As after a call: the ABI wants RSP + 8 aligned to 16 at a function's entry. */
 	uint64_t stack = user_stacks_gva + (area->index + 1) * PAGE_BYTES - 8;
 
+	uint64_t begin = read_ticks();
+
 	enter_user(user_main_gva, stack, ROUNDS_USER * factor);
+	area->ticks_user += read_ticks() - begin;
 	area->rounds_user += ROUNDS_USER * factor;
 }
 

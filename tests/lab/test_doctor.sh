@@ -7,14 +7,15 @@ set -u
 zoo=build/release/tests/lab/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=build/lab/doctor
+rm -rf "$work"
+mkdir -p "$work"
 status=0
 # in_host NAME OPTION…
 in_host() {
 	local name=$1
 	shift
-	OUT=$work/$name in_lab 120 "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/doctor_host.sh -- \
+	OUT=$work/$name in_lab 600 "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/doctor_host.sh -- \
 		bash /root/doctor_host.sh || status=1
 	sed "s/^/$name, /" "$work/$name/doctor"
 }

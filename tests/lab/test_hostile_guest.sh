@@ -9,8 +9,9 @@ set -u
 scribble=build/release/tests/lab/scribble
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$scribble" ] || { echo "no $scribble: run make"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=build/lab/hostile_guest
+rm -rf "$work"
+mkdir -p "$work"
 failed=0
 # is DESCRIPTION COMMAND…
 is() {
@@ -25,7 +26,7 @@ none() { # a file that is not there is not without it
 	[ $? = 1 ]
 }
 
-OUT=$work/out in_lab 300 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
+OUT=$work/out in_lab 1200 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
 	--add "$scribble:/usr/bin/scribble" --add tests/lab/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"

@@ -8,14 +8,15 @@ set -u
 zoo=build/release/tests/lab/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=build/lab/list
+rm -rf "$work"
+mkdir -p "$work"
 
 # in_host KERNEL OPTION… : leaves the host's findings in $work/KERNEL
 in_host() {
 	local kernel=$1
 	shift
-	OUT=$work/$kernel in_lab 120 --steady --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
+	OUT=$work/$kernel in_lab 600 --steady --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
 		--add tests/lab/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed on a host with $kernel"; exit 1; }
 }
