@@ -11,7 +11,8 @@
  *    all but the last are empty. Between the kernel's own symbols and a module's it ends
  *    within two pages instead, as the last symbol of all does.
  * 3. Of the symbols at one address the first of these differences decides: not empty; not
- *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first.
+ *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first. Names are
+ *    those for people here, so "operator new[]" is better than "operator new".
  *
  * Two differences, both where perf relies on its maps to hide the symbol's end: a module's
  * symbols end at the module's end where its range is known, and the page rule holds
@@ -23,10 +24,12 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "base/vector.h"
+#include "symbol/dso.h"
 #include "symbol/table.h"
 #include "symbol/table_private.h"
 
 #define PAGE_BYTES 4096
+#define MAX_DEMANGLED 65536 /* of a table: a hostile name takes some 50 us; those after it are compared as they are */
 
 struct symbol_builder {
 	VECTOR(struct symbol) symbols; /* their module is 1 + the index below, as in the table */
@@ -36,6 +39,7 @@ struct symbol_builder {
 	struct intern *module_names;
 	const char *last_module; /* interned; modules come in runs */
 	uint32_t last_module_number;
+	unsigned int demangled;
 };
 
 struct symbol_builder *symbol_builder_create(void)
@@ -227,13 +231,42 @@ static bool is_syscall_alias(const char *name)
 	return !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
 }
 
+/* The rest of rule 3, of names as they are shown. */
+static bool second_is_named_better(const char *first, const char *second)
+{
+	size_t first_length = strspn(first, "_"), second_length = strspn(second, "_");
+
+	if (first_length != second_length)
+		return second_length < first_length;
+	first_length = strlen(first);
+	second_length = strlen(second);
+	if (first_length != second_length)
+		return second_length > first_length;
+	return is_syscall_alias(first);
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+/* NAME for people, to be freed; NULL: it is NAME itself. */
+static char *name_for_people(struct symbol_builder *builder, const char *name)
+{
+	if (!is_mangled(name) || builder->demangled >= MAX_DEMANGLED)
+		return NULL;
+	builder->demangled++;
+	return dso_demangle(name);
+}
+
 /* Rule 3 above: true if SECOND, added later, is the better one. */
-static bool second_is_better(const struct symbol_builder *builder, const struct symbol *first,
+static bool second_is_better(struct symbol_builder *builder, const struct symbol *first,
 			     const struct symbol *second)
 {
 	const char *first_name = builder->text.items + first->name;
 	const char *second_name = builder->text.items + second->name;
-	size_t first_length, second_length;
+	_cleanup_free_ char *first_shown = NULL;
+	_cleanup_free_ char *second_shown = NULL;
 
 	if ((first->end > first->start) != (second->end > second->start))
 		return second->end > second->start;
@@ -241,15 +274,10 @@ static bool second_is_better(const struct symbol_builder *builder, const struct 
 		return is_weak(first);
 	if (is_global(first) != is_global(second))
 		return is_global(second);
-	first_length = strspn(first_name, "_");
-	second_length = strspn(second_name, "_");
-	if (first_length != second_length)
-		return second_length < first_length;
-	first_length = strlen(first_name);
-	second_length = strlen(second_name);
-	if (first_length != second_length)
-		return second_length > first_length;
-	return is_syscall_alias(first_name);
+	first_shown = name_for_people(builder, first_name);
+	second_shown = name_for_people(builder, second_name);
+	return second_is_named_better(first_shown ? first_shown : first_name,
+				      second_shown ? second_shown : second_name);
 }
 
 /* Leaves one symbol for each address, and none that is empty. */

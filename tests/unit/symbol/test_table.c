@@ -81,6 +81,7 @@ static void one_symbol_of_an_address_is_chosen_as_perf_does(void **state)
 		{ { 20, 'T', "_x" }, { 20, 'T', "__xyz" } },
 		{ { 20, 'T', "longer" }, { 20, 'T', "short" } },
 		{ { 20, 'T', "sys_read" }, { 20, 'T', "SyS_read" } },
+		{ { 20, 'T', "_Znam" }, { 20, 'T', "_Znwm" } }, /* operator new[], operator new */
 	};
 	static const struct candidate never = { 20, 'W', "__" };
 
