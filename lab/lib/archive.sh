@@ -23,10 +23,8 @@ archive_write_apt_conf() {
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	: >"$dir/status"
 	: >"$dir/empty"
-	# What is in backports needs the suite that it is for.
-	for suite in "${suite%-backports}" "$suite"; do
-		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
-	done | uniq >"$dir/sources.list"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" \
+		>"$dir/sources.list"
 	cat >"$dir/apt.conf" <<-EOF
 		Dir::State "$dir";
 		Dir::State::status "$dir/status";
@@ -38,7 +36,6 @@ archive_write_apt_conf() {
 		Dir::Etc::preferencesparts "/dev/null";
 		APT::Architecture "$ARCH_DEBIAN";
 		APT::Architectures { "$ARCH_DEBIAN"; };
-		APT::Default-Release "$suite";
 		APT::Sandbox::User "root";
 		Acquire::Languages "none";
 		Acquire::Retries "2";

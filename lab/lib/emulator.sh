@@ -3,43 +3,28 @@
 #
 # The QEMU that emulates the host. Multi-threaded emulation before QEMU 8.1 can run an old copy
 # of kernel code that is just being patched: a kernel then dies of an `int3` or a double fault,
-# about one boot in thirty. (8.1 has "accel/tcg: Always lock pages before translation".) With 10.0.2, about
-# one run of a minute in fifteen lost a host or a guest (README.md, Limits). Where the machine's
-# QEMU is older than what was seen to be better, a later one of Debian's is fetched, with the libraries that it was
-# built for.
+# about one boot in thirty. (8.1 has "accel/tcg: Always lock pages before translation".) Where
+# the machine's QEMU is older, a later one of Debian's is fetched, built for Debian 12.
 
-EMULATOR_SUITE=trixie-backports
-EMULATOR_LEAST=11.1
+EMULATOR_SUITE=bookworm-backports
 
-# PROGRAM: is it new enough, and does it run here?
+# PROGRAM: is it of 8.1 or later, and does it run here?
 emulator_is_new() {
 	local version
 	version=$("$1" --version 2>/dev/null | sed -nE '1s/.*version ([0-9]+\.[0-9]+).*/\1/p')
-	[ -n "$version" ] &&
-		[ "$(printf '%s\n' "$EMULATOR_LEAST" "$version" | sort -V | head -n 1)" = "$EMULATOR_LEAST" ]
+	[ -n "$version" ] && [ "$(printf '%s\n' 8.1 "$version" | sort -V | head -n 1)" = 8.1 ]
 }
 
-# As archive_fetch wants it: QEMU, firmware, and all libraries.
+# As archive_fetch wants it.
 emulator_packages() {
-	apt-cache -c "$1/apt.conf" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
-		--no-replaces --no-enhances "$ARCH_QEMU_PACKAGE" | grep -xE '(lib|qemu-|seabios|zlib1g).*' | sort -u
-}
-
-# FOLDER: its QEMU shall take the loader and the libraries in there, not the machine's, which are older.
-emulator_bind() {
-	local libraries loader
-	libraries=$(echo "$1"/usr/lib/*-linux-gnu)
-	loader=$(echo "$libraries"/ld-linux*.so.*)
-	patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$libraries" "$1/usr/bin/$ARCH_QEMU"
+	printf '%s\n' "$ARCH_QEMU_PACKAGE" qemu-system-common qemu-system-data seabios
 }
 
 # WORK: fetch it, and leave it in the cache if it runs here
 emulator_fetch() {
-	archive_fetch "$EMULATOR_SUITE" "$1" emulator_packages || return
-	rm -rf "$1"/unpacked/usr/share/{doc,locale,man} "$EMULATOR_DIR"
-	mkdir -p "${EMULATOR_DIR%/*}"
-	mv "$1/unpacked" "$EMULATOR_DIR"
-	emulator_bind "$EMULATOR_DIR" && emulator_is_new "$EMULATOR_DIR/usr/bin/$ARCH_QEMU"
+	archive_fetch "$EMULATOR_SUITE" "$1" emulator_packages &&
+		emulator_is_new "$1/unpacked/usr/bin/$ARCH_QEMU" &&
+		mkdir -p "${EMULATOR_DIR%/*}" && mv "$1/unpacked" "$EMULATOR_DIR"
 }
 
 # Set EMULATOR: the program and the options that come first. The caller holds the cache's lock.
@@ -50,7 +35,7 @@ emulator_prepare() {
 		return
 	fi
 	EMULATOR_DIR=$LAB_CACHE/emulator/$ARCH_DEBIAN
-	if ! emulator_is_new "$EMULATOR_DIR/usr/bin/$ARCH_QEMU" && ! msg_while "$LAB_RUN/fetch.log" \
+	if [ ! -e "$EMULATOR_DIR" ] && ! msg_while "$LAB_RUN/fetch.log" \
 		"fetching a later QEMU from Debian's $EMULATOR_SUITE" emulator_fetch "$work"; then
 		msg "going on with the QEMU that is installed; hosts may crash (lab/README.md, Limits)"
 		return
