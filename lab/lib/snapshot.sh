@@ -63,7 +63,7 @@ snapshot_make() {
 		snapshot_save
 		session_drain
 		LAB_MODE=$mode
-		[ -n "$SAVED" ] || { msg "the booted host cannot be saved: each run will boot"; return 1; }
+		[ -n "$SAVED" ] || { msg "the booted host cannot be saved: each run will boot"; exec 9>&-; return 1; }
 		find "${file%/*}" -name '*.zst' \( -name "$SNAPSHOT_NAME.*" -o -mtime +3 \) -delete
 		mv "$LAB_RUN/state" "$file"
 		SNAPSHOT=$file
