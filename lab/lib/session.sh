@@ -130,8 +130,8 @@ session_show_host() {
 
 # WANTED: read the host's control lines until it says so. Fails if the host dies or hangs before
 # COMMAND was started, which then may be tried again. LIMIT: when a host that says nothing hangs;
-# 0: never. ALIVE: when it said that all of its CPUs live; 0: it has not begun to. An emulated CPU
-# that is lost is so for good (workloads/leave_guest.h).
+# 0: never. ALIVE: when it said that all of its CPUs live, or that COMMAND runs; 0: neither yet. An emulated
+# CPU that is lost is so for good (workloads/leave_guest.h).
 session_follow() {
 	local wanted=$1 line begun=
 	ALIVE=0
@@ -190,6 +190,7 @@ session_heed() {
 	ready*) msg "${1#ready } runs its workload after $((SECONDS - STARTED)) s" ;;
 	running)
 		PHASE=
+		ALIVE=$SECONDS # from now on it has to say so itself
 		# The host itself keeps the limit; $OUT takes its time.
 		LIMIT=$((OPT_LIMIT ? SECONDS + OPT_LIMIT + 60 : 0))
 		;;
