@@ -33,9 +33,12 @@ wait_for grep -aqs 'TRUTH module' $guest/console.log
 wait_for symbols_read 2
 tell guest1 reboot
 wait_for boots 2
+booted=$SECONDS
 perfvisor record -v -g --max-overhead 100 --vm guest1 -o /tmp/ended 2>"$OUT/ended.err" &
 ended=$!
 wait_for symbols_read 3
+# A quarter of the samples at most are to be of the time before, however long that was (check_reboot.py).
+sleep $((4 * (SECONDS - booted + 1)))
 wait_for sampled /tmp/reboot 200 2
 wait_for sampled /tmp/ended 600 2
 kill -INT $recorder
