@@ -69,11 +69,12 @@ session_host_args() {
 		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=control)
 }
 
-# Set MACHINE_ARGS: those that make the state of a host.
+# Set MACHINE_ARGS: those that make the state of a host. The first of its CPUs is for the kernel alone
+# (lab/host/init, leave_first_cpu).
 session_machine_args() {
 	local port
 	arch_host_args
-	MACHINE_ARGS=(-name perfvisor-lab "${ARCH_ARGS[@]}" -smp 2 -m "$LAB_HOST_MEM"
+	MACHINE_ARGS=(-name perfvisor-lab "${ARCH_ARGS[@]}" -smp 3 -m "$LAB_HOST_MEM"
 		-nodefaults -no-user-config -display none -no-reboot
 		-device virtio-serial-pci -device virtconsole,chardev=console
 		-drive "file=out.img,format=raw,if=virtio" -drive "file=in.img,format=raw,if=virtio"
