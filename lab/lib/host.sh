@@ -85,6 +85,7 @@ host_add_config() {
 		LAB_GUESTS="$(host_guest_names "$OPT_GUESTS")"
 		LAB_COMMAND_LIMIT=$OPT_LIMIT
 		LAB_STEADY=$OPT_STEADY
+		LAB_SILENCE_LIMIT=$LAB_SILENCE_LIMIT
 		LAB_STTY="$LAB_STTY"
 		LAB_NOW=$(date +%s)
 		ASAN_OPTIONS="$(host_sanitizer_options "${ASAN_OPTIONS-}")"

@@ -8,6 +8,7 @@ LAB_CWD=$PWD
 LAB_CACHE=$LAB_ROOT/build/cache
 LAB_OUT=${OUT:-$LAB_ROOT/build/lab/out}
 LAB_READY_LIMIT=${LAB_READY_LIMIT:-300}
+LAB_SILENCE_LIMIT=${LAB_SILENCE_LIMIT:-60}
 PATH=$PATH:/usr/sbin:/sbin
 
 for part in msg options need archive emulator kernel image module workload guest host session snapshot; do

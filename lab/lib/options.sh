@@ -41,6 +41,7 @@ options_help() {
 		  OUT               folder for what COMMAND leaves in \$OUT (build/lab/out)
 		  PERFVISOR         the perfvisor to take (build/release/perfvisor)
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
+		  LAB_SILENCE_LIMIT seconds after which a host or a guest that says nothing is lost (60)
 		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
 
 		exit status: COMMAND's; 99 if a sanitizer reported anything in the host; 123 if the emulated

@@ -149,7 +149,7 @@ session_follow() {
 			session_lost_host "the host died" || return
 		elif [ "$LIMIT" -ne 0 ] && [ "$SECONDS" -ge "$LIMIT" ]; then
 			session_lost_host "the host hangs" || return
-		elif [ "$ALIVE" -ne 0 ] && [ "$LAB_MODE" = run ] && [ $((SECONDS - ALIVE)) -ge 30 ]; then
+		elif [ "$ALIVE" -ne 0 ] && [ "$LAB_MODE" = run ] && [ $((SECONDS - ALIVE)) -ge "$LAB_SILENCE_LIMIT" ]; then
 			session_lost_host "a CPU of the host hangs" || return
 		elif [ -n "$PHASE" ]; then
 			msg_tick "$PHASE: $((SECONDS - STARTED)) s"

@@ -9,11 +9,13 @@ set -u
 . /root/record_known.sh
 scope=$1
 
-# record NAME OPTION… : to /tmp/NAME
+# record NAME OPTION… : to /tmp/NAME. Those that are repeated until all is there have PROGRAM=perfvisor-release: it
+# needs a fraction of the time before it samples, and the others run the same code with sanitizers.
+PROGRAM=perfvisor
 record() {
 	local name=$1
 	shift
-	perfvisor record --max-overhead 100 -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
+	"$PROGRAM" record --max-overhead 100 -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 	keep "$name"
 }
@@ -49,7 +51,7 @@ truth
 # perf gives up where a thread ends while it opens events (QEMU's workers do).
 record_two() {
 	cp /run/lab/guest1/console.log "$OUT/guest1.before"
-	record two -c 1000000 -- sh -c "
+	PROGRAM=perfvisor-release record two -c 1000000 -- sh -c "
 		for _ in 1 2 3 4 5; do
 			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 -o /tmp/perf \
 				-p $(cat /run/lab/guest2/pid) sleep $1 >/dev/null 2>&1 && exit
@@ -154,7 +156,7 @@ keep least debugfs unknown
 
 # One guest is looked at once at a time, where 64 are: guest1's processes are read when guest2 was last.
 record_views() {
-	PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
+	PROGRAM=perfvisor-release PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
 		for _ in \$(seq 600); do
 			[ \$(grep -c ' runs Linux ' $OUT/views.err) -ge 2 ] && break
 			sleep 0.2
@@ -171,7 +173,7 @@ until_there 3 views_are_there record_views || exit
 record_side() {
 	tinyvm --vcpus 1 >/dev/null &
 	echo $! >"$OUT/first.pid"
-	record side -F 250 -- sh -c "
+	PROGRAM=perfvisor-release record side -F 250 -- sh -c "
 		sleep $1
 		kill $!
 		tinyvm --vcpus 1 >/dev/null &
@@ -229,7 +231,7 @@ for _ in $(seq 100); do
 	sleep 0.5
 done
 record_many() {
-	record many --duration "$1" -v
+	PROGRAM=perfvisor-release record many --duration "$1" -v
 }
 many_are_there() {
 	local pid

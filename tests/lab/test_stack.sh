@@ -12,7 +12,7 @@ try() {
 	echo "== host $*"
 	OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
 		--guests 2 --guest-workload tests/lab/stack_workload.sh,tests/lab/vcpus_workload.sh \
-		--add tests/lab/stack_host.sh -- bash /root/stack_host.sh || status=1
+		"${records[@]}" --add tests/lab/stack_host.sh -- bash /root/stack_host.sh || status=1
 	python3 tests/lab/check_stack.py "$out" || status=1
 }
 try 6.1 5.10
