@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor completion: a bash completion script, made from the commands' option tables. */
+/*
+ * perfvisor completion: a bash completion script, made from the commands' option tables. Names of VMs and
+ * files are other people's: they are data to the script (compgen -W would expand them), and what it offers is
+ * quoted, so that nothing in a name is run when the line is.
+ */
 #include "cmd/command.h"
 
 static void print_pattern(const struct command *command, const struct option_spec *option)
@@ -16,13 +20,13 @@ static void print_argument_case(const struct command *command, const struct opti
 	print_pattern(command, option);
 	switch (option->completion) {
 	case COMPLETE_FILE:
-		printf("COMPREPLY=($(compgen -f -- \"$current\"))");
+		printf("_perfvisor_files -f");
 		break;
 	case COMPLETE_DIRECTORY:
-		printf("COMPREPLY=($(compgen -d -- \"$current\"))");
+		printf("_perfvisor_files -d");
 		break;
 	case COMPLETE_VM:
-		printf("COMPREPLY=($(compgen -W \"$(_perfvisor_vms)\" -- \"$current\"))");
+		printf("_perfvisor_vms");
 		break;
 	case COMPLETE_WORDS:
 		printf("COMPREPLY=($(compgen -W '%s' -- \"$current\"))", option->words);
@@ -66,8 +70,23 @@ static void print_command_words(void)
 static void print_script(void)
 {
 	printf("# bash completion of perfvisor; made by 'perfvisor completion'\n"
+	       "# KIND: files or folders; readline quotes them\n"
+	       "_perfvisor_files() {\n"
+	       "\tcompopt -o filenames 2>/dev/null\n"
+	       "\tmapfile -t COMPREPLY < <(compgen \"$1\" -- \"$current\")\n"
+	       "}\n"
+	       "# Names of VMs, but those that JSON escapes. In an open quote only names that need none.\n"
 	       "_perfvisor_vms() {\n"
-	       "\tperfvisor list --json 2>/dev/null | sed -nE 's/.*\"name\": ?\"([^\"]*)\".*/\\1/p'\n"
+	       "\tlocal name quoted\n"
+	       "\tCOMPREPLY=()\n"
+	       "\twhile IFS= read -r name; do\n"
+	       "\t\tprintf -v quoted %%q \"$name\"\n"
+	       "\t\tif [[ $quoted == \"$current\"* || $name == \"$current\"* ]] ||\n"
+	       "\t\t\t[[ $quoted == \"$name\" && $current == [\\\"\\']* && $name == \"${current:1}\"* ]]; then\n"
+	       "\t\t\tCOMPREPLY+=(\"$quoted\")\n"
+	       "\t\tfi\n"
+	       "\tdone < <(perfvisor list --json 2>/dev/null |\n"
+	       "\t\tsed -nE 's/.*\"name\": ?\"([^\"\\\\]*)\".*/\\1/p')\n"
 	       "}\n"
 	       "_perfvisor() {\n"
 	       "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"

@@ -52,4 +52,33 @@ mkdir "$folder/folder"
 	complain "a folder: $(offered record --guestmount "$folder/f")"
 [ "$(offered record --engine '' | tr '\n' ' ')" = 'auto qmp ' ] || complain "words: $(offered record --engine '')"
 [ -z "$(offered record --duration '')" ] || complain "a number: $(offered record --duration '')"
+
+# Names of VMs are whatever somebody has called them: words as they are, and never run.
+perfvisor() {
+	cat <<-END
+		{"vms": [{"pid": 1, "name": "Web Server 1"},
+		{"pid": 2, "name": "web"},
+		{"pid": 3, "name": "\$(touch\${IFS}$folder/run)"},
+		{"pid": 4, "name": "\`touch $folder/run\`"},
+		{"pid": 5, "name": "*"},
+		{"pid": 6, "name": "in\"json"}]}
+	END
+}
+names=$(offered record --vm '')
+[ "$(wc -l <<<"$names")" = 5 ] || complain "VMs: $names"
+while IFS= read -r name; do
+	eval "set -- $name"
+	[ $# = 1 ] || complain "the VM $name is $# words"
+	printf '%s\n' "$1"
+done <<<"$names" | sort >"$folder/names"
+perfvisor | sed -nE 's/.*"name": "([^"\]*)".*/\1/p' | sort | cmp - "$folder/names" || complain "VMs: $names"
+[ ! -e "$folder/run" ] || complain 'a name was run'
+[ "$(offered record --vm W)" = 'Web\ Server\ 1' ] || complain "W: $(offered record --vm W)"
+[ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] || complain "quoted: $(offered record --vm 'Web\ S')"
+[ "$(offered record --vm '"w')" = web ] || complain "in a quote: $(offered record --vm '"w')"
+[ -z "$(offered record --vm '"W')$(offered record --vm '"$')" ] || complain 'in a quote, a name that needs quotes'
+# So are those of files.
+touch "$folder/\$(touch run)"
+[ "$(cd "$folder" && offered record -o '$')" = '$(touch run)' ] || complain "files: $(cd "$folder" && offered record -o '$')"
+[ ! -e "$folder/run" ] || complain "a file's name was run"
 exit $status
