@@ -33,9 +33,11 @@ INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry
 ENDS = re.compile(r"entry_SYSCALL|entry_SYSENTER|entry_INT80|asm_|ret_from_fork|secondary_startup|"
                   r"syscall_return_via|swapgs_restore|error_|common_interrupt_return|native_i|int80_emulation|"
                   r"__irqentry_text|xen_|x86_64_start|paranoid_|restore_")
-# No call, but the two words of a far return (arch/x86/kernel/head_64.S), or what copy_thread() put there;
-# and what the first CPU's idle task came by, code that is there no more.
-STARTS = re.compile(r"(start_secondary|x86_64_start_kernel|start_kernel) secondary_startup_64|__switch_to ret_from_fork|"
+# No call, but the two words of a far return (arch/x86/kernel/head_64.S), or what copy_thread() put there
+# (__switch_to_asm is on the new stack before it jumps to __switch_to); and what the first CPU's idle task came by,
+# code that is there no more.
+STARTS = re.compile(r"(start_secondary|x86_64_start_kernel|start_kernel) secondary_startup_64|"
+                    r"__switch_to(_asm)? ret_from_fork|"
                     r"(rest_init|arch_call_rest_init) (arch_call_rest_init|start_kernel)|"
                     r"start_kernel x86_64_start_|x86_64_start_reservations x86_64_start_kernel")
 # Calls through these go anywhere.
