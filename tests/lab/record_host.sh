@@ -227,7 +227,7 @@ echo $! >"$OUT/busy.pids"
 tinyvm --vcpus 1 >/dev/null &
 echo $! >>"$OUT/busy.pids"
 for _ in $(seq 100); do
-	[ "$(perfvisor list --no-memory | grep -c tinyvm)" = 300 ] && break
+	[ "$(perfvisor-release list --no-memory | grep -c tinyvm)" = 300 ] && break
 	sleep 0.5
 done
 record_many() {
@@ -243,7 +243,7 @@ many_are_there() {
 	ulimit -n 256
 	perfvisor list --no-memory --json >"$OUT/many.json"
 	until_there 2 many_are_there record_many || exit
-	"${without_bpf[@]}" perfvisor record --duration 2 -v -o /tmp/plain 2>"$OUT/plain.err"
+	"${without_bpf[@]}" perfvisor-release record --duration 2 -v -o /tmp/plain 2>"$OUT/plain.err"
 	echo $? >"$OUT/plain.status"
 	keep plain
 ) || exit

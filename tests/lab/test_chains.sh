@@ -73,7 +73,7 @@ $(whole deep_frames deep_leaf 130)
 $(whole deep_frames '[^ ]*' 280)
 80 ^qemu-system-x86" --host --guest
 # shellcheck disable=SC2016 # of the host's shells
-PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- 6.1 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
+PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- sid 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 5 "$0" && bash /root/guest_perf_host.sh' "$many"
 # shellcheck disable=SC2016

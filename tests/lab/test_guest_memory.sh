@@ -36,6 +36,6 @@ check "$out/qmp" unnamed
 python3 tests/lab/check_qmp.py "$out/qmp" || status=1
 # The same code runs with sanitizers for the others.
 PERFVISOR=$PERFVISOR_RELEASE try 6.1 6.1-full -- "${look[@]}" cpus
-PERFVISOR=$PERFVISOR_RELEASE try 6.1 6.12 --no-la57 -- "${look[@]}" cpus
-try sid sid -- "${look[@]}" cpus
+PERFVISOR=$PERFVISOR_RELEASE try sid 6.12 --no-la57 -- "${look[@]}" cpus
+try 6.1 sid -- "${look[@]}" cpus
 exit $status
