@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guardian: a child that waits until this process is gone, however it went, and then, if the guest was
- * stopped, lets it go on. It knows by a page that both share; its end of a pipe tells it the rest.
+ * stopped, lets it go on. It knows by a page that both share; its end of a pipe tells it the rest. Where
+ * QEMU does not answer, the guardian asks again for as long as QEMU exists, less and less often.
  */
 #include "host/qemu_pause.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/progress.h"
@@ -22,12 +25,15 @@
 
 #define MAX_ANSWER_BYTES ((size_t)16 << 20)
 #define MAX_SAID_BYTES 200
-#define ATTEMPTS 5
+#define FIRST_RETRY_MS 1000
+#define MAX_RETRY_MS 60000
+#define MAX_WAIT_MS 5000 /* for a guardian that cannot make the guest go on; it stays */
 
 struct qemu_pause {
 	uint32_t pid;
 	atomic_bool *stopped; /* by us; shared with the guardian */
-	pid_t guardian;
+	int qemu_fd; /* a pidfd, as the guardian's: readable when the process has ended */
+	int guardian_fd;
 	int alive_fd; /* closed when this process ends */
 	struct qemu_monitor *monitor; /* NULL between pauses */
 	uint64_t begin_ns;
@@ -72,17 +78,54 @@ static struct error *open_monitor(struct qemu_pause *pause)
 	return error;
 }
 
+/* Whether the process of the pidfd FD ends within that time. */
+static bool ends_within(int fd, int wait_ms)
+{
+	struct pollfd process = { .fd = fd, .events = POLLIN };
+	uint64_t end_ns = clock_monotonic_ns() + (uint64_t)wait_ms * 1000000;
+	int64_t left_ms = wait_ms;
+	int ended;
+
+	do {
+		ended = poll(&process, 1, (int)left_ms);
+		left_ms = ((int64_t)end_ns - (int64_t)clock_monotonic_ns()) / 1000000;
+	} while (ended < 0 && errno == EINTR && left_ms > 0);
+	return ended > 0;
+}
+
 static void let_go_on(struct qemu_pause *pause)
 {
-	struct timespec second = { .tv_sec = 1 };
+	int wait_ms = FIRST_RETRY_MS;
 
-	for (int i = 0; i < ATTEMPTS && atomic_load(pause->stopped); i++) {
-		if (i)
-			nanosleep(&second, NULL);
-		close_monitor(pause);
+	while (atomic_load(pause->stopped)) {
 		error_destroy(open_monitor(pause));
+		close_monitor(pause);
+		if (atomic_load(pause->stopped) && ends_within(pause->qemu_fd, wait_ms))
+			break;
+		wait_ms = wait_ms < MAX_RETRY_MS / 2 ? 2 * wait_ms : MAX_RETRY_MS;
 	}
-	close_monitor(pause);
+}
+
+static void close_from_to(int from, int to)
+{
+	if (from <= to)
+		syscall(SYS_close_range, (unsigned int)from, (unsigned int)to, 0);
+}
+
+/* Events, rings and pipes that are not the guardian's end with their owner, not with the guardian. */
+static void close_all_but(int first, int second)
+{
+	int low = first < second ? first : second;
+	int high = first < second ? second : first;
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null_fd >= 0 && fd <= STDERR_FILENO; fd++) {
+		if (fd != low && fd != high)
+			dup2(null_fd, fd);
+	}
+	close_from_to(STDERR_FILENO + 1, low - 1);
+	close_from_to((low > STDERR_FILENO ? low : STDERR_FILENO) + 1, high - 1);
+	close_from_to((high > STDERR_FILENO ? high : STDERR_FILENO) + 1, INT_MAX);
 }
 
 static void guard(struct qemu_pause *pause, int owner_fd)
@@ -92,25 +135,37 @@ static void guard(struct qemu_pause *pause, int owner_fd)
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL); /* Ctrl-C reaches this process, too */
-	close(pause->alive_fd);
+	close_all_but(owner_fd, pause->qemu_fd);
 	while (read(owner_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	let_go_on(pause);
 	_exit(0);
 }
 
+static int open_process(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 static struct error *start_guardian(struct qemu_pause *pause)
 {
 	int fds[2];
+	pid_t guardian;
 
+	pause->qemu_fd = open_process((pid_t)pause->pid);
+	if (pause->qemu_fd < 0)
+		return error_system(errno, "could not watch process %u", pause->pid);
 	if (pipe2(fds, O_CLOEXEC))
 		return error_system(errno, "could not make a pipe");
 	pause->alive_fd = fds[1];
-	pause->guardian = fork();
-	if (!pause->guardian)
+	guardian = fork();
+	if (!guardian)
 		guard(pause, fds[0]);
 	close(fds[0]);
-	return pause->guardian < 0 ? error_system(errno, "could not start a process") : NULL;
+	if (guardian < 0)
+		return error_system(errno, "could not start a process");
+	pause->guardian_fd = open_process(guardian);
+	return NULL;
 }
 
 struct error *qemu_pause_create(uint32_t pid, struct qemu_pause **ret)
@@ -121,8 +176,7 @@ struct error *qemu_pause_create(uint32_t pid, struct qemu_pause **ret)
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	pause->pid = pid;
-	pause->alive_fd = -1;
-	pause->guardian = -1;
+	pause->qemu_fd = pause->guardian_fd = pause->alive_fd = -1;
 	buffer_init(&pause->answer, MAX_ANSWER_BYTES);
 	if (shared == MAP_FAILED) {
 		error = error_system(errno, "could not map memory");
@@ -145,8 +199,10 @@ void qemu_pause_destroy(struct qemu_pause *pause)
 	cleanup_close(&pause->alive_fd);
 	close_monitor(pause);
 	/* It lets the guest go on, if that was not to be done here. */
-	while (pause->guardian > 0 && waitpid(pause->guardian, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (pause->guardian_fd >= 0 && ends_within(pause->guardian_fd, MAX_WAIT_MS))
+		waitid(P_PIDFD, (id_t)pause->guardian_fd, NULL, WEXITED);
+	cleanup_close(&pause->guardian_fd);
+	cleanup_close(&pause->qemu_fd);
 	if (pause->stopped)
 		munmap(pause->stopped, sizeof(*pause->stopped));
 	buffer_deinit(&pause->answer);

@@ -3,6 +3,7 @@
 """Holds what show_qmp_memory finds by a QEMU's monitor against what that QEMU was started with."""
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import time
 
-SHOW = sys.argv[1]
+SHOW, HOLD = (f"{sys.argv[1]}/{name}" for name in ("show_qmp_memory", "hold_qemu_pause"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 UUID = "c7a5fdb2-cdaf-9455-926a-d65c16db1809"
 MIB, GIB = 1 << 20, 1 << 30
@@ -218,12 +219,70 @@ def try_servers():
     print(f"{len(cases)} hostile servers")
 
 
+def status_of(path, command="info status"):
+    """What a QEMU's monitor for people says, which perfvisor does not use."""
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.connect(path)
+        said = b""
+        for prompt in (b"", command.encode() + b"\n"):
+            monitor.sendall(prompt)
+            said = b""
+            while not said.endswith(b"(qemu) "):
+                said += monitor.recv(1000)
+    return re.findall(r"VM status: (\w+)", said.decode())
+
+
+def becomes(true):
+    """Whether it does, within a minute."""
+    for _ in range(600):
+        if true():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def hold(qemu):
+    """Stops the guest; who has stopped it, and its guardian."""
+    holder = start([HOLD, str(qemu.pid)], stdout=subprocess.PIPE)
+    check(holder.stdout.readline() == b"stopped\n", "guardian: a guest is stopped")
+    with open(f"/proc/{holder.pid}/task/{holder.pid}/children") as children:
+        return holder, children.read().strip()
+
+
+def try_guardian():
+    """Who has stopped a guest is killed while QEMU cannot be reached: it goes on as soon as it can be."""
+    path, people = f"{work}/held.sock", f"{work}/people.sock"
+    qemu = start_qemu("pc", "-m", "64", "-qmp", f"unix:{path},server=on,wait=off",
+                      "-monitor", f"unix:{people},server=on,wait=off")
+    wait_for(path)
+    wait_for(people)
+    status_of(people, "cont")
+    check(status_of(people) == ["running"], "guardian: the guest runs")
+    holder, _ = hold(qemu)
+    check(status_of(people) == ["paused"], "guardian: it is stopped")
+    os.rename(path, path + ".away")
+    holder.kill()
+    ended = select.select([holder.stdout], [], [], 60)[0] and holder.stdout.read()
+    check(ended == b"", f"guardian: it holds files of who was killed: {ended}")
+    time.sleep(6)
+    check(status_of(people) == ["paused"], "guardian: nobody else makes the guest go on")
+    os.rename(path + ".away", path)
+    check(becomes(lambda: status_of(people) == ["running"]), "guardian: the guest goes on")
+    holder, guardian = hold(qemu)
+    os.rename(path, path + ".away")
+    holder.kill()
+    qemu.kill()
+    qemu.wait()
+    check(guardian and becomes(lambda: not os.path.exists(f"/proc/{guardian}")), "guardian: it ends with QEMU")
+
+
 try:
     real, real_path = try_machines()
     try_busy(real, real_path)
     try_libvirt()
     try_liars(real_path)
     try_servers()
+    try_guardian()
 finally:
     for process in processes:
         process.kill()

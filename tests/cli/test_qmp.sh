@@ -5,4 +5,4 @@
 set -u
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 folder=$(dirname "${PERFVISOR:-build/release/perfvisor}")
-exec python3 tests/cli/check_qmp.py "$(realpath "$folder/tests/unit/show_qmp_memory")"
+exec python3 tests/cli/check_qmp.py "$(realpath "$folder/tests/unit")"
