@@ -36,7 +36,7 @@ build/release/build.ninja build/asan/build.ninja: build/%/build.ninja:
 build/release/build.ninja build/asan/build.ninja: | build/.exists
 build/.exists:
 	@mkdir -p build && touch $@
-MESON_release = --prefix=$(PREFIX)
+MESON_release = --prefix=$(PREFIX) -Dtests=programs
 MESON_asan = -Db_sanitize=address,undefined -Db_lundef=false
 
 build: build/release/build.ninja

@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "service/service.h"
-#include "host/cage.h"
-#include "host/guest_recall.h"
-#include "host/vm_memory.h"
+#include "host/inspect/cage.h"
+#include "host/inspect/guest_recall.h"
+#include "host/vm/vm_memory.h"
 #include "saved_guest.h"
+#include "service/service.h"
 
 #define MAX_BYTES ((uint64_t)64 << 20)
 

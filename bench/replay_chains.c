@@ -17,7 +17,7 @@
 #include "base/progress.h"
 #include "bpf/guest_sampler.h"
 #include "cpu_time.h"
-#include "host/recorder_state.h"
+#include "host/record/recorder_state.h"
 #include "perfdata/sample.h"
 #include "sleepers.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "guest/memory.h"
+#include "guest/memory/memory.h"
 
 struct saved_guest {
 	int fd; /* of its memory; -1: not loaded */

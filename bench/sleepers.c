@@ -4,10 +4,10 @@
 
 #include "base/memory.h"
 #include "cpu_time.h"
-#include "guest/task.h"
+#include "guest/process/task.h"
 #include "saved_guest.h"
-#include "unwind/kernel_table.h"
-#include "unwind/task_stack.h"
+#include "unwind/kernel/kernel_table.h"
+#include "unwind/walk/task_stack.h"
 
 #define MAX_BYTES ((uint64_t)64 << 20)
 

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "guest/kernel_image.h"
-#include "unwind/table.h"
-#include "unwind/unwind.h"
+#include "guest/kernel/kernel_image.h"
+#include "unwind/table/table.h"
+#include "unwind/walk/unwind.h"
 
 struct sleeper {
 	struct unwind_registers registers;

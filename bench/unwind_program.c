@@ -19,8 +19,8 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "cpu_time.h"
-#include "unwind/program_table.h"
-#include "unwind/user.h"
+#include "unwind/program/program_table.h"
+#include "unwind/program/user.h"
 
 #define SAMPLES 256
 #define STEPS_PER_SAMPLE 1009

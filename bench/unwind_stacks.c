@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "cpu_time.h"
 #include "sleepers.h"
-#include "unwind/unwind.h"
+#include "unwind/walk/unwind.h"
 
 #define MAX_FRAMES 128
 #define FRAMES_WANTED ((uint64_t)20000000)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/cage.h"
+#include "host/inspect/cage.h"
 
 static void *volatile lost;
 

@@ -6,7 +6,7 @@
  * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on writing to
  * stderr: it is told by its own function.
  *
- * The caged process (src/host/cage.h) can neither open nor write files: its first system call for that ends it,
+ * The caged process (src/host/inspect/cage.h) can neither open nor write files: its first system call for that ends it,
  * and nobody learns why. So before it enters the cage its sanitizers get a pipe, in place of the stdout that it
  * does not use, and a child of it waits at the other end. What comes is put into LOG_PATH.caged.PID; where
  * nothing comes there is no such file. The report ends where the sanitizer wants to know which files are
@@ -27,7 +27,7 @@
 #include <sys/file.h>
 #include <sanitizer/common_interface_defs.h>
 
-#include "host/cage.h"
+#include "host/inspect/cage.h"
 
 #define LOG_PATH "log_path="
 #define LIBUBSAN "libubsan.so.1"

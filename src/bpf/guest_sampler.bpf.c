@@ -62,7 +62,7 @@ static __always_inline __u32 max_user_bytes(struct sampler_vm *vm)
 	return user_stack_bytes;
 }
 
-#include "bpf/guest_stacks.h"
+#include "bpf/stacks_in_use.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -79,7 +79,7 @@ struct sampler_vm {
 	__u32 task_stack;
 	__u32 stack_bytes; /* of a task's kernel stack */
 	__s64 irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
-	/* As in struct guest_current (guest/running.h). */
+	/* As in struct guest_current (guest/process/running.h). */
 	__s64 run_queue_task_offset, preempt_count_offset, irq_use_offset;
 	__u32 irq_use_bytes, irq_unused;
 	struct sampler_slot slots[SAMPLER_MAX_SLOTS];

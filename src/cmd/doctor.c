@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "host/diagnosis.h"
+#include "host/doctor/diagnosis.h"
 
 struct grade_style {
 	const char *mark, *color;

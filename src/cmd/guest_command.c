@@ -2,7 +2,7 @@
 /* Opening the guest that a user names. */
 #include "cmd/guest_command.h"
 
-#include "host/vm.h"
+#include "host/vm/vm.h"
 
 struct error *guest_command_choose(const struct host_vms *vms, const char *text,
 				   const struct host_vm **ret)

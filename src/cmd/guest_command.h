@@ -4,7 +4,7 @@
 #define CMD_GUEST_COMMAND_H
 
 #include "base/error.h"
-#include "host/guest_view.h"
+#include "host/inspect/guest_view.h"
 
 /*
  * Opens the guest of the VM that TEXT names (its name or pid); of the only VM there is if TEXT is

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor guest-parser: the caged process of src/host/cage.h. It is no command for people and
+ * perfvisor guest-parser: the caged process of src/host/inspect/cage.h. It is no command for people and
  * in no list: perfvisor starts itself with it.
  */
 #include "cmd/guest_parser.h"
 
+#include "host/inspect/cage.h"
 #include "service/service.h"
-#include "host/cage.h"
 
 struct error *guest_parser_run(void)
 {

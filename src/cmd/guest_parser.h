@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The caged process that perfvisor starts of itself (src/host/cage.h). */
+/* The caged process that perfvisor starts of itself (src/host/inspect/cage.h). */
 #ifndef CMD_GUEST_PARSER_H
 #define CMD_GUEST_PARSER_H
 

@@ -15,9 +15,9 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
-#include "host/guest_view.h"
-#include "host/vm.h"
-#include "host/vm_memory.h"
+#include "host/inspect/guest_view.h"
+#include "host/vm/vm.h"
+#include "host/vm/vm_memory.h"
 #include "output/json.h"
 
 #define NAME_MAX_WIDTH 32 /* longer names push the threads to the right */

@@ -8,7 +8,7 @@
 
 #include "cmd/command.h"
 #include "cmd/guest_parser.h"
-#include "host/cage.h"
+#include "host/inspect/cage.h"
 
 static void print_error(const struct error *error)
 {

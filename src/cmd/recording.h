@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "profile/profile.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 /*
  * The recording to read where none is named: of perf.data.guest, perf.data.kvm,

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "output/stacks.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 struct stacks_config {
 	const char *input;

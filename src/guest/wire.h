@@ -38,7 +38,7 @@ enum guest_message {
 	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
 	GUEST_ASK_FILE_SYMBOLS, /* u64 mm, u64 start of a mapping -> an encoded symbol table of the
 				   file or vDSO mapped there; memory is read anew */
-	GUEST_ASK_FILE_UNWIND,	/* the same -> an encoded table of unwind data (unwind/table.h) by file
+	GUEST_ASK_FILE_UNWIND,	/* the same -> an encoded table of unwind data (unwind/table/table.h) by file
 				   offsets, from its DWARF; memory is read anew */
 	GUEST_ASK_STACKS,	/* u64 task_struct, at most GUEST_STACK_TASKS times; what the tasks do
 				   is read anew -> of each: u32 enum unwind_task_kind (unwind/), u32
@@ -47,7 +47,7 @@ enum guest_message {
 				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
 				   u64 bytes of that, function, module: u32 length, text */
 	GUEST_ASK_VCPU,		/* what a vCPU was met at: u32 1 in user mode, u64 ip, u64 sp, u64 bp, 16
-				   u64 by enum unwind_register (unwind/row.h), u64 task_struct, u64 GS
+				   u64 by enum unwind_register (unwind/table/row.h), u64 task_struct, u64 GS
 				   base (to find the task by, if that is 0), 4 u64 of the vCPU's
 				   registers, u32 count of copied stacks: two of the kernel and the
 				   user's, of each u64 start, u64 end, u32 bytes, the bytes; or 0:
@@ -58,9 +58,9 @@ enum guest_message {
 				   CPUs, each u32 APIC id, u64 GS base in the kernel (cpus.h) */
 	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
 				   is read anew, then -> u64 kernel, u64 modules */
-	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table.h)
+	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table/table.h)
 				   of kernel and modules */
-	GUEST_ASK_CALLS,	/* -> the encoded calls (unwind/calls.h) of kernel and modules */
+	GUEST_ASK_CALLS,	/* -> the encoded calls (unwind/table/calls.h) of kernel and modules */
 	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
 	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
 	/* From the cage. */

@@ -25,10 +25,10 @@
 #include "output/script_number.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
-#include "profile/chain.h"
-#include "profile/context.h"
-#include "profile/ordered.h"
-#include "profile/resolver.h"
+#include "session/chain.h"
+#include "session/context.h"
+#include "session/ordered.h"
+#include "session/resolver.h"
 
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
 #define GUESSED " ?"			 /* in front of a name that is guessed: VIEW_GUESSED */

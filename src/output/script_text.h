@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 enum script_field {
 	SCRIPT_COMM = 1 << 0,

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "output/script_event.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 struct tracepoints;
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "perfdata/writer.h"
 
-#define MAX_DEPTH 40 /* debug/PATH/xxyyyy…, where PATH has 32 parts at most (src/cmd/native_symbols.c) */
+#define MAX_DEPTH 40 /* debug/PATH/xxyyyy…, where PATH has 32 parts at most (src/cmd/convert/native_symbols.c) */
 
 /* What recordings consist of: whatever else is in a folder is somebody's own. */
 static bool is_part(const char *name)

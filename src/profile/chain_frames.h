@@ -11,7 +11,7 @@
 
 #include "base/vector.h"
 #include "profile/identity.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 #define CHAINS_LEVEL_BITS 4 /* of a cpumode, with CPUMODE_GUESSED */
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/vector.h"
-#include "profile/chain.h"
+#include "session/chain.h"
 
 /* Of a longer chain the innermost frames count. */
 #define CHAINS_FRAMES_MAX 1024

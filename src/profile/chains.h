@@ -11,9 +11,9 @@
 
 #include "profile/chain_frames.h"
 #include "profile/chain_parts.h"
-#include "profile/context.h"
-#include "profile/resolver.h"
 #include "profile/sequences.h"
+#include "session/context.h"
+#include "session/resolver.h"
 
 #define CHAINS_NONE UINT32_MAX
 

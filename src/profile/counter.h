@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "profile/chains.h"
-#include "profile/context.h"
 #include "profile/groups.h"
 #include "profile/profile.h"
 #include "profile/profile_rows.h"
+#include "session/context.h"
 
 struct counter_shared {
 	struct session *session;

@@ -12,7 +12,7 @@
 
 #include "base/intern.h"
 #include "base/vector.h"
-#include "profile/session.h"
+#include "session/session.h"
 
 /* Compared as bytes. */
 struct profile_group {

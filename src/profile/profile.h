@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/resolver.h"
-#include "profile/session.h"
+#include "session/resolver.h"
+#include "session/session.h"
 
 #define PROFILE_HOST_COMM (TIMELINE_NO_COMM - 1) /* the guest's comm of a host's sample */
 #define PROFILE_NO_PID UINT32_MAX

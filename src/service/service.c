@@ -10,15 +10,15 @@
 #include "base/cursor.h"
 #include "base/intern.h"
 #include "base/memory.h"
-#include "guest/cpus.h"
-#include "guest/kernel_search.h"
-#include "guest/running.h"
-#include "service/service_private.h"
-#include "guest/uts.h"
+#include "guest/kernel/kernel_search.h"
+#include "guest/kernel/uts.h"
+#include "guest/process/cpus.h"
+#include "guest/process/running.h"
 #include "guest/wire.h"
+#include "service/service_private.h"
 #include "symbol/table.h"
-#include "unwind/kernel_calls.h"
-#include "unwind/kernel_table.h"
+#include "unwind/kernel/kernel_calls.h"
+#include "unwind/kernel/kernel_table.h"
 
 #define MAX_SLOTS 32768
 

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "service/service_private.h"
-#include "unwind/orc.h"
+#include "unwind/table/orc.h"
 
 #define MAX_ORC_BYTES (64ULL << 20) /* of all modules: a kernel and its modules have 4 MB */
 

@@ -10,14 +10,14 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/intern.h"
-#include "guest/kernel.h"
-#include "guest/mapping.h"
-#include "guest/module.h"
-#include "guest/name.h"
-#include "guest/program.h"
-#include "guest/task.h"
+#include "guest/kernel/kernel.h"
+#include "guest/kernel/module.h"
+#include "guest/kernel/name.h"
+#include "guest/process/mapping.h"
+#include "guest/process/program.h"
+#include "guest/process/task.h"
 #include "guest/wire.h"
-#include "unwind/unwind.h"
+#include "unwind/walk/unwind.h"
 
 struct service_stacks;
 

@@ -4,7 +4,7 @@
 
 #include "service/service_private.h"
 #include "symbol/table.h"
-#include "unwind/program_table.h"
+#include "unwind/program/program_table.h"
 
 #define MAX_STRINGS 16384
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "guest/name.h"
+#include "guest/kernel/name.h"
 #include "service/service_private.h"
 #include "symbol/dso.h"
-#include "unwind/kernel_table.h"
-#include "unwind/task_stack.h"
+#include "unwind/kernel/kernel_table.h"
+#include "unwind/walk/task_stack.h"
 
 /* Code that waits for others, which /proc/PID/stack leaves out (in_sched_functions()). */
 struct code_range {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "guest/running.h"
+#include "guest/process/running.h"
 #include "service/service_private.h"
 #include "symbol/table.h"
-#include "unwind/program_table.h"
-#include "unwind/user.h"
+#include "unwind/program/program_table.h"
+#include "unwind/program/user.h"
 
 #define PAGE_BYTES 4096
 #define MAX_USER_STACK_BYTES (32 << 10) /* that is read from memory */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "unwind/dwarf_cfi.h"
-#include "unwind/scan.h"
+#include "unwind/program/scan.h"
+#include "unwind/table/dwarf_cfi.h"
 
 #define CODE_BYTES (1u << 20)
 #define CODE_AT 0x7f0000000000ULL

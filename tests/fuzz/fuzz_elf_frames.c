@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "unwind/program_table.h"
+#include "unwind/program/program_table.h"
 
 #define PAGE 4096
 

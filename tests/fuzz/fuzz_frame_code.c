@@ -9,7 +9,7 @@
 
 #include "base/cursor.h"
 #include "fuzz.h"
-#include "unwind/frame_code.h"
+#include "unwind/program/frame_code.h"
 
 #define CODE 0x401000
 #define STACK 0x7ffff0000000ULL

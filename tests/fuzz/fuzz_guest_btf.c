@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* BTF of a guest's kernel: every type's size, and fields by paths through the first structures. */
 #include "fuzz.h"
-#include "guest/guest_btf.h"
+#include "guest/kernel/guest_btf.h"
 
 #define MAX_TYPES 64
 

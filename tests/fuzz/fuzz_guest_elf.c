@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "guest/elf_copy.h"
+#include "guest/process/elf_copy.h"
 #include "symbol/table.h"
 
 #define HOLE_BYTES 256

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "guest/kallsyms.h"
+#include "guest/kernel/kallsyms.h"
 
 #define IMAGE_START 0xffffffff81000000ULL
 #define IMAGE_END 0xffffffff83000000ULL

@@ -9,7 +9,7 @@
 #include "../unit/guest/small_guest.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "guest/kernel.h"
+#include "guest/kernel/kernel.h"
 
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "guest/kernel_search.h"
-#include "guest/space.h"
+#include "guest/kernel/kernel_search.h"
+#include "guest/memory/space.h"
 
 #define LOW_START 0x80000ULL
 #define LOW_BYTES (2ULL * GUEST_PAGE_BYTES)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "guest/page_cache.h"
+#include "guest/process/page_cache.h"
 
 #define MAX_READS 4096 /* of one look at the page cache, far above what a true one takes */
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "fuzz.h"
 #include "guest/wire.h"
-#include "host/guest_stacks.h"
+#include "host/inspect/guest_stacks.h"
 
 static void check(const struct guest_stacks *stacks, const struct intern *strings)
 {

@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "fuzz.h"
-#include "host/qemu_monitor.h"
-#include "host/qemu_text.h"
+#include "host/vm/qemu_monitor.h"
+#include "host/vm/qemu_text.h"
 
 static void check_slots(const struct host_vm_memory *memory)
 {

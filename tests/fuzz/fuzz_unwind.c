@@ -14,9 +14,9 @@
 
 #include "base/cursor.h"
 #include "fuzz.h"
-#include "unwind/find_sp.h"
-#include "unwind/linked.h"
-#include "unwind/scan.h"
+#include "unwind/kernel/find_sp.h"
+#include "unwind/program/scan.h"
+#include "unwind/walk/linked.h"
 
 #define CODE_START 0xffffffff81000000ULL
 #define CODE_END (CODE_START + (1 << 20))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "unwind/table.h"
+#include "unwind/table/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -30,5 +30,5 @@ in_lab() {
 
 # For lab/run: what scripts in the host make recordings with, and a perfvisor without sanitizers to look at them.
 # shellcheck disable=SC2034
-records=(--add tests/lab/waits.sh --add tests/lab/record_known.sh
+records=(--add tests/lab/host/waits.sh --add tests/lab/host/record_known.sh
 	--add build/release/perfvisor:/usr/local/bin/perfvisor-release)

@@ -7,7 +7,7 @@
 # tables, one and four vCPUs. And what is left of that where stack pointers are out of reach.
 set -u
 . tests/lab/in_lab.sh
-bytes=build/release/tests/lab/guest_bytes
+bytes=build/release/tests/lab/programs/guest_bytes
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$bytes" ] || { echo "no $bytes: run make"; exit 1; }
 status=0
@@ -20,10 +20,10 @@ check() {
 	local out=$1 status=0 parts more
 	read -ra parts <<<"$2"
 	tests/lab/look_at_chains.sh "$out" "${parts[@]}" || status=1
-	python3 tests/lab/check_chains.py "$out" "${parts[@]}" || status=1
-	python3 tests/lab/check_known.py "$out" "$tally" || status=1
+	python3 tests/lab/check/check_chains.py "$out" "${parts[@]}" || status=1
+	python3 tests/lab/check/check_known.py "$out" "$tally" || status=1
 	for more in "${@:3}"; do
-		python3 "tests/lab/$more.py" "$out" || status=1
+		python3 "tests/lab/check/$more.py" "$out" || status=1
 	done
 	return $status
 }
@@ -48,9 +48,9 @@ try() {
 	shift
 	out=build/lab/chains-$1-$2
 	OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" \
-		--guest-module tests/lab/known_chains --guest-add "${bytes%/*}/known_calls" \
-		--guest-workload tests/lab/chains_workload.sh --add "$bytes:/usr/bin/guest_bytes" \
-		"${records[@]}" --add tests/lab/chains_host.sh "${@:3}" || status=1
+		--guest-module tests/lab/guest/known_chains --guest-add "${bytes%/*}/known_calls" \
+		--guest-workload tests/lab/guest/chains_workload.sh --add "$bytes:/usr/bin/guest_bytes" \
+		"${records[@]}" --add tests/lab/host/chains_host.sh "${@:3}" || status=1
 	finish_check
 	{
 		echo "== host $*"
@@ -73,12 +73,12 @@ $(whole deep_frames deep_leaf 130)
 $(whole deep_frames '[^ ]*' 280)
 80 ^qemu-system-x86" --host --guest
 # shellcheck disable=SC2016 # of the host's shells
-PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- sid 6.12 --no-la57 --guest-add tests/lab/guest_perf.sh \
-	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/guest_perf_host.sh -- \
+PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- sid 6.12 --no-la57 --guest-add tests/lab/guest/guest_perf.sh \
+	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/host/guest_perf_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 5 "$0" && bash /root/guest_perf_host.sh' "$many"
 # shellcheck disable=SC2016
 try 'host without_sp scanned' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
-	--guest-add "${bytes%/*}/untold_frames" --add tests/lab/without_sp_host.sh -- \
+	--guest-add "${bytes%/*}/untold_frames" --add tests/lab/host/without_sp_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 7 "$0" --host --guest && bash /root/without_sp_host.sh' \
 	"$(whole known_calls 'known_[a-z]*_leaf' 600)
 80 ^qemu-system-x86"

@@ -4,7 +4,7 @@
 # its exit status is that of a recording. doctor_host.sh has the cases.
 set -u
 . tests/lab/in_lab.sh
-zoo=build/release/tests/lab/vm_zoo
+zoo=build/release/tests/lab/programs/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
 work=build/lab/doctor
@@ -15,7 +15,7 @@ status=0
 in_host() {
 	local name=$1
 	shift
-	OUT=$work/$name in_lab 600 "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/doctor_host.sh -- \
+	OUT=$work/$name in_lab 600 "$@" --add "$zoo:/usr/bin/vm_zoo" --add tests/lab/host/doctor_host.sh -- \
 		bash /root/doctor_host.sh || status=1
 	sed "s/^/$name, /" "$work/$name/doctor"
 }

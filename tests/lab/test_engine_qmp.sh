@@ -6,15 +6,15 @@
 set -u
 [ "$(id -u)" = 0 ] || { echo "reads another process' memory: run as root"; exit 77; }
 . tests/lab/tcg_guest.sh
-. tests/lab/waits.sh
-. tests/lab/record_known.sh
+. tests/lab/host/waits.sh
+. tests/lab/host/record_known.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 out=$PWD/build/lab/engine_qmp
-tcg_guest tests/lab/engine_qmp_workload.sh 3 "$out"
+tcg_guest tests/lab/guest/engine_qmp_workload.sh 3 "$out"
 
 # COMMAND: asks QEMU's human monitor
 monitor() {
-	python3 tests/lab/ask_monitor.py "$out/qmp.sock" "$1"
+	python3 tests/lab/check/ask_monitor.py "$out/qmp.sock" "$1"
 }
 record=("$perfvisor" record --engine qmp -p "$QEMU_PID" --max-overhead 100)
 cp "$WORKLOAD_PROGRAMS/user7525" "$out/"
@@ -53,4 +53,4 @@ done >"$out/killed.status"
 monitor stop
 "${record[@]}" --duration 1 -o "$out/paused" 2>"$out/paused.err"
 monitor "info status" >"$out/paused.status"
-python3 tests/lab/check_engine_qmp.py "$out" 3
+python3 tests/lab/check/check_engine_qmp.py "$out" 3

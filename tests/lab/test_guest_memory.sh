@@ -10,22 +10,22 @@ status=0
 out=build/lab/guest-memory
 look=(bash /root/guest_memory_host.sh)
 without_bpf=(--add build/release/tests/unit/show_qmp_memory
-	--add "$(command -v setpriv):/usr/bin/setpriv-full" --add tests/lab/qmp_host.sh)
+	--add "$(command -v setpriv):/usr/bin/setpriv-full" --add tests/lab/host/qmp_host.sh)
 
 # check FOLDER PART: what is in there, and in PART of it
 check() {
-	python3 tests/lab/check_guest_memory.py "$1" "$2" || status=1
-	python3 tests/lab/check_guest_programs.py "$1" || status=1
+	python3 tests/lab/check/check_guest_memory.py "$1" "$2" || status=1
+	python3 tests/lab/check/check_guest_programs.py "$1" || status=1
 }
 
 # try HOST GUEST OPTION… -- COMMAND…
 try() {
 	echo "== host $*"
 	OUT=$out in_lab 300 --steady --host-kernel "$1" --guest-kernel "$2" \
-		--guest-workload tests/lab/guest_truth_workload.sh \
-		--add build/release/tests/lab/guest_programs \
-		--add build/release/tests/lab/guest_cpus \
-		--add tests/lab/guest_memory_host.sh "${@:3}" || status=1
+		--guest-workload tests/lab/guest/guest_truth_workload.sh \
+		--add build/release/tests/lab/programs/guest_programs \
+		--add build/release/tests/lab/programs/guest_cpus \
+		--add tests/lab/host/guest_memory_host.sh "${@:3}" || status=1
 	check "$out" cpus
 }
 try 6.1 5.10 -- "${look[@]}" cpus
@@ -33,7 +33,7 @@ try 6.1 5.10 -- "${look[@]}" cpus
 try 6.1 6.1 "${without_bpf[@]}" -- bash -c '"$@" cpus && rm -r /var/cache/perfvisor &&
 	mkdir "$OUT/qmp" && OUT=$OUT/qmp bash /root/qmp_host.sh' bash "${look[@]}"
 check "$out/qmp" unnamed
-python3 tests/lab/check_qmp.py "$out/qmp" || status=1
+python3 tests/lab/check/check_qmp.py "$out/qmp" || status=1
 # The same code runs with sanitizers for the others.
 PERFVISOR=$PERFVISOR_RELEASE try 6.1 6.1-full -- "${look[@]}" cpus
 PERFVISOR=$PERFVISOR_RELEASE try sid 6.12 --no-la57 -- "${look[@]}" cpus

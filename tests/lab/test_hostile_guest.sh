@@ -6,7 +6,7 @@
 # process that plants a false VMCOREINFO before that changes no name.
 set -u
 . tests/lab/in_lab.sh
-scribble=build/release/tests/lab/scribble
+scribble=build/release/tests/lab/programs/scribble
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$scribble" ] || { echo "no $scribble: run make"; exit 1; }
 work=build/lab/hostile_guest
@@ -26,8 +26,8 @@ none() { # a file that is not there is not without it
 	[ $? = 1 ]
 }
 
-OUT=$work/out in_lab 1200 --guest-cpus 1 --guest-workload tests/lab/hostile_guest_workload.sh \
-	--add "$scribble:/usr/bin/scribble" --add tests/lab/hostile_guest_host.sh -- \
+OUT=$work/out in_lab 1200 --guest-cpus 1 --guest-workload tests/lab/guest/hostile_guest_workload.sh \
+	--add "$scribble:/usr/bin/scribble" --add tests/lab/host/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
 [ ! -e "$work/out/revived" ] || cat "$work/out/revived"
@@ -60,7 +60,7 @@ python3 - "$work/out" <<'END' || failed=1
 import re
 import sys
 
-sys.path.insert(0, "tests/lab")
+sys.path.insert(0, "tests/lab/check")
 from verdict import check, exit_status
 
 folder = sys.argv[1]

@@ -68,7 +68,7 @@ test_run() {
 		exit 7
 	EOF
 	OUT=$work/out lab/run --add "$work/command" --guest-workload user7525 \
-		--guest-module tests/lab/known_chains -- \
+		--guest-module tests/lab/guest/known_chains -- \
 		sh /root/command "${args[@]}" >"$work/stdout" 2>"$work/stderr"
 	check "the exit status is the command's" [ $? -eq 7 ]
 	check "arguments arrive as they were given" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")

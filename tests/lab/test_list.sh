@@ -5,7 +5,7 @@
 # on hosts with memory slots in a hash table and, Linux 5.10, in an array.
 set -u
 . tests/lab/in_lab.sh
-zoo=build/release/tests/lab/vm_zoo
+zoo=build/release/tests/lab/programs/vm_zoo
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$zoo" ] || { echo "no $zoo: run make"; exit 1; }
 work=build/lab/list
@@ -17,10 +17,10 @@ in_host() {
 	local kernel=$1
 	shift
 	OUT=$work/$kernel in_lab 600 --steady --host-kernel "$kernel" "$@" --add "$zoo:/usr/bin/vm_zoo" \
-		--add tests/lab/list_host.sh -- bash /root/list_host.sh ||
+		--add tests/lab/host/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed on a host with $kernel"; exit 1; }
 }
 in_host 6.1 --guests 1
 in_host sid --no-guest
 in_host 5.10 --no-guest
-python3 tests/lab/check_list.py "$work"
+python3 tests/lab/check/check_list.py "$work"

@@ -6,7 +6,7 @@ set -u
 . tests/lab/in_lab.sh
 out=build/lab/reboot
 status=0
-OUT=$out in_lab 600 --guest-cpus 1 --guest-workload tests/lab/reboot_workload.sh \
-	"${records[@]}" --add tests/lab/reboot_host.sh -- bash /root/reboot_host.sh || status=1
-python3 tests/lab/check_reboot.py "$out" || status=1
+OUT=$out in_lab 600 --guest-cpus 1 --guest-workload tests/lab/guest/reboot_workload.sh \
+	"${records[@]}" --add tests/lab/host/reboot_host.sh -- bash /root/reboot_host.sh || status=1
+python3 tests/lab/check/check_reboot.py "$out" || status=1
 exit $status

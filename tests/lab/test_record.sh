@@ -10,12 +10,12 @@ work=build/lab/record
 # try HOST_KERNEL GUEST_KERNEL SCOPE
 try() {
 	OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
-		--guest-workload tests/lab/record_workload.sh,kernel "${records[@]}" --add tests/lab/record_host.sh \
+		--guest-workload tests/lab/guest/record_workload.sh,kernel "${records[@]}" --add tests/lab/host/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
 		{ echo "the lab failed on a host with $1 and guests with $2"; exit 1; }
 	tests/lab/look_at_recordings.sh "$work/$1-$2"
-	python3 tests/lab/check_record.py "$work/$1-$2" "$3" || exit 1
+	python3 tests/lab/check/check_record.py "$work/$1-$2" "$3" || exit 1
 }
 try 6.1 6.1 all
 # The same code has run with sanitizers above.

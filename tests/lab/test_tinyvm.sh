@@ -25,7 +25,7 @@ objcopy --remove-section .eh_frame --remove-section .user.eh_frame "$folder/unik
 	"$work/unikernel-pointers.elf" || exit 1
 OUT=$work/out in_lab 900 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
 	--add "$folder/unikernel-nofp.elf" --add "$work/unikernel-pointers.elf" "${records[@]}" \
-	--add tests/lab/tinyvm_host.sh -- \
+	--add tests/lab/host/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
 # Looked at here: under emulation that takes as long as the recording.
@@ -40,7 +40,7 @@ python3 - "$work/symbols" "$work/out" <<'END'
 import re
 import sys
 
-sys.path.insert(0, "tests/lab")
+sys.path.insert(0, "tests/lab/check")
 from verdict import check, exit_status
 
 

@@ -12,7 +12,7 @@ list() { git ls-files 2>/dev/null || find . -type f -not -path './build/*' | sed
 while read -r file; do
 	[ -f "$file" ] || continue
 	case $file in
-	src/bpf/*.[ch] | guest/*.[ch] | tests/lab/known_chains/*.[ch]) want=GPL-2.0-only ;;
+	src/bpf/*.[ch] | guest/*.[ch] | tests/lab/guest/known_chains/*.[ch]) want=GPL-2.0-only ;;
 	*.c | *.h | *.S | *.ld | *.sh | *.py | *.html | *meson.build | meson_options.txt | Makefile | tests/run | lab/run | lab/shell | lab/demo | scripts/* | bench/run)
 		want=GPL-2.0-or-later ;;
 	*) continue ;;

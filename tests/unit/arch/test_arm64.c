@@ -6,7 +6,7 @@
  */
 #include "test.h"
 
-#include "tables.h"
+#include "arch/tables.h"
 
 struct layout {
 	const char *name;

@@ -2,7 +2,7 @@
 /* Radix trees as Linux builds them with 64 KiB pages: 13, 9, 9, 5 bits of 52 (radix.h). */
 #include "test.h"
 
-#include "tables.h"
+#include "arch/tables.h"
 
 #define PROCESS_TABLE 0x10000
 #define VALID (1ULL << 63)

@@ -2,7 +2,7 @@
 /* Page tables built by hand from the SDM's figures 4-1 to 4-12, entry by entry. */
 #include "test.h"
 
-#include "tables.h"
+#include "arch/tables.h"
 
 #define PAE_LONG_MODE 0x20
 #define LA57 0x1000

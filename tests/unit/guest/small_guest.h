@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "guest/space.h"
+#include "guest/memory/space.h"
 
 #define SMALL_GUEST_BYTES 0x100000
 #define SMALL_GUEST_PHYSICAL 0x10000		/* of the kernel */

@@ -3,8 +3,8 @@
  * Writes the small guest as the fuzz target guest_image takes it, and what is kept of its kernel, for
  * guest_kept: write_small_guest tests/fuzz/corpus/guest_image/small tests/fuzz/corpus/guest_kept/small
  */
-#include "guest/kernel.h"
-#include "small_guest.h"
+#include "guest/kernel/kernel.h"
+#include "guest/small_guest.h"
 
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
 {

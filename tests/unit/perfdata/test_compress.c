@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "perfdata/reader_state.h"
-#include "recording.h"
+#include "perfdata/recording.h"
 
 static const struct test_event event = {
 	.attr.sample_type = SIMPLE_TYPE, .ids = { 5 }, .id_count = 1,

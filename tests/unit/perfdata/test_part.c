@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recording.h"
+#include "perfdata/recording.h"
 
 #define SAMPLES 100000 /* of 32 to 88 bytes: six MB */
 

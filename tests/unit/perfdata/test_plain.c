@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include "perfdata/reader_state.h"
-#include "recording.h"
+#include "perfdata/recording.h"
 
 /* Fields in their order, and what the test puts into each. */
 static const struct field {

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "perfdata/reader_state.h"
-#include "recording.h"
+#include "perfdata/recording.h"
 
 static const struct test_event one_event = {
 	.attr = { .type = PERF_TYPE_SOFTWARE, .sample_type = SIMPLE_TYPE, .sample_id_all = 1 },

@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include "perfdata/reader_state.h"
-#include "recording.h"
+#include "perfdata/recording.h"
 
 static struct perfdata_reader *open_recording(const struct test_event *events, size_t count,
 					      const struct buffer *records, struct buffer *bytes)

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "fixture.h"
+#include "profile/fixture.h"
 #include "profile/callgraph.h"
 #include "profile/calltree.h"
 

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "fixture.h"
+#include "profile/fixture.h"
 #include "profile/calltree.h"
 
 #define WEB 5000

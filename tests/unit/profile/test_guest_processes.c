@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "fixture.h"
+#include "profile/fixture.h"
 #include "output/script_text.h"
 
 #define WEB 5000

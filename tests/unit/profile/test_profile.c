@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "fixture.h"
+#include "profile/fixture.h"
 
 #define WEB 5000
 #define DB 6000

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../guest/small_guest.h"
+#include "guest/small_guest.h"
 #include "base/memory.h"
 #include "guest/wire.h"
-#include "host/guest_stacks.h"
+#include "host/inspect/guest_stacks.h"
 #include "service/service.h"
 #include "service/service_private.h"
 

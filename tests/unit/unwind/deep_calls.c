@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "deep_calls.h"
+#include "unwind/deep_calls.h"
 
 #include <execinfo.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 
 #include "base/file.h"
-#include "guest/elf_copy.h"
+#include "guest/process/elf_copy.h"
 
 struct file_source {
 	struct mapped_file file;

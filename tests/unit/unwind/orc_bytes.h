@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "unwind/table.h"
+#include "unwind/table/table.h"
 
 enum what { CALL, REGS, PARTIAL, END, UNDEFINED };
 enum reg { NONE, PREV_SP, SP, BP, AX, DX, DI, R10, R13, BP_INDIRECT, SP_INDIRECT };

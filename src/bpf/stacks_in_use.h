@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a vCPU runs that does not run just now: its task and the stacks in use, by its registers and the
+ * guest's memory. For guest_sampler.bpf.c, and for src/host/capture/guest_copy.c, where QEMU was asked for the
+ * registers. Who includes it says before how memory of the VMM is read, and which registers there are:
+ *
+ *	bool read_hva(struct sampler_vm *vm, __u64 hva, void *data, __u32 size)
+ *	bool knows_sp_and_cr3(void)
+ *	bool copies_whole_stacks(void)	of kernels, in which SP can be looked for
+ *	__u32 max_user_bytes(struct sampler_vm *vm)	of a user's stack that are copied
+ *
+ * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is one, or
+ * all of the stacks that are in use for certain. A guest may put what it likes there; nothing of it is
+ * followed further than a walk through its page tables.
+ */
+#ifndef BPF_STACKS_IN_USE_H
+#define BPF_STACKS_IN_USE_H
+
+#include "bpf/guest_sampler.h"
+
+#define PAGE_PRESENT (1ull << 0)
+#define PAGE_LARGE (1ull << 7)
+#define ADDRESS_MASK 0x000ffffffffff000ull
+#define PAGE_BITS 12
+#define PAGE_BYTES (1u << PAGE_BITS)
+#define NOT_MAPPED (~0ull)
+#define LEVEL_BITS 9
+#define IS_KERNEL(gva) ((gva) >> 63)
+#define GUEST_PID_MAX (1u << 22) /* PID_MAX_LIMIT */
+#define MAX_STACK_PAGES 17 /* of one stack */
+
+/* struct pt_regs, arch/x86/include/asm/ptrace.h */
+#define PT_REGS_BP 4
+#define PT_REGS_CS 17
+#define PT_REGS_SP 19
+#define PT_REGS_SS 20
+#define PT_REGS_WORDS 21
+#define FRED_WORDS 2 /* above it, from 6.9 on where FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
+#define USER_CS 0x33 /* arch/x86/include/asm/segment.h */
+#define USER32_CS 0x23
+#define USER_SS 0x2b
+#define PREEMPT_NMI_MASK 0xf00000 /* include/linux/preempt.h */
+
+enum { AX = 0, SP = 4, BP = 5, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
+
+/* What a sample with its stacks is put together in. */
+struct scratch {
+	struct sampler_record record;
+	struct sampler_stacks stacks;
+	/* How much of it is used stays below SAMPLER_STACK_BYTES; a page more is never passed. */
+	__u8 data[SAMPLER_STACK_BYTES + PAGE_BYTES];
+	__u64 used;
+	__u64 link, last_link, link_page, link_page_hva, link_pages; /* of guest_links.h */
+};
+
+/*
+ * Functions that are not static are verified once, by themselves, and not anew at each call.
+ *
+ * Where the VMM has GPA mapped; 0: in no slot. Largest slots come first.
+ */
+__noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
+{
+	if (!vm)
+		return 0;
+	for (__u32 i = 0; i < SAMPLER_MAX_SLOTS && i < vm->slot_count; i++) {
+		const struct sampler_slot *slot = &vm->slots[i & (SAMPLER_MAX_SLOTS - 1)];
+
+		if (gpa - slot->gpa < slot->bytes)
+			return slot->hva + (gpa - slot->gpa);
+	}
+	return 0;
+}
+
+/* The guest's physical address of GVA, by these page tables; NOT_MAPPED: they do not map it. */
+__noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
+{
+	__u64 entry = 0, bytes = 0;
+
+	if (!vm)
+		return NOT_MAPPED;
+	table &= ADDRESS_MASK;
+	for (__u32 i = 0; i < 5; i++) {
+		__u32 level = 5 - i, shift = PAGE_BITS + LEVEL_BITS * (level - 1);
+
+		if (level > vm->levels)
+			continue;
+		table += (gva >> shift & ((1 << LEVEL_BITS) - 1)) * sizeof(entry);
+		if (!read_hva(vm, hva_of(vm, table), &entry, sizeof(entry)) || !(entry & PAGE_PRESENT))
+			return NOT_MAPPED;
+		table = entry & ADDRESS_MASK;
+		bytes = 1ull << shift;
+		if (level == 1 || (level <= 3 && entry & PAGE_LARGE))
+			break;
+	}
+	return (table & ~(bytes - 1)) | (gva & (bytes - 1));
+}
+
+/* Where the VMM has an address of the guest mapped, by these page tables; 0: they do not map it. */
+static __always_inline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
+{
+	return hva_of(vm, walk(vm, table, gva));
+}
+
+static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
+{
+	return IS_KERNEL(gva) ? translate(vm, vm->page_tables, gva) : 0;
+}
+
+/* The address at which the vCPU keeps its pointer to the current task; the last one is kept. */
+static __always_inline __u64 find_current(struct sampler_thread *thread, struct sampler_vm *vm,
+					  __u64 gs_base)
+{
+	__u64 gva = gs_base + vm->current_offset;
+
+	if (thread->current_gva != gva || thread->version != vm->version) {
+		thread->current_hva = translate_kernel(vm, gva);
+		thread->current_gva = gva;
+		thread->version = vm->version;
+	}
+	return thread->current_hva;
+}
+
+static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_record *record)
+{
+	/* A task_struct is contiguous in physical memory: kmem_cache_create(), kernel/fork.c. */
+	__u64 task = translate_kernel(vm, record->task);
+
+	return task && read_hva(vm, task + vm->task_pid, &record->pid, sizeof(record->pid)) &&
+	       read_hva(vm, task + vm->task_tgid, &record->tgid, sizeof(record->tgid)) &&
+	       read_hva(vm, task + vm->task_comm, record->comm, sizeof(record->comm)) &&
+	       read_hva(vm, task + vm->task_mm, &record->mm, sizeof(record->mm)) &&
+	       record->pid <= GUEST_PID_MAX && record->tgid <= GUEST_PID_MAX;
+}
+
+/* Who runs on the vCPU. */
+static __always_inline void find_task(struct sampler_thread *thread, struct sampler_vm *vm,
+				      __u64 gs_base, struct sampler_record *record)
+{
+	if (!vm->page_tables || !gs_base ||
+	    !read_hva(vm, find_current(thread, vm, gs_base), &record->task, sizeof(record->task)))
+		return;
+	if (read_task(vm, record))
+		record->flags |= SAMPLER_TASK;
+}
+
+/*
+ * Copies guest memory behind what SCRATCH holds already, SIZE bytes within one page. False: there
+ * is no room, or no such memory.
+ */
+__noinline int copy_page(struct scratch *scratch, struct sampler_vm *vm, __u64 table, __u64 gva,
+			 __u64 size)
+{
+	__u64 hva = translate(vm, table, gva), used;
+
+	if (!scratch || !hva || size > PAGE_BYTES)
+		return 0;
+	used = scratch->used;
+	if (used >= SAMPLER_STACK_BYTES || used + size > SAMPLER_STACK_BYTES)
+		return 0;
+	if (!read_hva(vm, hva, &scratch->data[used], size))
+		return 0;
+	scratch->used = used + size;
+	return 1;
+}
+
+/* Copies the stack from GVA to END, or as far as it is mapped; NUMBER is below SAMPLER_STACKS. */
+static __always_inline void copy_stack(struct scratch *scratch, __u32 number,
+				       struct sampler_vm *vm, __u64 table, __u64 gva, __u64 end)
+{
+	struct sampler_stack *stack = &scratch->stacks.stacks[number];
+
+	stack->gva = gva;
+	stack->end = end;
+	for (__u32 i = 0; i < MAX_STACK_PAGES && gva < end; i++) {
+		__u64 size = PAGE_BYTES - (gva & (PAGE_BYTES - 1));
+
+		if (size > end - gva)
+			size = end - gva;
+		if (!copy_page(scratch, vm, table, gva, size))
+			break;
+		gva += size;
+	}
+	stack->bytes = gva - stack->gva;
+}
+
+#include "bpf/guest_links.h"
+
+/* hardirq_stack_ptr is that, or a word below: arch/x86/kernel/irq_64.c, before and since 5.12. */
+static __always_inline __u64 end_of_irq_stack(__u64 pointer)
+{
+	return (pointer + sizeof(pointer)) & ~(__u64)(PAGE_BYTES - 1);
+}
+
+/* Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0. */
+static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
+					      __u64 *ret_end)
+{
+	__u64 end = 0, previous = 0;
+
+	if (!vm->irq_stack_offset ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+		return 0;
+	end = end_of_irq_stack(end);
+	if (end - sp > vm->stack_bytes || /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+	    !read_hva(vm, translate_kernel(vm, end - sizeof(end)), &previous, sizeof(previous)))
+		return 0;
+	*ret_end = end;
+	return previous;
+}
+
+/*
+ * Kernel stacks, from SP on, or from BP where only that is known: that in use, and, from an IRQ stack, the
+ * task's below it. False: it is not known to be the task's; while the kernel switches tasks, the stack is
+ * the next one's before `current` is.
+ */
+static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
+					       __u64 gs_base, __u64 sp, __u64 task_stack)
+{
+	__u64 end = 0, task_end = task_stack + vm->stack_bytes, previous;
+
+	if (task_stack && sp - task_stack < vm->stack_bytes) {
+		copy_stack(scratch, 0, vm, vm->page_tables, sp, task_end);
+		return true;
+	}
+	previous = find_interrupted(vm, gs_base, sp, &end);
+	if (!end && knows_sp_and_cr3()) /* another stack; BP is just a number then */
+		end = sp + vm->stack_bytes;
+	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp);
+	if (!previous || !task_stack || previous - task_stack >= vm->stack_bytes)
+		return false;
+	copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+	return true;
+}
+
+/*
+ * Whether SP is in the task's stack, or in the IRQ stack that *RET_IRQ_END is the end of (0: it is not in
+ * use), unless the code at IP is one of the few that runs elsewhere (unwind/table/calls.h). Until the switch from
+ * one task to another is done, the run queue's task is the next one already and `current` is not. All that
+ * runs on the stack of an NMI or of an exception (but entry code) counts as an NMI.
+ */
+static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, __u64 task,
+					 __u64 *ret_irq_end)
+{
+	__u64 next = 0, end = 0;
+	__u32 preempt = 0, use = 0, bytes = vm->irq_use_bytes == 1 ? 1 : sizeof(use);
+
+	if (!vm->irq_use_bytes ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->run_queue_task_offset), &next, sizeof(next)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->preempt_count_offset), &preempt,
+		      sizeof(preempt)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_use_offset), &use, bytes) ||
+	    next != task || preempt & PREEMPT_NMI_MASK)
+		return false;
+	if (use == vm->irq_unused)
+		return true;
+	if (!read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+		return false;
+	*ret_irq_end = end_of_irq_stack(end);
+	return true;
+}
+
+/* The whole stacks in which SP is; false: they are not known for certain. */
+static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sampler_vm *vm,
+					      __u64 gs_base, struct sampler_record *record,
+					      __u64 task_stack)
+{
+	__u64 end = 0, bytes = vm->stack_bytes;
+
+	if (!task_stack || !knows_stacks(vm, gs_base, record->task, &end))
+		return false;
+	if (end) { /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+		copy_stack(scratch, 0, vm, vm->page_tables, end - bytes, end);
+		copy_stack(scratch, 1, vm, vm->page_tables, task_stack, task_stack + bytes);
+	} else {
+		copy_stack(scratch, 0, vm, vm->page_tables, task_stack, task_stack + bytes);
+	}
+	if (scratch->used != (end ? 2 * bytes : bytes)) {
+		scratch->used = scratch->stacks.stacks[0].bytes = scratch->stacks.stacks[1].bytes = 0;
+		return false;
+	}
+	record->flags |= SAMPLER_WHOLE_STACKS;
+	return true;
+}
+
+/*
+ * CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not.
+ * *RET_BP: the user's BP.
+ */
+static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva, __u64 *ret_bp)
+{
+	__u64 words[PT_REGS_WORDS - PT_REGS_CS] = {}, cs;
+
+	if (!read_hva(vm, end_hva - sizeof(words), words, sizeof(words)))
+		return 0;
+	cs = words[0] & 0xffff; /* FRED keeps more above */
+	if ((cs != USER_CS && cs != USER32_CS) ||
+	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS ||
+	    !read_hva(vm, end_hva - (PT_REGS_WORDS - PT_REGS_BP) * sizeof(*words), ret_bp,
+		      sizeof(*ret_bp)))
+		return 0;
+	return IS_KERNEL(words[PT_REGS_SP - PT_REGS_CS]) ? 0 : words[PT_REGS_SP - PT_REGS_CS];
+}
+
+/* The user's stack pointer, and BP: a struct pt_regs at the end of the kernel stack has them; 0: none. */
+static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
+{
+	__u64 last = translate_kernel(vm, task_stack + vm->stack_bytes - sizeof(__u64));
+	__u64 sp;
+
+	if (!last)
+		return 0;
+	sp = user_sp_below(vm, last + sizeof(__u64), ret_bp);
+	return sp ? sp : user_sp_below(vm, last + sizeof(__u64) - FRED_WORDS * sizeof(__u64), ret_bp);
+}
+
+/*
+ * The page tables of the task's process. Those in force are the next one's already while the kernel
+ * switches tasks; where they are those that its mm had before, nothing is read. Without CR3 there is
+ * nothing to compare with, and an mm may be another one's at the same address.
+ */
+static __always_inline __u64 find_user_tables(struct sampler_thread *thread, struct sampler_vm *vm,
+					      const struct sampler_record *record)
+{
+	__u64 tables = record->page_tables & ADDRESS_MASK, pgd = 0;
+
+	if (knows_sp_and_cr3() && thread->mm == record->mm && thread->mm_tables == tables)
+		return tables;
+	if (!read_hva(vm, translate_kernel(vm, record->mm + vm->mm_pgd), &pgd, sizeof(pgd)))
+		return NOT_MAPPED;
+	thread->mm = record->mm;
+	thread->mm_tables = IS_KERNEL(pgd) ? walk(vm, vm->page_tables, pgd) : NOT_MAPPED;
+	return thread->mm_tables;
+}
+
+/* Of a guest that is no Linux only the stack in use is known. */
+static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
+					   __u64 tables, __u64 sp, __u64 bp)
+{
+	copy_stack(scratch, SAMPLER_STACKS - 1, vm, tables, sp, sp + max_user_bytes(vm));
+	copy_links(scratch, vm, tables, bp);
+}
+
+/* Its registers are in SCRATCH already. */
+static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_thread *thread,
+					struct sampler_vm *vm, __u64 gs_base,
+					struct sampler_record *record)
+{
+	__u64 sp = scratch->stacks.registers[knows_sp_and_cr3() ? SP : BP], task_stack = 0;
+	__u64 bp = scratch->stacks.registers[BP];
+	bool known;
+
+	if (record->flags & SAMPLER_USER || !vm->page_tables) {
+		copy_own_stack(scratch, vm,
+			       knows_sp_and_cr3() ? record->page_tables
+							  : find_user_tables(thread, vm, record),
+			       sp, bp);
+		return;
+	}
+	if (record->flags & SAMPLER_TASK)
+		read_hva(vm, translate_kernel(vm, record->task + vm->task_stack), &task_stack,
+			 sizeof(task_stack));
+	if (copies_whole_stacks() && copy_whole_stacks(scratch, vm, gs_base, record, task_stack))
+		known = true;
+	else
+		known = copy_kernel_stacks(scratch, vm, gs_base, sp, task_stack);
+	if (!known || !record->mm)
+		return;
+	sp = find_user_sp(vm, task_stack, &bp);
+	if (sp)
+		copy_own_stack(scratch, vm, find_user_tables(thread, vm, record), sp, bp);
+}
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The records of a guest, as its own kernel would have written them. Samples of the guest: the
+ * cpumode and the contexts in the chain lose their GUEST, the CPU is the vCPU's number. Of the host
+ * nothing is left.
+ *
+ * A guest of the guest is another machine still: what is not named there must not be named here, so
+ * its samples stay, as a hypervisor's, without their chains.
+ *
+ * A thread that is not known (-1: of a unikernel all are) would be no thread to tools that read numbers
+ * alone, as the Firefox profiler. It becomes one of its vCPU's, with numbers that no thread of Linux has.
+ */
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cmd/convert/convert.h"
+#include "session/context.h"
+#include "session/ordered.h"
+
+#define ROUND_SAMPLES 10000
+#define FIRST_VCPU_TID 4194304 /* PID_MAX_LIMIT: all of Linux are below */
+#define COPIED_FIELDS (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
+		       PERF_SAMPLE_CALLCHAIN)
+
+struct copier {
+	struct native *native;
+	struct context_cache *contexts;
+	struct map comms;    /* of vCPU threads: tid -> string + 1; of those that we make: 1 */
+	struct buffer record; /* the sample that is being made */
+	uint64_t *chain;
+};
+
+/* The event's name without the letters that say host or guest. */
+static char *native_name(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	char *copy = memory_strdup(name), *out = copy;
+
+	if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "ukhpPGHSDIWeb")])
+		return copy;
+	for (const char *at = name; *at; at++)
+		if (at <= colon || !strchr("GH", *at))
+			*out++ = *at;
+	*out = 0;
+	if (out[-1] == ':')
+		out[-1] = 0;
+	return copy;
+}
+
+/* What the recorder in the guest would have opened; only what is in the samples matters. */
+static struct perf_event_attr native_attr(const struct perf_event_attr *attr, bool timed)
+{
+	uint64_t fields = COPIED_FIELDS & (timed ? ~0ULL : ~(uint64_t)PERF_SAMPLE_TIME);
+
+	return (struct perf_event_attr){
+		.type = attr->type,
+		.size = sizeof(*attr),
+		.config = attr->config,
+		.config1 = attr->config1,
+		.config2 = attr->config2,
+		.sample_period = attr->sample_period,
+		.freq = attr->freq,
+		.sample_type = (attr->sample_type & fields) | PERF_SAMPLE_IDENTIFIER |
+			       PERF_SAMPLE_CPU,
+		.read_format = PERF_FORMAT_ID,
+		.precise_ip = attr->precise_ip,
+		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1, .sample_id_all = 1,
+	};
+}
+
+/* Events that can be of a guest: tracepoints are the host's. */
+static struct error *create_writer(struct native *native, const char *path)
+{
+	const struct perfdata_reader *reader = native->session->reader;
+	size_t old_count = perfdata_reader_event_count(reader), count = 0;
+	struct perfdata_event *events = memory_calloc(old_count + 1, sizeof(*events));
+	struct error *error;
+
+	native->events = memory_calloc(old_count + 1, sizeof(*native->events));
+	for (size_t i = 0; i < old_count; i++) {
+		const struct perfdata_event *old = perfdata_reader_event(reader, i);
+
+		if (old->attr.type == PERF_TYPE_TRACEPOINT)
+			continue;
+		events[count].attr = native_attr(&old->attr, native->session->timed);
+		events[count].name = native_name(old->name);
+		native->events[i] = ++count;
+	}
+	if (count)
+		error = perfdata_writer_create(path, events, count, NATIVE_MAX_VCPUS, &native->writer);
+	else
+		error = error_create(ERROR_UNSUPPORTED, "the recording has events of the host alone");
+	for (size_t i = 0; i < count; i++)
+		free(events[i].name);
+	free(events);
+	return error;
+}
+
+/* Without it, where nothing is known of the kernel, perf asks nobody for its symbols. */
+static struct error *write_kernel_map(struct native *native)
+{
+	struct perfdata_mapping mapping = { .pid = UINT32_MAX, .misc = PERF_RECORD_MISC_KERNEL,
+					    .path = "[kernel.kallsyms]_text" };
+	uint64_t end;
+
+	if (!native_kernel_range(native, &mapping.start, &end))
+		return NULL;
+	mapping.file_offset = native->kernel_text;
+	mapping.length = end - mapping.start;
+	return perfdata_writer_mmap2(native->writer, &mapping, 0);
+}
+
+struct error *native_find_id(struct native *native, size_t old_event, uint32_t vcpu, uint64_t *ret)
+{
+	uint32_t event = native->events[old_event] - 1;
+	bool added;
+	uint64_t *id = map_insert(&native->ids, (uint64_t)event << 32 | vcpu, &added);
+	struct perfdata_id spec = { .vcpu = PERFDATA_NO_VCPU, .cpu = vcpu };
+	struct error *error = NULL;
+
+	if (added)
+		error = perfdata_writer_add_id(native->writer, event, &spec, id);
+	if (!error)
+		*ret = *id;
+	return error;
+}
+
+/*
+ * The guest's part of a chain into copier->chain; gives how many words. What is guessed (behind a mark that
+ * repeats) is left out: it would no longer be seen to be so.
+ */
+static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sample)
+{
+	uint64_t *chain = copier->chain, mark = 0, last = 0; /* of what is next, and was before */
+	bool guest = false;
+	size_t count = 0;
+
+	for (uint64_t i = 0; i < sample->callchain_count; i++) {
+		uint64_t word = sample->callchain[i];
+
+		if (word < (uint64_t)PERF_CONTEXT_MAX) {
+			last = mark;
+			if (guest)
+				chain[count++] = word;
+			continue;
+		}
+		mark = word;
+		guest = word != last;
+		if (!guest)
+			continue;
+		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER)
+			chain[count++] = (uint64_t)PERF_CONTEXT_USER;
+		else if (word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL || word == (uint64_t)PERF_CONTEXT_GUEST)
+			chain[count++] = (uint64_t)PERF_CONTEXT_KERNEL;
+		else
+			guest = false;
+	}
+	return count;
+}
+
+/* A thread that the recording does not know from inside has the name of its vCPU's thread. */
+static struct error *write_vcpu_comm(struct copier *copier, const struct context *context,
+				     const struct session_sample *sample)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	uint64_t *comm;
+
+	if (context->process || context->comm == TIMELINE_NO_COMM)
+		return NULL;
+	comm = map_insert(&copier->comms, fields->tid, NULL);
+	if (*comm == context->comm + 1ULL)
+		return NULL;
+	*comm = context->comm + 1ULL;
+	return perfdata_writer_comm(copier->native->writer, fields->pid, fields->tid,
+				    intern_string(copier->native->session->strings, context->comm),
+				    fields->time_ns);
+}
+
+static struct error *take_vcpu_thread(struct copier *copier, struct perfdata_sample *copy)
+{
+	char name[16];
+	bool added;
+
+	copy->pid = FIRST_VCPU_TID;
+	copy->tid = FIRST_VCPU_TID + copy->cpu;
+	map_insert(&copier->comms, copy->tid, &added);
+	if (!added)
+		return NULL;
+	snprintf(name, sizeof(name), "vCPU %" PRIu32, copy->cpu);
+	return perfdata_writer_comm(copier->native->writer, copy->pid, copy->tid, name,
+				    copy->time_ns);
+}
+
+static struct error *write_sample(struct copier *copier, const struct context *context,
+				  const struct session_sample *sample)
+{
+	struct native *native = copier->native;
+	const struct perfdata_event *old =
+		perfdata_reader_event(native->session->reader, sample->decoded.event_index);
+	struct perf_event_attr attr = native_attr(&old->attr, native->session->timed);
+	struct perfdata_sample copy = sample->decoded.sample;
+	struct error *error;
+
+	copy.misc &= PERF_RECORD_MISC_EXACT_IP;
+	copy.misc |= context->cpumode == PERF_RECORD_MISC_GUEST_USER ? PERF_RECORD_MISC_USER
+								     : PERF_RECORD_MISC_KERNEL;
+	copy.cpu = native_cpu(context->vcpu);
+	copy.callchain = copier->chain;
+	copy.callchain_count = copy_chain(copier, &sample->decoded.sample);
+	if (context->special & PERFDATA_NESTED) {
+		copy.misc = PERF_RECORD_MISC_HYPERVISOR;
+		copy.callchain_count = 0;
+		native->nested++;
+	}
+	if (copy.cpu >= native->vcpus)
+		native->vcpus = copy.cpu + 1;
+	error = copy.tid == UINT32_MAX ? take_vcpu_thread(copier, &copy)
+				       : write_vcpu_comm(copier, context, sample);
+	if (!error)
+		error = native_find_id(native, sample->decoded.event_index, copy.cpu, &copy.id);
+	if (error)
+		return error;
+	buffer_clear(&copier->record);
+	if (!perfdata_sample_encode(&attr, &copy, &copier->record))
+		return error_create(ERROR_BAD_DATA, "a sample is larger than a record can be");
+	native->samples++;
+	return perfdata_writer_append(native->writer, copier->record.data, copier->record.size);
+}
+
+static struct error *copy_sample(struct copier *copier, const struct session_sample *sample)
+{
+	struct native *native = copier->native;
+	const struct context *context;
+
+	if (!sample->valid || !native->events[sample->decoded.event_index])
+		return NULL;
+	context = context_find(copier->contexts, sample);
+	if (context->machine != native->machine)
+		return NULL;
+	if (!native_has_time(native, sample->time)) {
+		native->other_boots++;
+		return NULL;
+	}
+	return write_sample(copier, context, sample);
+}
+
+/*
+ * All in the order of time: the recorder tells of threads when it has found them, which may be
+ * after their first samples, and perf applies such a record when it comes to it.
+ */
+static struct error *copy_all(struct copier *copier)
+{
+	struct native_side *side = native_side_create(copier->native);
+	struct ordered *ordered = ordered_create(copier->native->session);
+	struct session_sample sample;
+	struct error *error = NULL;
+	uint64_t count = 0;
+
+	while (!error && ordered_next(ordered, &sample) == PERFDATA_RECORD) {
+		error = native_side_copy_until(side, sample.time);
+		if (!error)
+			error = copy_sample(copier, &sample);
+		if (!error && ++count % ROUND_SAMPLES == 0)
+			error = perfdata_writer_round(copier->native->writer);
+	}
+	if (!error)
+		error = native_side_copy_until(side, UINT64_MAX);
+	ordered_destroy(ordered);
+	native_side_destroy(side);
+	return error;
+}
+
+struct error *native_write_records(struct native *native, const char *path)
+{
+	struct copier copier = { .native = native };
+	struct error *error = create_writer(native, path);
+
+	buffer_init(&copier.record, UINT16_MAX);
+	map_init(&copier.comms);
+	copier.chain = memory_alloc(UINT16_MAX);
+	copier.contexts = memory_alloc(sizeof(*copier.contexts));
+	context_cache_init(copier.contexts, native->session);
+	if (!error)
+		error = write_kernel_map(native);
+	if (!error)
+		error = copy_all(&copier);
+	buffer_deinit(&copier.record);
+	map_deinit(&copier.comms);
+	free(copier.chain);
+	free(copier.contexts);
+	return error;
+}

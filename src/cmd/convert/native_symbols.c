@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The symbols of a converted recording, where stock perf looks for them:
+ *
+ *	kcore_dir/kallsyms, modules, kcore	with no option: as `perf record --kcore` leaves them
+ *						(perf_data__kallsyms_name(), tools/perf/util/data.c,
+ *						since 5.5)
+ *	debug/.build-id/xx/yyyy…/elf		perf --buildid-dir FOLDER/debug …
+ *	debug/PATH/xxyyyy…/elf			the same file, for hotspot: --debugPaths FOLDER/debug
+ *						(PerfSymbolTable::findFile(), KDAB/perfparser)
+ *
+ * kcore has the kernel's ranges and no bytes. With it perf goes by addresses: without, it takes a
+ * module's symbols only if the module's file is there, and none if that was looked at before the
+ * kernel (maps__split_kallsyms()); with all of them as the kernel's own, what lies between two
+ * modules (BPF programs, trampolines) would have the name of what stands before it.
+ *
+ * The user's own cache of build-ids, ~/.debug, is left alone: the guest says what its files are,
+ * and could name the host's samples.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "cmd/convert/convert.h"
+#include "symbol/elf_write.h"
+#include "symbol/kallsyms.h"
+
+#define ELF_MAX_BYTES ((size_t)1 << 30)
+#define PAGE_BYTES 4096
+#define PATH_MAX_BYTES 1024 /* of programs that are found by path, too */
+#define PATH_MAX_PARTS 32
+
+static struct error *make_folder(const char *path)
+{
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_system(errno, "could not make the folder '%s'", path);
+	return NULL;
+}
+
+static struct error *write_file(const char *folder, const char *name, const struct buffer *bytes)
+{
+	_cleanup_free_ char *path = memory_printf("%s/%s", folder, name);
+	_cleanup_close_ int fd = -1;
+
+	if (bytes->overflow)
+		return error_create(ERROR_UNSUPPORTED, "'%s' would be larger than %zu bytes", path,
+				    bytes->max_bytes);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_system(errno, "could not create '%s'", path);
+	return file_write_all(fd, bytes->data, bytes->size, path);
+}
+
+static uint16_t elf_machine(const struct native *native)
+{
+	return elf_write_machine(perfdata_reader_features(native->session->reader)->arch);
+}
+
+/* perf takes these types alone (symbol_type__filter()). */
+static bool is_placed(const struct native *native, const struct symbol *symbol)
+{
+	return strchr("TtWwDdBb", symbol->type) &&
+	       (symbol->start >= native->kernel_text || symbol_module(native->kernel, symbol));
+}
+
+/*
+ * Where symbols follow one another without a gap of pages: the kernel, each part of a module. perf takes
+ * the last range first: then the kernel's map, which spans modules until that (native_kernel_range()),
+ * becomes the kernel's range and leaves room for theirs (dso__load_kcore() in tools/perf/util/symbol.c
+ * of Linux 6.1 and 6.12).
+ */
+static void put_core(const struct native *native, struct buffer *out)
+{
+	VECTOR(struct elf_range) ranges = { 0 };
+
+	for (size_t i = 0; i < symbol_table_count(native->kernel); i++) {
+		const struct symbol *symbol = symbol_table_at(native->kernel, i);
+		struct elf_range *last =
+			ranges.count ? &ranges.items[ranges.count - 1] : NULL;
+
+		if (!is_placed(native, symbol))
+			continue;
+		if (last && symbol->start - last->start <= last->end - last->start + PAGE_BYTES)
+			last->end = symbol->end > last->end ? symbol->end : last->end;
+		else
+			vector_append(&ranges, ((struct elf_range){ symbol->start, symbol->end }));
+	}
+	elf_write_core(ranges.items, ranges.count, native->kernel_text, elf_machine(native), out);
+	vector_deinit(&ranges);
+}
+
+/* perf asks for the name that the kernel's MMAP record ends with; a table has one for an address. */
+static void put_kallsyms(const struct native *native, struct buffer *out)
+{
+	static const char *const names[] = { "_text", "_stext" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!symbol_table_find_name(native->kernel, names[i]))
+			buffer_printf(out, "%016llx T %s\n",
+				      (unsigned long long)native->kernel_text, names[i]);
+	kallsyms_write(native->kernel, true, out);
+}
+
+/* Without symbols kallsyms is empty: perf would take those of the machine that it runs on. */
+static struct error *write_kernel(const struct native *native, const char *path)
+{
+	_cleanup_free_ char *folder = memory_printf("%s/kcore_dir", path);
+	_cleanup_buffer_ struct buffer kallsyms, modules, core;
+	struct error *error = make_folder(folder);
+
+	buffer_init(&kallsyms, KALLSYMS_MAX_BYTES);
+	buffer_init(&modules, KALLSYMS_MAX_BYTES);
+	buffer_init(&core, ELF_MAX_BYTES);
+	if (native->kernel && native->kernel_text) {
+		put_kallsyms(native, &kallsyms);
+		kallsyms_write_modules(native->kernel, &modules);
+		put_core(native, &core);
+	}
+	if (!error)
+		error = write_file(folder, "kallsyms", &kallsyms);
+	if (!error)
+		error = write_file(folder, "modules", &modules);
+	if (!error && core.size)
+		error = write_file(folder, "kcore", &core);
+	return error;
+}
+
+/* Makes FOLDER/xx/yyyy… of the build-id TEXT; *RET_NEW: it was not there. */
+static struct error *make_entry(const char *folder, const char *text, char **ret, bool *ret_new)
+{
+	_cleanup_free_ char *first = memory_printf("%s/%.2s", folder, text);
+	_cleanup_free_ char *entry = memory_printf("%s/%s", first, text + 2);
+	struct error *error = NULL;
+
+	*ret_new = access(entry, F_OK);
+	if (*ret_new)
+		error = make_folder(first);
+	if (!error && *ret_new)
+		error = make_folder(entry);
+	if (!error)
+		*ret = take_pointer(entry);
+	return error;
+}
+
+/* A guest says what its paths are: none leads out of the folder that it is put behind. */
+static bool is_safe(const char *path)
+{
+	size_t parts = 0;
+
+	if (*path != '/' || strlen(path) > PATH_MAX_BYTES)
+		return false;
+	for (const char *part = path; part; part = strchr(part + 1, '/'), parts++)
+		if (part[1] == '/' || !part[1] || !strncmp(part, "/./", 3) ||
+		    !strncmp(part, "/../", 4) || !strcmp(part, "/.") || !strcmp(part, "/.."))
+			return false;
+	return parts <= PATH_MAX_PARTS;
+}
+
+/*
+ * The file ELF as DEBUG/PATH/TEXT/elf, too. Where it cannot be, a file there being another one's folder, one
+ * tool less finds it.
+ */
+static void link_by_path(const char *debug, const char *path, const char *text, const char *elf)
+{
+	_cleanup_free_ char *link_path = memory_printf("%s%s/%s/elf", debug, path, text);
+
+	if (!is_safe(path))
+		return;
+	for (char *end = link_path + strlen(debug) + 1; (end = strchr(end, '/')); end++) {
+		*end = '\0';
+		if (mkdir(link_path, 0700) && errno != EEXIST)
+			return;
+		*end = '/';
+	}
+	if (link(elf, link_path) && errno != EEXIST)
+		log_detail("no '%s': %s", link_path, strerror(errno));
+}
+
+static struct error *write_program(struct native *native, const char *debug,
+				   const struct native_file *file)
+{
+	struct dso_entry *entry = native->session->dsos.items.items[file->dso];
+	_cleanup_symbol_table_ struct symbol_table *table =
+		guest_files_table(native->session, entry);
+	const char *path = intern_string(native->session->strings, entry->path);
+	const char *name = strcmp(path, "[vdso]") ? "elf" : "vdso";
+	char text[2 * PERFDATA_BUILD_ID_BYTES + 1] = "";
+	_cleanup_free_ char *folder = memory_printf("%s/.build-id", debug);
+	_cleanup_free_ char *place = NULL, *elf = NULL;
+	_cleanup_buffer_ struct buffer bytes;
+	struct error *error;
+	bool is_new;
+
+	buffer_init(&bytes, ELF_MAX_BYTES);
+	if (!table || !symbol_table_count(table))
+		return NULL;
+	for (size_t i = 0; i < file->build_id_bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", file->build_id[i]);
+	error = make_entry(folder, text, &place, &is_new);
+	if (!error && is_new) { /* else the same file at another path: its symbols are there */
+		elf_write_symbols(table, elf_machine(native), file->build_id, file->build_id_bytes,
+				  &bytes);
+		error = write_file(place, name, &bytes);
+	}
+	if (error)
+		return error;
+	elf = memory_printf("%s/%s", place, name);
+	link_by_path(debug, path, text, elf);
+	return NULL;
+}
+
+struct error *native_write_symbols(struct native *native, const char *path)
+{
+	_cleanup_free_ char *debug = memory_printf("%s/debug", path);
+	_cleanup_free_ char *folder = memory_printf("%s/.build-id", debug);
+	struct error *error = write_kernel(native, path);
+
+	if (!error)
+		error = make_folder(debug);
+	if (!error)
+		error = make_folder(folder);
+	for (size_t i = 0; i < native->files.count && !error; i++)
+		error = write_program(native, debug, &native->files.items[i]);
+	return error;
+}

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfvisor record: samples the vCPU threads of VMs into a perf.data file. What it does in
+ * which order: the events (so that a wrong one is told before anything is touched), the VMs, the
+ * guest symbols, the file; then it samples until Ctrl-C, --duration, COMMAND's end, or the end
+ * of every VM that was named.
+ */
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cmd/command.h"
+#include "cmd/record/record.h"
+#include "host/record/recorder.h"
+
+#define STEP_MS 200
+#define MAX_STACK_BYTES 32768
+#define FIRST_LOOK_NS 10000000000ull
+#define NAMES_SHOWN 3
+#define MAX_OVERHEAD_PERCENT 2
+#define MAX_PAUSED_PERCENT 10
+#define TRACING_DATA_MAX_BYTES (64u << 20)
+
+#define OPTION(type_, short_, name_, field, argument_, help_, ...)                                 \
+	{                                                                                          \
+		.type = type_, .short_name = short_, .name = name_,                                \
+		.offset = offsetof(struct record_options, field), .argument = argument_,           \
+		.help = help_, __VA_ARGS__                                                         \
+	}
+
+static const struct option_spec record_option_table[] = {
+	OPTION(OPTION_STRINGS, 0, "vm", vms, "NAME|PID", "record this VM (may be repeated)",
+	       .completion = COMPLETE_VM),
+	OPTION(OPTION_STRINGS, 'p', "pid", pids, "PID", "record the VM of this process",
+	       .completion = COMPLETE_VM),
+	OPTION(OPTION_FLAG, 'a', "all", all, NULL,
+	       "record every VM, also those that start later (the default)"),
+	OPTION(OPTION_FLAG, 0, "guest", guest, NULL, "samples of guests (the default)"),
+	OPTION(OPTION_FLAG, 0, "host", host, NULL, "samples of the host, on the vCPUs' threads"),
+	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
+	OPTION(OPTION_UNSIGNED, 'F', "freq", frequency, "HZ",
+	       "samples a second and vCPU (default: 999, with --engine qmp 49)", .min = 1),
+	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "a sample each COUNT events",
+	       .min = 1),
+	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
+	       "default: perf.data.guest, perf.data.host, both: perf.data.kvm",
+	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
+	       "write a folder, in which stock perf finds the names of guest kernels, too"),
+	OPTION(OPTION_FLAG, 'g', NULL, callchains, NULL, "record call chains, too"),
+	OPTION(OPTION_STRING, 0, "call-graph", call_graph, "MODE[,SIZE]",
+	       "the same, in perf's words: fp, or dwarf, with a --stack-size",
+	       .completion = COMPLETE_WORDS, .words = "dwarf fp", .fallback = "dwarf"),
+	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
+	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
+	       .max = MAX_STACK_BYTES),
+	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
+	       "exact (the default), or scan: where a chain breaks off, guess callers, and mark them",
+	       .completion = COMPLETE_WORDS, .words = "exact scan"),
+	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
+	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the guest",
+	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
+	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
+	       "of a core that samples may take of a vCPU before -F is lowered (default: 2, qmp: 10)"),
+	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
+	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
+	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
+	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE", "and its /proc/modules",
+	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE", "or its vmlinux; of a unikernel: its ELF file",
+	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_STRING, 0, "guestmount", guestmount, "DIR",
+	       "or, by the VM's pid, DIR/PID/proc/kallsyms", .completion = COMPLETE_DIRECTORY),
+	OPTION(OPTION_FLAG, 0, "no-memory", no_memory, NULL,
+	       "never read guest memory: guest kernels have no names without the options above"),
+	OPTION(OPTION_FLAG, 0, "kernel-only", kernel_only, NULL,
+	       "read nothing of guests' user space, and store no guest process"),
+	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "say more"),
+	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "say only what went wrong"),
+	{ 0 }
+};
+
+/*
+ * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by what
+ * its kernel and programs have.
+ */
+static struct error *check_call_graph(struct record_options *options)
+{
+	const char *mode = options->call_graph, *comma = strchr(mode, ',');
+	int length = comma ? comma - mode : (int)strlen(mode);
+	unsigned long size;
+	char *end;
+
+	options->callchains = true;
+	if (!strcmp(mode, "fp")) {
+		log_note("--call-graph fp: only the host's chains are by frame pointers; guests' are by "
+			 "unwind data");
+		return NULL;
+	}
+	if (length != 5 || strncmp(mode, "dwarf", 5))
+		return error_hint(error_create(ERROR_USAGE, "--call-graph takes dwarf, dwarf,SIZE or fp, "
+						       "not '%s'", mode),
+				  "before a command to be recorded write -g, or --call-graph dwarf");
+	if (!comma)
+		return NULL;
+	size = strtoul(comma + 1, &end, 10);
+	if (comma[1] < '0' || comma[1] > '9' || *end || !size || size > MAX_STACK_BYTES)
+		return error_create(ERROR_USAGE, "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
+				    MAX_STACK_BYTES, comma + 1);
+	options->stack_bytes = size;
+	return NULL;
+}
+
+static struct error *check_unwind(struct record_options *options)
+{
+	options->scan = !strcmp(options->unwind, "scan");
+	if (!options->scan && strcmp(options->unwind, "exact") != 0)
+		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'", options->unwind);
+	options->callchains = true;
+	return NULL;
+}
+
+/* Before the defaults of others are set. */
+static struct error *check_engine(struct record_options *options)
+{
+	const char *engine = options->engine ? options->engine : "auto";
+
+	options->qmp = !strcmp(engine, "qmp");
+	if (!options->qmp && strcmp(engine, "auto") != 0)
+		return error_create(ERROR_USAGE, "--engine takes auto or qmp, not '%s'", engine);
+	if (!options->max_overhead)
+		options->max_overhead = options->qmp ? MAX_PAUSED_PERCENT : MAX_OVERHEAD_PERCENT;
+	return options->qmp ? record_qmp_check(options) : NULL;
+}
+
+static struct error *check_options(struct record_options *options)
+{
+	struct error *error;
+
+	if (options->frequency && options->count)
+		return error_create(ERROR_USAGE, "-F and -c exclude each other");
+	if (options->all && (options->vms.count || options->pids.count))
+		return error_create(ERROR_USAGE, "-a is every VM: it excludes --vm and -p");
+	for (size_t i = 0; i < options->pids.count; i++) {
+		const char *pid = options->pids.items[i];
+
+		if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
+			return error_hint(
+				error_create(ERROR_USAGE, "-p takes a process id, not '%s'", pid),
+				"--vm takes a VM's name, too");
+		vector_append(&options->vms, pid);
+	}
+	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
+	error = options->call_graph ? check_call_graph(options) : NULL;
+	if (!error && options->unwind)
+		error = check_unwind(options);
+	if (!error)
+		error = check_engine(options);
+	if (error)
+		return error;
+	if (!options->guest && !options->host)
+		options->guest = true;
+	if (!options->output && options->guest)
+		options->output = options->host ? "perf.data.kvm" : "perf.data.guest";
+	if (!options->output)
+		options->output = "perf.data.host";
+	return NULL;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "2 VMs (db1, web), 6 vCPU threads" */
+static char *describe_vms(const struct recorder *recorder)
+{
+	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
+	struct recorder_totals totals = recorder_totals(recorder);
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, 4096);
+	buffer_printf(&text, "%zu VM%s", totals.vms, plural(totals.vms));
+	for (size_t i = 0; i < inventory->vms.count && i < NAMES_SHOWN; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : " (", inventory->vms.items[i].name);
+	if (inventory->vms.count)
+		buffer_printf(&text, "%s)", inventory->vms.count > NAMES_SHOWN ? ", …" : "");
+	buffer_printf(&text, ", %zu %sthread%s", totals.threads,
+		      totals.vcpus_unknown ? "" : "vCPU ", plural(totals.threads));
+	return memory_strndup((const char *)text.data, text.size);
+}
+
+static void note_beginning(const struct recorder *recorder, const struct record_events *events)
+{
+	_cleanup_free_ char *vms = describe_vms(recorder);
+	const struct host_event *first = &events->list.items.items[0];
+	struct capture_stats stats = recorder_capture_stats(recorder);
+
+	if (*events->choice)
+		log_note("event %s: %s", first->name, events->choice);
+	log_note("recording %s", vms);
+	if (recorder_totals(recorder).vcpus_unknown)
+		log_note("which threads are vCPUs is not known here, so all threads of the VMs are "
+			 "sampled; 'perfvisor doctor' says why");
+	if (stats.ring_reduced)
+		log_note("the limit of locked memory leaves %zu KiB for a ring: samples may be "
+			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
+			 stats.ring_bytes >> 10);
+	if (recorder_lacks_chains(recorder))
+		log_note("guest samples have no call chains here: that takes an AMD host with Linux 5.17 "
+			 "or later, or Intel's with 6.3, BPF, and guest memory ('perfvisor doctor' says what "
+			 "is missing); or --engine qmp, which pauses the guest");
+	else if (recorder_lacks_sp(recorder))
+		log_note("guests have call chains here only where their code keeps frame pointers, and of kernels "
+			 "where memory proves the stack pointer, which is out of reach on this host");
+	if (stats.ring_bytes)
+		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
+			   stats.ring_bytes >> 10);
+}
+
+static void show_progress(struct progress *progress, const struct recorder *recorder,
+			  uint64_t begin_ns)
+{
+	struct recorder_totals totals;
+
+	if (!progress_due(progress))
+		return;
+	totals = recorder_totals(recorder);
+	progress_show(progress,
+		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C ends)",
+		      totals.vms_alive, plural(totals.vms_alive), totals.threads,
+		      plural(totals.threads), (unsigned long long)totals.written,
+		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
+}
+
+/* The time until the recording's end by --duration, in ms, not more than STEP_MS; 0: over. */
+static int next_wait(const struct record_options *options, uint64_t begin_ns)
+{
+	double left_ms;
+
+	if (!options->duration_s)
+		return STEP_MS;
+	left_ms = options->duration_s * 1e3 - (clock_monotonic_ns() - begin_ns) / 1e6;
+	if (left_ms <= 0)
+		return 0;
+	return left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS;
+}
+
+static struct error *sample(struct recorder *recorder, const struct record_options *options,
+			    struct record_command *command)
+{
+	struct progress progress = { 0 };
+	struct error *error = recorder_enable(recorder);
+	uint64_t begin_ns = clock_monotonic_ns();
+	int wait_ms;
+
+	if (!error)
+		error = record_command_start(command);
+	while (!error && !interrupt_requested() && !record_command_ended(command) &&
+	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder)) {
+		error = recorder_step(recorder, wait_ms);
+		show_progress(&progress, recorder, begin_ns);
+	}
+	progress_end(&progress);
+	return error ? error : recorder_stop(recorder);
+}
+
+static void add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts)
+{
+	sum->guest_kernel += counts->guest_kernel;
+	sum->guest_user += counts->guest_user;
+	sum->host_written += counts->host_written;
+	sum->host_dropped += counts->host_dropped;
+	sum->guest_dropped += counts->guest_dropped;
+	sum->lost += counts->lost;
+}
+
+static struct perfdata_vm_counts sum_counts(const struct perfdata_inventory *inventory)
+{
+	struct perfdata_vm_counts sum = inventory->other;
+
+	for (size_t i = 0; i < inventory->vms.count; i++)
+		add_counts(&sum, &inventory->vms.items[i].counts);
+	return sum;
+}
+
+static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint64_t all)
+{
+	struct capture_stats stats = recorder_capture_stats(recorder);
+
+	if (lost)
+		log_warning("lost %llu of %llu samples (%.1f %%): a lower -F loses fewer",
+			    (unsigned long long)lost, (unsigned long long)all, 100.0 * lost / all);
+	if (stats.throttled)
+		log_warning("the kernel throttled the events %llu time%s: a lower -F avoids it",
+			    (unsigned long long)stats.throttled, plural(stats.throttled));
+	if (stats.undecodable)
+		log_warning("%llu records of the kernel could not be read",
+			    (unsigned long long)stats.undecodable);
+	if (stats.due)
+		log_detail("%llu samples were due by the kernel's counts, %llu were taken",
+			   (unsigned long long)stats.due, (unsigned long long)all);
+}
+
+/* What sampling took away from the guests: what the BPF program does is measured, and what QEMU is asked. */
+static void note_cost(const struct recorder *recorder, const struct record_options *options)
+{
+	struct sampler_cost cost = recorder_cost(recorder);
+	uint64_t samples = sampler_cost_samples(&cost);
+
+	if (options->qmp) {
+		record_qmp_note_pauses(recorder, options, &cost);
+		return;
+	}
+	if (!samples) {
+		log_detail("no guest sample was taken by BPF: what they took is not known, and "
+			   "--max-overhead had no effect");
+		return;
+	}
+	log_detail("a guest sample took its vCPU's thread %llu ns (p50), %llu ns (p99), %llu ns on "
+		   "average: the BPF program alone, %llu samples",
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.5),
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.99),
+		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
+}
+
+/* Where SP is out of reach. */
+static void note_stack_pointers(const struct recorder *recorder)
+{
+	struct recorder_sp_counts counts = recorder_sp_counts(recorder);
+
+	if (counts.samples)
+		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, of %llu it was found; "
+			   "of %llu none was, of %llu several, of %llu an uncertain one; %llu were in code with "
+			   "stacks of its own; %llu chains were wrong",
+			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
+			   (unsigned long long)counts.found, (unsigned long long)counts.none,
+			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
+			   (unsigned long long)counts.not_certain, (unsigned long long)counts.wrong);
+}
+
+static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
+{
+	struct recorder_totals totals = recorder_totals(recorder);
+	struct capture_stats stats = recorder_capture_stats(recorder);
+	const char *cause = "the vCPUs were idle, or the event does not count in guests here";
+
+	if (!totals.vms)
+		cause = "no VM ran";
+	else if (stats.looks.failed)
+		cause = "QEMU could not be asked";
+	else if (stats.looks.paused)
+		cause = "the guest is paused";
+	else if (stats.looks.halted)
+		cause = "the vCPUs were halted";
+	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
+		cause = "its vCPUs have not run yet";
+	else if (sum->host_dropped)
+		cause = "all samples were the host's; --host records those";
+	else if (sum->guest_dropped)
+		cause = "all samples were the guests'; --guest records those";
+	log_warning("nothing was recorded: %s ('perfvisor doctor' says what works)", cause);
+}
+
+/* What was written, and where all the samples went: the sum of the numbers is all of them. */
+static void note_end(const struct recorder *recorder, const struct record_options *options)
+{
+	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
+	struct perfdata_vm_counts sum = sum_counts(inventory);
+	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
+	uint64_t dropped = sum.host_dropped + sum.guest_dropped;
+
+	if (!written)
+		warn_of_nothing(recorder, &sum);
+	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
+	note_cost(recorder, options);
+	note_stack_pointers(recorder);
+	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
+		 "%llu lost; %s%llu not written",
+		 options->output, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,
+		 (unsigned long long)sum.guest_kernel, (unsigned long long)sum.guest_user,
+		 (unsigned long long)sum.host_written, (unsigned long long)sum.lost,
+		 inventory->guest && !inventory->host ? "of the host " : "",
+		 (unsigned long long)dropped);
+}
+
+static struct error *finish_file(struct recorder *recorder, const struct record_options *options,
+				 const struct record_events *events, struct record_symbols *symbols,
+				 int argc, char **argv)
+{
+	_cleanup_free_ char **command_line = memory_calloc(argc + 1, sizeof(*command_line));
+	_cleanup_buffer_ struct buffer tracing_data;
+	struct perfdata_writer_features features = { .argc = argc + 1, .argv = command_line };
+	struct error *error;
+
+	buffer_init(&tracing_data, TRACING_DATA_MAX_BYTES);
+	command_line[0] = (char *)"perfvisor";
+	memcpy(command_line + 1, argv, argc * sizeof(*argv));
+	error = record_events_tracing_data(events, &tracing_data);
+	if (!error) /* of VMs that came later */
+		error = record_symbols_load(symbols, recorder_inventory(recorder));
+	record_symbols_add(symbols, recorder);
+	if (error) {
+		/* The samples are worth more than their names. */
+		log_warning("%s", error_message(error));
+		error_destroy(error);
+	}
+	features.tracing_data = tracing_data.size ? tracing_data.data : NULL;
+	features.tracing_data_bytes = tracing_data.size;
+	features.symbols = symbols->tables.items;
+	features.symbols_count = symbols->tables.count;
+	error = recorder_finish(recorder, &features);
+	if (!error && options->directory)
+		error = record_directory_finish(options->output, symbols,
+						recorder_inventory(recorder));
+	if (!error)
+		note_end(recorder, options);
+	return error;
+}
+
+/* A guest takes a tenth of a second, unless the host is very slow; many are not all waited for. */
+static void look_at_guests(struct recorder *recorder)
+{
+	struct progress progress = { 0 };
+	uint64_t begin_ns = clock_monotonic_ns();
+	size_t guests = recorder_totals(recorder).vms;
+
+	while (!recorder_look_at_guests(recorder) && !interrupt_requested() &&
+	       clock_monotonic_ns() - begin_ns < FIRST_LOOK_NS)
+		if (progress_due(&progress))
+			progress_show(&progress, "reading the kernel%s of %zu guest%s",
+				      plural(guests), guests, plural(guests));
+	progress_end(&progress);
+}
+
+static struct error *record(const struct record_options *options, struct record_events *events,
+			    struct record_symbols *symbols, struct record_command *command,
+			    int argc, char **argv)
+{
+	struct recorder_config config = {
+		.events = events->list.items.items,
+		.modes = events->modes.items,
+		.event_count = events->list.items.count,
+		.guest = options->guest,
+		.host = options->host,
+		.event_choice = events->choice,
+		.vms = options->vms.items,
+		.vm_count = options->vms.count,
+		.may_begin_empty = command->pid != 0,
+		.no_memory = options->no_memory,
+		.kernel_only = options->kernel_only,
+		.call_chains = options->callchains,
+		.scan = options->scan,
+		.max_overhead = options->max_overhead / 100,
+		.user_stack_bytes = options->stack_bytes,
+		.guest_image = options->guestvmlinux,
+		.path = options->output,
+		.directory = options->directory,
+		.qmp = options->qmp,
+	};
+	_cleanup_recorder_ struct recorder *recorder = NULL;
+	struct error *error = record_symbols_load(symbols, NULL); /* before a file is touched */
+
+	if (!error)
+		error = recorder_create(&config, &recorder);
+	if (!error)
+		error = record_symbols_load(symbols, recorder_inventory(recorder));
+	if (error)
+		return error;
+	look_at_guests(recorder);
+	note_beginning(recorder, events);
+	error = sample(recorder, options, command);
+	if (error)
+		return error;
+	return finish_file(recorder, options, events, symbols, argc, argv);
+}
+
+/* REST: where the command to be recorded begins. */
+static struct error *run_with(struct record_options *options, int argc, char **argv, int rest,
+			      int *ret_status)
+{
+	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
+	struct record_events events = { 0 };
+	struct record_symbols symbols;
+	struct error *error = check_options(options);
+
+	record_symbols_init(options, &symbols);
+	if (!error)
+		error = record_events_prepare(options, &events);
+	if (!error) {
+		interrupt_install();
+		if (rest < argc)
+			error = record_command_prepare(argv + rest, &recorded);
+		if (!error)
+			error = record(options, &events, &symbols, &recorded, argc, argv);
+		*ret_status = record_command_finish(&recorded);
+	}
+	record_symbols_deinit(&symbols);
+	record_events_deinit(&events);
+	return error;
+}
+
+static struct error *run_record(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	struct record_options options = { .stack_bytes = 8192 };
+	bool help;
+	int rest;
+	struct error *error = command_parse(command, &options, argc, argv, &rest, &help);
+
+	if (!error && !help)
+		error = run_with(&options, argc, argv, rest, ret_status);
+	vector_deinit(&options.vms);
+	vector_deinit(&options.pids);
+	vector_deinit(&options.events);
+	return error;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "Sample what guests do into a perf.data file",
+	.arguments = "[-- COMMAND…]",
+	.options = record_option_table,
+	.examples = "  perfvisor record                          # all VMs, until Ctrl-C\n"
+		    "  perfvisor record --vm web --duration 10   # one VM, ten seconds\n"
+		    "  perfvisor record --guest --host -- ping -c 5 guest   # both sides, while "
+		    "ping runs\n"
+		    "  perfvisor record -g                       # with call chains\n"
+		    "  perfvisor record -e kvm:kvm_exit          # each exit, with its reason\n"
+		    "  perfvisor record --engine qmp -p 4711     # a QEMU, with KVM or without; "
+		    "pauses it\n",
+	.run = run_record,
+};

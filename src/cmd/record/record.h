@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of `perfvisor record`. */
+#ifndef CMD_RECORD_RECORD_H
+#define CMD_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/vector.h"
+#include "host/event/event.h"
+#include "host/record/recorder.h"
+#include "perfdata/inventory.h"
+#include "perfdata/writer.h"
+#include "symbol/kernel_source.h"
+
+struct record_options {
+	struct string_list vms, pids, events;
+	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
+	uint64_t frequency, count; /* 0: not given */
+	uint64_t stack_bytes;
+	const char *call_graph; /* as perf has it; NULL: not given */
+	const char *unwind;	/* NULL: not given */
+	bool scan;		/* it is that */
+	const char *engine;	/* NULL: not given */
+	bool qmp;		/* it is that one */
+	const char *output;
+	double duration_s; /* 0: not given */
+	double max_overhead; /* percent; 0: not given */
+	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
+};
+
+/* The events to sample, ready to be opened (record_events.c). */
+struct record_events {
+	struct host_events list;
+	VECTOR(host_modes) modes; /* per event */
+	char *choice;             /* why the default event is what it is; "" where it was named */
+	uint64_t frequency;       /* of events without a rate of their own; 0: OPTIONS' count */
+};
+struct error *record_events_prepare(const struct record_options *options,
+				    struct record_events *ret) MUST_CHECK;
+void record_events_deinit(struct record_events *events);
+/* HEADER_TRACING_DATA of the tracepoints; *RET_COUNT 0 and nothing in OUT without any. */
+struct error *record_events_tracing_data(const struct record_events *events,
+					 struct buffer *out) MUST_CHECK;
+
+/* With --engine qmp (record_qmp.c). Nothing is opened by it. */
+struct error *record_qmp_check(const struct record_options *options) MUST_CHECK;
+struct error *record_qmp_prepare_event(const struct record_options *options,
+				       struct record_events *ret) MUST_CHECK;
+void record_qmp_note_pauses(const struct recorder *recorder,
+			    const struct record_options *options,
+			    const struct sampler_cost *pauses);
+
+/* The command to record (record_command.c): forked at once, runs when told to. */
+struct record_command {
+	pid_t pid; /* 0: none */
+	int go_fd, failure_fd;
+	bool ended;
+	int wait_status;
+};
+struct error *record_command_prepare(char **argv, struct record_command *ret) MUST_CHECK;
+struct error *record_command_start(struct record_command *command) MUST_CHECK;
+bool record_command_ended(struct record_command *command);
+/* Ends it, if it has not ended, and waits for it. Its exit status as a shell gives it. */
+int record_command_finish(struct record_command *command);
+
+/* Guest kernel symbols to be stored in the recording (record_symbols.c). */
+struct record_symbols {
+	struct kernel_source_options options;
+	VECTOR(struct perfdata_writer_symbols) tables; /* data owned */
+	VECTOR(uint32_t) loaded;                       /* pids that were looked for */
+	bool everyone;                                 /* one of them holds for every guest */
+};
+void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
+void record_symbols_deinit(struct record_symbols *symbols);
+/*
+ * Loads what the options offer for every guest and for the VMs of INVENTORY (NULL: none), once.
+ */
+struct error *record_symbols_load(struct record_symbols *symbols,
+				  const struct perfdata_inventory *inventory) MUST_CHECK;
+/* Adds what guest memory gave, of VMs for which the options had nothing. */
+void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder);
+
+/* Adds the guest kernels' symbols for stock perf to a recording that is a folder. */
+struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,
+				      const struct perfdata_inventory *inventory) MUST_CHECK;
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * `perfvisor record … -- COMMAND`: the command is forked first and waits for a byte on a pipe, so
+ * that the events can be enabled right before it runs. A second pipe, closed by a successful
+ * exec, tells why one fails. It stays in perfvisor's process group: Ctrl-C reaches both.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/record/record.h"
+
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/* That a child ends is to interrupt the wait for samples. */
+static void notice_children(void)
+{
+	struct sigaction action = { .sa_handler = ignore_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+static void run_child(char **argv, int go_fd, int failure_fd)
+{
+	char go;
+	int errno_value;
+
+	if (read(go_fd, &go, 1) != 1)
+		_exit(127); /* perfvisor gave up */
+	execvp(argv[0], argv);
+	errno_value = errno;
+	if (write(failure_fd, &errno_value, sizeof(errno_value)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+struct error *record_command_prepare(char **argv, struct record_command *ret)
+{
+	int go[2], failure[2];
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return error_system(errno, "could not make a pipe");
+	if (pipe2(failure, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return error_system(errno, "could not make a pipe");
+	}
+	notice_children();
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		run_child(argv, go[0], failure[1]);
+	}
+	close(go[0]);
+	close(failure[1]);
+	*ret = (struct record_command){ .pid = pid, .go_fd = go[1], .failure_fd = failure[0] };
+	if (pid > 0)
+		return NULL;
+	record_command_finish(ret);
+	return error_system(errno, "could not start a process");
+}
+
+struct error *record_command_start(struct record_command *command)
+{
+	int errno_value;
+	ssize_t got;
+
+	if (!command->pid)
+		return NULL;
+	if (write(command->go_fd, "", 1) != 1)
+		return error_system(errno, "the command is gone");
+	do {
+		got = read(command->failure_fd, &errno_value, sizeof(errno_value));
+	} while (got < 0 && errno == EINTR);
+	if (got == sizeof(errno_value))
+		return error_system(errno_value, "could not run the command");
+	return NULL;
+}
+
+bool record_command_ended(struct record_command *command)
+{
+	if (command->pid > 0 && !command->ended &&
+	    waitpid(command->pid, &command->wait_status, WNOHANG) == command->pid)
+		command->ended = true;
+	return command->ended;
+}
+
+int record_command_finish(struct record_command *command)
+{
+	cleanup_close(&command->go_fd);
+	cleanup_close(&command->failure_fd);
+	if (command->pid <= 0)
+		return 0;
+	if (!record_command_ended(command)) {
+		kill(command->pid, SIGTERM);
+		while (waitpid(command->pid, &command->wait_status, 0) < 0 && errno == EINTR)
+			;
+	}
+	command->pid = 0;
+	if (WIFSIGNALED(command->wait_status))
+		return 128 + WTERMSIG(command->wait_status);
+	return WEXITSTATUS(command->wait_status);
+}

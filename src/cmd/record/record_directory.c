@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording as a folder (--dir): `data` is the file, and kcore_dir__PID/kallsyms has the symbols of
+ * the guest kernel of VM PID, where stock perf looks for them (perf_data__guest_kallsyms_name(),
+ * tools/perf/util/data.c, since 6.0).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "cmd/record/record.h"
+#include "symbol/kallsyms.h"
+
+/* The last table of VM PID, else the one for all; NULL: none. */
+static const struct perfdata_writer_symbols *find_table(const struct record_symbols *symbols,
+							uint32_t pid)
+{
+	const struct perfdata_writer_symbols *found = NULL;
+
+	for (size_t i = 0; i < symbols->tables.count; i++) {
+		const struct perfdata_writer_symbols *table = &symbols->tables.items[i];
+
+		if (table->kind == PERFDATA_SYMBOLS_KERNEL &&
+		    (table->machine_pid == pid || (!table->machine_pid && !found)))
+			found = table;
+	}
+	return found;
+}
+
+/* An empty file where nothing is known: perf would take this machine's symbols without any. */
+static struct error *write_kallsyms(const char *path, uint32_t pid,
+				    const struct perfdata_writer_symbols *symbols)
+{
+	_cleanup_free_ char *folder = memory_printf("%s/kcore_dir__%u", path, pid);
+	_cleanup_free_ char *name = memory_printf("%s/kallsyms", folder);
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	_cleanup_close_ int fd = -1;
+	_cleanup_buffer_ struct buffer text;
+	struct error *error = NULL;
+
+	buffer_init(&text, KALLSYMS_MAX_BYTES);
+	if (symbols)
+		error = symbol_table_decode(symbols->data, symbols->size, &table);
+	if (error)
+		return error;
+	/* Without the modules' names: perf takes a module's only where it knows the module's file. */
+	if (table)
+		kallsyms_write(table, false, &text);
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return error_system(errno, "could not make the folder '%s'", folder);
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_system(errno, "could not create '%s'", name);
+	return file_write_all(fd, text.data, text.size, name);
+}
+
+struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,
+				      const struct perfdata_inventory *inventory)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < inventory->vms.count && !error; i++) {
+		uint32_t pid = inventory->vms.items[i].pid;
+
+		error = write_kallsyms(path, pid, find_table(symbols, pid));
+	}
+	return error;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a guest process has mapped, as /proc/PID/maps shows it.
+ */
+#ifndef GUEST_PROCESS_MAPPING_H
+#define GUEST_PROCESS_MAPPING_H
+
+#include <stdbool.h>
+
+#include "base/intern.h"
+#include "base/vector.h"
+#include "guest/kernel/kernel.h"
+#include "guest/process/path.h"
+#include "guest/process/program.h"
+
+enum guest_mapping_kind {
+	GUEST_MAPPING_ANONYMOUS,
+	GUEST_MAPPING_FILE,
+	GUEST_MAPPING_HEAP,
+	GUEST_MAPPING_STACK,
+	GUEST_MAPPING_SPECIAL, /* vdso, vvar, vsyscall: its name says which */
+};
+
+struct guest_mapping {
+	struct gva start, end; /* end is exclusive */
+	bool read, write, execute, shared;
+	enum guest_mapping_kind kind;
+	uint64_t file_offset; /* in bytes */
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	uint32_t path; /* a number of the reader's strings: a path, "[heap]", "" */
+	struct guest_build_id build_id; /* of executable files and the vDSO, where it is in memory */
+};
+
+struct guest_mappings {
+	VECTOR(struct guest_mapping) items; /* ascending */
+	bool cut; /* there were more than 65,536, or the tree could not be read to its end */
+};
+
+struct guest_mapping_reader;
+
+/*
+ * Finds the layouts once. KERNEL is borrowed; STRINGS too, and gets the paths; PROGRAMS too, and
+ * gives the build-ids (NULL: there will be none).
+ */
+struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
+					  struct intern *strings,
+					  struct guest_program_reader *programs,
+					  struct guest_mapping_reader **ret) MUST_CHECK;
+void guest_mapping_reader_destroy(struct guest_mapping_reader *reader); /* takes NULL */
+
+/* The mappings of MM, a struct mm_struct. */
+void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
+			 struct guest_mappings *ret);
+void guest_mappings_deinit(struct guest_mappings *mappings);
+/* The file or vDSO of the mapping that starts at START; false: nothing such does. */
+bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,
+				struct gva start, struct guest_program *ret);
+
+DEFINE_CLEANUP(cleanup_guest_mapping_reader, struct guest_mapping_reader *,
+	       guest_mapping_reader_destroy)
+#define _cleanup_guest_mapping_reader_ _cleanup_(cleanup_guest_mapping_reader)
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Programs as ELF sources: a file by the page cache of its struct address_space (file->f_mapping,
+ * which is the lower file's on overlayfs, as for page faults), a vDSO by its struct vdso_image
+ * (arch/x86/include/asm/vdso.h), which holds what is mapped whether the process touched it or not.
+ */
+#include "guest/process/program.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "guest/process/page_cache.h"
+#include "symbol/table.h"
+
+#define MAX_PROGRAMS 8192 /* between two _forget(); a process has a few hundred at most */
+
+struct layout {
+	struct guest_btf_field file_mapping;
+	struct guest_btf_field vdso_image, vdso_data, vdso_size;
+};
+
+#define ROW(structure, path, field) { structure, path, offsetof(struct layout, field), false }
+#define MAYBE(structure, path, field) { structure, path, offsetof(struct layout, field), true }
+
+static const struct guest_layout_row layout_rows[] = {
+	ROW("file", "f_mapping", file_mapping),
+	MAYBE("mm_struct", "context.vdso_image", vdso_image),
+	MAYBE("vdso_image", "data", vdso_data),
+	MAYBE("vdso_image", "size", vdso_size),
+	{ 0 },
+};
+
+struct guest_program_reader {
+	const struct guest_kernel *kernel;
+	struct guest_page_cache cache;
+	struct layout layout;
+	struct map numbers; /* address_space or vdso_image -> index of its build-id */
+	VECTOR(struct guest_build_id) build_ids;
+};
+
+struct error *guest_program_reader_create(const struct guest_kernel *kernel,
+					  struct guest_program_reader **ret)
+{
+	_cleanup_guest_program_reader_ struct guest_program_reader *reader =
+		memory_calloc(1, sizeof(*reader));
+	struct error *error = guest_kernel_layout(kernel, layout_rows, &reader->layout);
+
+	map_init(&reader->numbers);
+	if (!error)
+		error = guest_page_cache_init(&reader->cache, kernel);
+	if (error)
+		return error;
+	reader->kernel = kernel;
+	*ret = take_pointer(reader);
+	return NULL;
+}
+
+void guest_program_reader_forget(struct guest_program_reader *reader)
+{
+	map_deinit(&reader->numbers);
+	map_init(&reader->numbers);
+	vector_deinit(&reader->build_ids);
+}
+
+void guest_program_reader_destroy(struct guest_program_reader *reader)
+{
+	if (!reader)
+		return;
+	guest_program_reader_forget(reader);
+	map_deinit(&reader->numbers);
+	free(reader);
+}
+
+/* A program being read; it stays where it is, since the source points into it. */
+struct opened {
+	struct guest_elf_source source;
+	struct guest_cached_file file; /* of a file */
+	struct guest_space *space;     /* of a vDSO, with the next */
+	struct gva data;
+};
+
+static bool read_file(void *context, uint64_t offset, void *data, size_t size)
+{
+	return guest_cached_file_read(context, offset, data, size);
+}
+
+static bool read_vdso(void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct opened *vdso = context;
+
+	return guest_space_read(vdso->space, GVA(vdso->data.value + offset), data, size);
+}
+
+/* What holds the program's contents: a struct address_space or vdso_image. */
+static bool find_contents(struct guest_program_reader *reader, const struct guest_program *program,
+			  struct gva *ret)
+{
+	const struct guest_btf_field *at = program->kind == GUEST_PROGRAM_FILE
+						   ? &reader->layout.file_mapping
+						   : &reader->layout.vdso_image;
+
+	return guest_kernel_read_field(reader->kernel, program->at, at, &ret->value) && ret->value;
+}
+
+static bool open_program(struct guest_program_reader *reader, const struct guest_program *program,
+			 struct gva contents, struct opened *ret)
+{
+	const struct layout *layout = &reader->layout;
+
+	*ret = (struct opened){ 0 };
+	if (program->kind == GUEST_PROGRAM_FILE) {
+		if (!guest_cached_file_open(&reader->cache, contents, &ret->file))
+			return false;
+		ret->source = (struct guest_elf_source){ read_file, &ret->file, ret->file.bytes };
+		return true;
+	}
+	ret->space = guest_kernel_space(reader->kernel);
+	ret->source = (struct guest_elf_source){ .read = read_vdso, .context = ret };
+	return guest_kernel_read_field(reader->kernel, contents, &layout->vdso_data,
+				       &ret->data.value) &&
+	       guest_kernel_read_field(reader->kernel, contents, &layout->vdso_size,
+				       &ret->source.bytes);
+}
+
+static struct guest_build_id read_build_id(struct guest_program_reader *reader,
+					   const struct guest_program *program, struct gva contents)
+{
+	struct guest_build_id ret = { 0 };
+	struct opened opened;
+
+	if (open_program(reader, program, contents, &opened))
+		ret = guest_elf_build_id(&opened.source);
+	guest_cached_file_close(&opened.file);
+	return ret;
+}
+
+struct guest_build_id guest_program_build_id(struct guest_program_reader *reader,
+					     const struct guest_program *program)
+{
+	struct gva contents;
+	uint64_t *number;
+	bool added;
+
+	if (!find_contents(reader, program, &contents))
+		return (struct guest_build_id){ 0 };
+	if (reader->build_ids.count == MAX_PROGRAMS)
+		return (struct guest_build_id){ 0 };
+	number = map_insert(&reader->numbers, contents.value, &added);
+	if (added) {
+		*number = reader->build_ids.count;
+		vector_append(&reader->build_ids, read_build_id(reader, program, contents));
+	}
+	return reader->build_ids.items[*number];
+}
+
+/* RET is to be closed either way. */
+static struct error *begin_reading(struct guest_program_reader *reader,
+				   const struct guest_program *program, struct opened *ret)
+{
+	struct gva contents;
+
+	*ret = (struct opened){ 0 };
+	if (find_contents(reader, program, &contents) &&
+	    open_program(reader, program, contents, ret))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND, "it cannot be read in memory");
+}
+
+/* ERROR, or another where the file is not the one any more that was read. */
+static struct error *end_reading(const struct guest_program *program, struct opened *opened,
+				 struct error *error)
+{
+	/* A vDSO is part of the kernel's image, which does not move. */
+	if (!error && program->kind == GUEST_PROGRAM_FILE &&
+	    !guest_cached_file_unchanged(&opened->file))
+		error = error_create(ERROR_NOT_FOUND, "it left memory while it was read");
+	guest_cached_file_close(&opened->file);
+	return error;
+}
+
+struct error *guest_program_symbols(struct guest_program_reader *reader,
+				    const struct guest_program *program, struct symbol_table **ret)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	struct opened opened;
+	struct error *error = begin_reading(reader, program, &opened);
+
+	if (!error)
+		error = guest_elf_symbols(&opened.source, &table);
+	error = end_reading(program, &opened, error);
+	if (!error)
+		*ret = take_pointer(table);
+	return error;
+}
+
+struct error *guest_program_frames(struct guest_program_reader *reader,
+				   const struct guest_program *program,
+				   struct guest_elf_frames *ret)
+{
+	struct guest_elf_frames frames = { 0 };
+	struct opened opened;
+	struct error *error = begin_reading(reader, program, &opened);
+
+	if (!error)
+		error = guest_elf_frames_read(&opened.source, &frames);
+	error = end_reading(program, &opened, error);
+	if (error)
+		guest_elf_frames_deinit(&frames);
+	else
+		*ret = frames;
+	return error;
+}

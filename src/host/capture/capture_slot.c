@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All events on one thread or CPU. Samples say their event by PERF_SAMPLE_IDENTIFIER, the first
+ * word of the record, so events can share a ring (PERF_EVENT_IOC_SET_OUTPUT). Before Linux 6.2 the
+ * kernel refuses that between software and hardware events of a thread (they are in different
+ * contexts): those get a ring of their own.
+ *
+ * Losses: read() gives them per event and exactly with PERF_FORMAT_LOST (Linux 6.0); else
+ * PERF_RECORD_LOST says how many records the ring lost, which with one event is the same.
+ * PERF_RECORD_LOST_SAMPLES (lost by the PMU itself) is in neither.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+
+#include "base/cursor.h"
+#include "host/capture/capture_engine.h"
+
+static struct error *map_error(int errno_value, size_t bytes)
+{
+	struct error *error = error_system(
+		errno_value, "could not map a ring of %zu KiB for samples", bytes >> 10);
+
+	return error_hint(error, "locked memory is limited: raise kernel.perf_event_mlock_kb or "
+				 "ulimit -l, or give the program cap_ipc_lock");
+}
+
+/* Maps the ring of COUNTER, as large as the mlock limit allows. */
+static struct error *map_ring(struct capture *capture, struct capture_counter *counter)
+{
+	size_t bytes = capture->stats.ring_bytes, page = sysconf(_SC_PAGESIZE);
+
+	while (ring_map(&counter->ring, counter->fd, bytes)) {
+		if (errno != EPERM || bytes <= page)
+			return map_error(errno, bytes);
+		bytes /= 2;
+		/* The next slot need not try in vain. */
+		capture->stats.ring_bytes = bytes;
+		capture->stats.ring_reduced = true;
+	}
+	return NULL;
+}
+
+static struct error *watch_ring(struct capture *capture, struct capture_slot *slot,
+				struct capture_counter *counter)
+{
+	struct epoll_event interest = { .events = EPOLLIN, .data.ptr = slot };
+	struct error *error = map_ring(capture, counter);
+
+	if (!error && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, counter->fd, &interest))
+		error = error_system(errno, "could not watch a ring");
+	return error;
+}
+
+/* Lets COUNTER write to a ring that the slot has; false: it needs one of its own. */
+static bool share_ring(struct capture_slot *slot, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (slot->counters[i].ring.page &&
+		    !ioctl(slot->counters[index].fd, PERF_EVENT_IOC_SET_OUTPUT,
+			   slot->counters[i].fd))
+			return true;
+	return false;
+}
+
+static void slot_attr(const struct capture *capture, size_t event, struct perf_event_attr *ret)
+{
+	*ret = capture->config.events[event].attr;
+	if (ret->freq)
+		ret->sample_freq = capture_rate(capture, event);
+	ret->disabled = 1;
+	ret->sample_id_all = 1;
+	ret->watermark = 1;
+	ret->wakeup_watermark = capture->stats.ring_bytes / 2;
+}
+
+/* Adds what COUNTER counted, in samples, to the sum that these can be held against. */
+static void add_due(struct capture *capture, const struct host_event *event, uint64_t count)
+{
+	if (!event->attr.freq && event->attr.sample_period)
+		capture->stats.due += count / event->attr.sample_period;
+}
+
+/* Opens event INDEX. *RET_GONE: the thread or CPU is not there. */
+static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
+				  struct capture_slot *slot, size_t index, bool *ret_gone)
+{
+	const struct host_event *event = &capture->config.events[index];
+	struct capture_counter *counter = &slot->counters[index];
+	struct perf_event_attr attr;
+
+	slot_attr(capture, index, &attr);
+	counter->fd = host_event_open(&attr, false, tid, cpu);
+	if (counter->fd < 0) {
+		/* ESRCH: the thread ended. ENODEV for a CPU that has just gone offline. */
+		*ret_gone = errno == ESRCH || (errno == ENODEV && tid < 0);
+		return *ret_gone ? NULL : host_event_open_error(event, errno);
+	}
+	if (ioctl(counter->fd, PERF_EVENT_IOC_ID, &counter->id))
+		return error_system(errno, "could not ask for the id of event '%s'", event->name);
+	if (share_ring(slot, index))
+		return NULL;
+	return watch_ring(capture, slot, counter);
+}
+
+struct error *capture_slot_open(struct capture *capture, pid_t tid, int cpu, size_t thread,
+				struct capture_slot **ret)
+{
+	size_t count = capture->config.event_count;
+	struct capture_slot *slot = memory_calloc(1, sizeof(*slot));
+	struct error *error = NULL;
+	bool gone = false;
+
+	slot->thread = thread;
+	slot->counters = memory_calloc(count, sizeof(*slot->counters));
+	for (size_t i = 0; i < count; i++)
+		slot->counters[i].fd = -1;
+	for (size_t i = 0; i < count && !error && !gone; i++)
+		error = open_counter(capture, tid, cpu, slot, i, &gone);
+	if (error || gone) {
+		capture_slot_destroy(capture, slot);
+		slot = NULL;
+	}
+	if (!error)
+		*ret = slot;
+	return error;
+}
+
+void capture_slot_destroy(const struct capture *capture, struct capture_slot *slot)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++) {
+		ring_unmap(&slot->counters[i].ring);
+		cleanup_close(&slot->counters[i].fd);
+	}
+	free(slot->counters);
+	free(slot);
+}
+
+void capture_slot_enable(const struct capture *capture, struct capture_slot *slot, bool enable)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		ioctl(slot->counters[i].fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+		      0);
+}
+
+void capture_slot_set_rate(const struct capture *capture, struct capture_slot *slot)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++) {
+		const struct host_event *event = &capture->config.events[i];
+		/* Of a clock's rate the kernel makes a period when it is opened. */
+		uint64_t value = host_event_is_clock(event) ? capture_clock_period_ns(capture, i)
+							    : capture_rate(capture, i);
+
+		if (event->attr.freq)
+			ioctl(slot->counters[i].fd, PERF_EVENT_IOC_PERIOD, &value);
+	}
+}
+
+static bool counts_losses(const struct capture *capture)
+{
+	return capture->config.events[0].attr.read_format & PERF_FORMAT_LOST;
+}
+
+void capture_slot_finish(struct capture *capture, struct capture_slot *slot)
+{
+	capture_slot_tell_lost(capture, slot, 0);
+	for (size_t i = 0; i < capture->config.event_count; i++) {
+		uint64_t values[3];
+
+		if (read(slot->counters[i].fd, values, sizeof(values)) > 0)
+			add_due(capture, &capture->config.events[i], values[0]);
+	}
+}
+
+void capture_slot_tell_lost(struct capture *capture, struct capture_slot *slot, uint64_t time_ns)
+{
+	if (!counts_losses(capture) || slot->losses_elsewhere)
+		return;
+	for (size_t i = 0; i < capture->config.event_count; i++) {
+		struct capture_counter *counter = &slot->counters[i];
+		uint64_t values[3]; /* the count, its id, the losses: PERF_FORMAT_ID | _LOST */
+
+		if (read(counter->fd, values, sizeof(values)) != sizeof(values))
+			continue;
+		if (values[2] <= counter->lost)
+			continue;
+		capture_report_lost(capture, i, slot->thread, values[2] - counter->lost, time_ns);
+		counter->lost = values[2];
+	}
+}
+
+static size_t find_event(const struct capture *capture, const struct capture_slot *slot,
+			 uint64_t id)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		if (slot->counters[i].id == id)
+			return i;
+	return SIZE_MAX;
+}
+
+/* The thread of a sample taken on a CPU; tids are used again, so the process must be right. */
+static size_t find_thread(const struct capture *capture, const struct perfdata_sample *sample)
+{
+	const uint64_t *entry = map_find(&capture->by_tid, sample->tid);
+
+	if (!entry || !*entry || capture->threads.items[*entry - 1].pid != sample->pid)
+		return CAPTURE_NO_THREAD;
+	return *entry - 1;
+}
+
+static void take_sample(struct capture *capture, const struct capture_slot *slot,
+			const struct perf_event_header *header, uint64_t *time_ns)
+{
+	struct cursor body = cursor_make(header + 1, header->size - sizeof(*header), false);
+	uint64_t id = cursor_u64(&body);
+	size_t event = body.failed ? SIZE_MAX : find_event(capture, slot, id);
+	size_t thread = slot->thread;
+	struct perfdata_sample sample;
+
+	if (event == SIZE_MAX ||
+	    !perfdata_sample_decode(&capture->config.events[event].attr, body.data, body.size,
+				    header->misc, false, &capture->callchain, &sample)) {
+		capture->stats.undecodable++;
+		return;
+	}
+	*time_ns = sample.time_ns;
+	sample.period = capture_period(capture, event, sample.period);
+	if (thread == CAPTURE_NO_THREAD)
+		thread = find_thread(capture, &sample);
+	if (thread != CAPTURE_NO_THREAD)
+		capture_deliver(capture, event, thread, &sample, NULL);
+}
+
+/* PERF_RECORD_LOST (id, count) and, without an id in front, PERF_RECORD_LOST_SAMPLES (count). */
+static void take_lost(struct capture *capture, struct capture_slot *slot,
+		      const struct perf_event_header *header, uint64_t time_ns)
+{
+	struct cursor body = cursor_make(header + 1, header->size - sizeof(*header), false);
+	bool by_pmu = header->type == PERF_RECORD_LOST_SAMPLES;
+	uint64_t id = by_pmu ? 0 : cursor_u64(&body);
+	uint64_t count = cursor_u64(&body);
+	size_t event = find_event(capture, slot, id);
+
+	if (body.failed)
+		return;
+	capture->stats.lost_seen += count;
+	if (!by_pmu && counts_losses(capture))
+		capture_slot_tell_lost(capture, slot, time_ns);
+	else if (by_pmu || !slot->losses_elsewhere)
+		capture_report_lost(capture, event == SIZE_MAX ? 0 : event, slot->thread, count,
+				    time_ns);
+}
+
+static void drain_ring(struct capture *capture, struct capture_slot *slot, struct ring *ring)
+{
+	const struct perf_event_header *header;
+	uint64_t time_ns = 0;
+
+	ring_begin(ring);
+	while ((header = ring_next(ring, capture->record))) {
+		switch (header->type) {
+		case PERF_RECORD_SAMPLE:
+			take_sample(capture, slot, header, &time_ns);
+			break;
+		case PERF_RECORD_LOST:
+		case PERF_RECORD_LOST_SAMPLES:
+			take_lost(capture, slot, header, time_ns);
+			break;
+		case PERF_RECORD_THROTTLE:
+			capture->stats.throttled++;
+			break;
+		}
+	}
+	ring_end(ring);
+}
+
+void capture_slot_drain(struct capture *capture, struct capture_slot *slot)
+{
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		if (slot->counters[i].ring.page)
+			drain_ring(capture, slot, &slot->counters[i].ring);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The GS base of the kernel is in force in kernel mode. In user mode it is not known from QEMU: it is what
+ * it was in kernel mode before, else what the guest says of the CPU with the APIC id that is the vCPU's
+ * number. Either may be wrong (QEMU gives other APIC ids where cores are no power of two, a guest may boot
+ * anew): a user task is believed if its page tables are those in force.
+ */
+#include "host/capture/guest_copy.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/memory.h"
+#include "host/system/kvm_registers.h"
+
+static inline bool read_hva(struct sampler_vm *vm, uint64_t hva, void *data, uint32_t size)
+{
+	const struct guest_copy_guest *guest = (const struct guest_copy_guest *)vm; /* its first field */
+	struct iovec local = { data, size };
+	struct iovec remote = { (void *)(uintptr_t)hva, size };
+
+	return hva && process_vm_readv((pid_t)guest->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static inline bool knows_sp_and_cr3(void)
+{
+	return true;
+}
+
+static inline bool copies_whole_stacks(void)
+{
+	return false;
+}
+
+static inline uint32_t max_user_bytes(struct sampler_vm *vm)
+{
+	return ((const struct guest_copy_guest *)vm)->user_bytes;
+}
+
+#define __noinline static /* what a BPF program has verified by itself */
+#include "bpf/stacks_in_use.h"
+
+#define PTI_USER_HALF 0x1000ull /* of CR3: the page tables of user mode */
+
+struct guest_copy {
+	struct sampler_thread thread;
+	uint64_t gs_base, version; /* as it was in the kernel last, of that version of the guest */
+	struct scratch scratch;
+};
+
+struct guest_copy *guest_copy_create(uint32_t vcpu)
+{
+	struct guest_copy *copy = memory_calloc(1, sizeof(*copy));
+
+	copy->thread.vcpu_number = vcpu;
+	return copy;
+}
+
+void guest_copy_destroy(struct guest_copy *copy)
+{
+	free(copy);
+}
+
+static uint64_t known_gs_base(const struct guest_copy *copy, const struct guest_copy_guest *guest)
+{
+	if (copy->version == guest->vm.version)
+		return copy->gs_base;
+	for (size_t i = 0; i < guest->cpus.count; i++)
+		if (guest->cpus.items[i].apic_id == copy->thread.vcpu_number)
+			return guest->cpus.items[i].base.value;
+	return 0;
+}
+
+static uint64_t find_gs_base(struct guest_copy *copy, const struct guest_copy_guest *guest,
+			     const struct host_vm_registers *registers)
+{
+	/* Entry code has not come to SWAPGS yet where it is no address of the kernel. */
+	if (registers->user || !IS_KERNEL(registers->gs_base))
+		return known_gs_base(copy, guest);
+	copy->gs_base = registers->gs_base;
+	copy->version = guest->vm.version;
+	return copy->gs_base;
+}
+
+/* Not so of another vCPU's task, nor of a guest in the guest. */
+static bool owns_page_tables(struct guest_copy *copy, struct guest_copy_guest *guest,
+			     const struct sampler_record *record)
+{
+	uint64_t its = find_user_tables(&copy->thread, &guest->vm, record);
+
+	return record->mm &&
+	       (its & ~PTI_USER_HALF) == (record->page_tables & ADDRESS_MASK & ~PTI_USER_HALF);
+}
+
+static void fill_stacks(struct guest_copy *copy, struct guest_copy_guest *guest, uint64_t gs_base,
+			const struct host_vm_registers *registers)
+{
+	struct scratch *scratch = &copy->scratch;
+
+	memset(&scratch->stacks, 0, sizeof(scratch->stacks));
+	memcpy(scratch->stacks.registers, registers->registers, sizeof(scratch->stacks.registers));
+	scratch->used = 0;
+	copy_stacks(scratch, &copy->thread, &guest->vm, gs_base, &scratch->record);
+	scratch->record.flags |= SAMPLER_STACKS_TAKEN;
+}
+
+const struct sampler_record *guest_copy_take(struct guest_copy *copy, struct guest_copy_guest *guest,
+					     const struct host_vm_registers *registers, bool stacks,
+					     const struct sampler_stacks **ret_stacks)
+{
+	struct sampler_record *record = &copy->scratch.record;
+	uint64_t gs_base;
+
+	*record = (struct sampler_record){ .ip = registers->registers[KVM_REGISTER_IP],
+					   .page_tables = registers->mmu.x86.cr3,
+					   .flags = registers->user ? SAMPLER_USER : 0,
+					   .version = guest->vm.version };
+	*ret_stacks = NULL;
+	if (!guest->vm.version)
+		return record;
+	gs_base = find_gs_base(copy, guest, registers);
+	find_task(&copy->thread, &guest->vm, gs_base, record);
+	if (registers->user && record->flags & SAMPLER_TASK &&
+	    !owns_page_tables(copy, guest, record))
+		record->flags &= ~SAMPLER_TASK;
+	if (stacks) {
+		fill_stacks(copy, guest, gs_base, registers);
+		*ret_stacks = &copy->scratch.stacks;
+	}
+	return record;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf_event_open(2), what to leave out where a kernel does not know it, and what its errors
+ * mean (kernel/events/core.c; tools/perf/util/evsel.c, evsel__open_strerror, says much the same
+ * to perf's users).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/event/event.h"
+#include "host/system/capability.h"
+#include "host/system/kvm.h"
+
+static int open_once(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu)
+{
+	int fd;
+
+	if (precise_best)
+		attr->precise_ip = 3;
+	for (;;) {
+		fd = open_once(attr, tid, cpu);
+		if (fd >= 0)
+			return fd;
+		/* What a PMU says to more precision than it has differs: EOPNOTSUPP, EINVAL, … */
+		if (precise_best && attr->precise_ip && errno != EACCES && errno != EPERM &&
+		    errno != ESRCH && errno != EMFILE) {
+			attr->precise_ip--;
+			continue;
+		}
+		if (errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
+			return -1;
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* since Linux 6.0 */
+		if (precise_best)
+			attr->precise_ip = 3;
+	}
+}
+
+/* 0 or an errno. */
+static int try_open(struct host_event *event)
+{
+	int fd = host_event_open(&event->attr, event->precise_best, 0, -1);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+struct error *host_event_probe(struct host_event *event)
+{
+	struct host_event plain = *event;
+	int errno_value = try_open(event);
+
+	if (!errno_value)
+		return NULL;
+	if (errno_value == EINVAL && (event->attr.exclude_host || event->attr.exclude_guest)) {
+		plain.attr.exclude_host = plain.attr.exclude_guest = 0;
+		if (!try_open(&plain)) {
+			event->attr = plain.attr;
+			return NULL;
+		}
+	}
+	return host_event_open_error(event, errno_value);
+}
+
+static int read_paranoid(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level;
+
+	return file && fscanf(file, "%d", &level) == 1 ? level : 2;
+}
+
+/* Debian's and Ubuntu's kernels know a level 3, at which CAP_PERFMON is not enough. */
+#define PARANOID_ADMIN 3
+
+static struct error *permission_error(const struct host_event *event, int errno_value)
+{
+	int level = read_paranoid();
+	struct error *error = error_system(errno_value,
+					   "no permission to sample '%s' (perf_event_paranoid is %d)",
+					   event->name, level);
+
+	if (level >= PARANOID_ADMIN && host_capability_perf())
+		return error_hint(error, "at level %d this kernel asks for CAP_SYS_ADMIN: run it as "
+				  "root, or 'sysctl kernel.perf_event_paranoid=2' and the "
+				  "capabilities cap_perfmon and cap_sys_ptrace", level);
+	return error_hint(error, "run it as root, or give the program the capabilities cap_perfmon "
+			  "and cap_sys_ptrace; 'perfvisor doctor' says more");
+}
+
+static struct error *unsupported_error(const struct host_event *event, int errno_value)
+{
+	struct error *error =
+		error_system(errno_value, "this host cannot sample '%s'", event->name);
+
+	if (!event->software && host_kvm_mediated_pmu())
+		return error_hint(error,
+				  "a VM has a mediated vPMU: hardware events that see guests "
+				  "are not to be had while it runs; -e cpu-clock is");
+	if (event->attr.precise_ip)
+		return error_hint(error, "try it without the modifier p");
+	if (!event->software)
+		return error_hint(error, "it may have no PMU for this (many clouds have none); "
+					 "-e cpu-clock works everywhere");
+	return error_hint(error, "'perf list' has the events of this host");
+}
+
+struct error *host_event_open_error(const struct host_event *event, int errno_value)
+{
+	switch (errno_value) {
+	case EACCES:
+	case EPERM:
+		return permission_error(event, errno_value);
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+		return unsupported_error(event, errno_value);
+	case EINVAL:
+		return error_hint(
+			error_system(errno_value, "the kernel refuses event '%s' as it is named",
+				     event->name),
+			"its config, period or modifiers may be none of this CPU's; events "
+			"of an uncore PMU cannot be sampled");
+	case EMFILE:
+	case ENFILE:
+		return error_hint(error_system(errno_value, "could not open event '%s' once more",
+					       event->name),
+				  "raise the limit of open files (ulimit -n), or name fewer VMs");
+	case EBUSY:
+		return error_hint(
+			error_system(errno_value, "could not open event '%s'", event->name),
+			"another profiler may hold the PMU alone");
+	}
+	return error_system(errno_value, "could not open event '%s'", event->name);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread works through its lists in this order: VMs that nobody has looked at, questions, files
+ * whose symbols are to be read, and once a second all VMs again, for at most 1/20 of the time.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "host/record/guest_reader_state.h"
+
+#define MAX_QUESTIONS 4096
+#define MAX_PASSED_OVER 64
+
+struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm)
+{
+	for (size_t i = 0; i < reader->guests.count; i++)
+		if (reader->guests.items[i].vm == vm)
+			return &reader->guests.items[i];
+	return NULL;
+}
+
+/* Only what code runs from. */
+static void keep_executable(struct guest_mappings *mappings)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mappings->items.count; i++)
+		if (mappings->items.items[i].execute)
+			mappings->items.items[kept++] = mappings->items.items[i];
+	mappings->items.count = kept;
+}
+
+/* The caller has the lock; the list is the thread's own. */
+static bool take_file(struct guest_reader *reader)
+{
+	if (reader->file_jobs_taken == reader->file_jobs.count)
+		return false;
+	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+		return false;
+	pthread_mutex_unlock(&reader->lock);
+	guest_reader_read_file(reader, reader->file_jobs.items[reader->file_jobs_taken++]);
+	pthread_mutex_lock(&reader->lock);
+	return true;
+}
+
+static void answer(struct guest_reader *reader, const struct question *question)
+{
+	struct guest_reader_process process = { .vm = question->vm,
+						.tgid = question->tgid,
+						.mm = question->mm,
+						.time_ns = question->time_ns };
+	struct guest *guest = guest_reader_find_guest(reader, question->vm);
+	struct error *error;
+
+	if (!guest || !guest_reader_need_view(reader, guest))
+		return;
+	process.strings = intern_create();
+	error = guest_view_refresh(guest->view);
+	if (!error)
+		error = guest_view_mappings(guest->view, question->mm, process.strings,
+					    &process.mappings);
+	if (error) { /* the next look at the guest finds out what is the matter */
+		error_destroy(error);
+		intern_destroy(process.strings);
+		return;
+	}
+	keep_executable(&process.mappings);
+	guest_reader_note_files(reader, &process);
+	pthread_mutex_lock(&reader->lock);
+	vector_append(&reader->answers, process);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* Takes the next VM that nobody has looked at; the caller has the lock. */
+static bool take_added(struct guest_reader *reader)
+{
+	struct guest guest;
+
+	if (reader->added_taken == reader->added.count)
+		return false;
+	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+		return false;
+	guest = reader->added.items[reader->added_taken++];
+	pthread_mutex_unlock(&reader->lock);
+	vector_append(&reader->guests, guest);
+	guest_reader_make_contact(reader, &reader->guests.items[reader->guests.count - 1],
+				  guest.late ? clock_monotonic_ns() : 0);
+	pthread_mutex_lock(&reader->lock);
+	reader->added_done++;
+	pthread_cond_broadcast(&reader->done);
+	return true;
+}
+
+/* The first that can be answered now, of those next in turn, becomes the next. */
+static bool choose_question(struct guest_reader *reader)
+{
+	struct question *next = reader->questions.items + reader->questions_taken;
+	size_t count = reader->questions.count - reader->questions_taken;
+
+	for (size_t i = 0; i < count && i < MAX_PASSED_OVER; i++) {
+		const struct guest *guest = guest_reader_find_guest(reader, next[i].vm);
+		struct question question = next[i];
+
+		if (guest && !guest_reader_may_open(reader, guest))
+			continue;
+		next[i] = *next;
+		*next = question;
+		return true;
+	}
+	return false;
+}
+
+static bool take_question(struct guest_reader *reader)
+{
+	struct question question;
+
+	if (reader->stop || !choose_question(reader))
+		return false;
+	question = reader->questions.items[reader->questions_taken++];
+	if (reader->questions_taken == reader->questions.count)
+		reader->questions.count = reader->questions_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	answer(reader, &question);
+	pthread_mutex_lock(&reader->lock);
+	return true;
+}
+
+static void wait_for_work(struct guest_reader *reader)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	pthread_cond_timedwait(&reader->wanted, &reader->lock, &until);
+	if (reader->stop || reader->added_taken < reader->added.count)
+		return;
+	pthread_mutex_unlock(&reader->lock);
+	guest_reader_check_all(reader);
+	guest_reader_retry_all(reader);
+	pthread_mutex_lock(&reader->lock);
+}
+
+static void *run(void *context)
+{
+	struct guest_reader *reader = context;
+
+	pthread_mutex_lock(&reader->lock);
+	for (;;) {
+		if (take_added(reader) || take_question(reader) || take_file(reader))
+			continue;
+		if (reader->stop)
+			break;
+		wait_for_work(reader);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return NULL;
+}
+
+struct guest_reader *guest_reader_create(struct capture *capture,
+					 const struct guest_reader_options *options)
+{
+	struct guest_reader *reader = memory_calloc(1, sizeof(*reader));
+	pthread_condattr_t attributes;
+
+	reader->capture = capture;
+	reader->options = *options;
+	map_init(&reader->known_files);
+	map_init(&reader->seen);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&reader->lock, NULL);
+	pthread_cond_init(&reader->wanted, &attributes);
+	pthread_cond_init(&reader->done, &attributes);
+	pthread_condattr_destroy(&attributes);
+	reader->looked_ns = clock_monotonic_ns();
+	/* Without a thread there are no names; that is said by those who miss them. */
+	reader->running = !pthread_create(&reader->thread, NULL, run, reader);
+	return reader;
+}
+
+static void stop(struct guest_reader *reader, double seconds)
+{
+	if (!reader->running)
+		return;
+	pthread_mutex_lock(&reader->lock);
+	reader->stop = true;
+	reader->deadline_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
+	pthread_cond_broadcast(&reader->wanted);
+	pthread_mutex_unlock(&reader->lock);
+	pthread_join(reader->thread, NULL);
+	reader->running = false;
+}
+
+void guest_reader_process_deinit(struct guest_reader_process *process)
+{
+	free(process->files);
+	guest_mappings_deinit(&process->mappings);
+	intern_destroy(process->strings);
+}
+
+static void forget_news(struct unwind_news *news)
+{
+	for (size_t i = 0; i < news->count; i++)
+		unwind_table_destroy(news->items[i].table);
+	vector_deinit(news);
+}
+
+void guest_reader_destroy(struct guest_reader *reader)
+{
+	struct guest_reader_process process;
+	struct guest_image_code code;
+	uint32_t vm;
+
+	if (!reader)
+		return;
+	stop(reader, 0);
+	while (guest_reader_take(reader, &process))
+		guest_reader_process_deinit(&process);
+	while (guest_reader_take_image_code(reader, &vm, &code))
+		vector_deinit(&code);
+	forget_news(&reader->kernel_unwind);
+	forget_news(&reader->file_unwind);
+	for (size_t i = 0; i < reader->guests.count; i++)
+		guest_view_close(reader->guests.items[i].view);
+	for (size_t i = 0; i < reader->kernels.count; i++)
+		buffer_deinit(&reader->kernels.items[i].table);
+	for (size_t i = 0; i < reader->files.count; i++) {
+		buffer_deinit(&reader->files.items[i].table);
+		free(reader->files.items[i].path);
+	}
+	for (size_t i = 0; i < reader->file_jobs.count; i++)
+		free(reader->file_jobs.items[i].path);
+	vector_deinit(&reader->files);
+	vector_deinit(&reader->file_jobs);
+	map_deinit(&reader->known_files);
+	map_deinit(&reader->seen);
+	vm_memory_finder_destroy(reader->finder);
+	host_vms_deinit(&reader->vms);
+	vector_deinit(&reader->guests);
+	vector_deinit(&reader->kernels);
+	vector_deinit(&reader->added);
+	vector_deinit(&reader->questions);
+	vector_deinit(&reader->answers);
+	vector_deinit(&reader->images);
+	pthread_cond_destroy(&reader->wanted);
+	pthread_cond_destroy(&reader->done);
+	pthread_mutex_destroy(&reader->lock);
+	free(reader);
+}
+
+void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bool late)
+{
+	struct guest guest = {
+		.vm = vm, .pid = pid, .late = late, .kernel = SIZE_MAX, .ended = SIZE_MAX
+	};
+
+	pthread_mutex_lock(&reader->lock);
+	vector_append(&reader->added, guest);
+	pthread_cond_signal(&reader->wanted);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+bool guest_reader_wait(struct guest_reader *reader, double seconds)
+{
+	bool done;
+	struct timespec until;
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
+
+	until.tv_sec = until_ns / 1000000000;
+	until.tv_nsec = until_ns % 1000000000;
+	pthread_mutex_lock(&reader->lock);
+	while (reader->running && reader->added_done < reader->added.count &&
+	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))
+		;
+	done = !reader->running || reader->added_done == reader->added.count;
+	pthread_mutex_unlock(&reader->lock);
+	return done;
+}
+
+void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
+		      uint64_t time_ns)
+{
+	struct question question = { vm, tgid, mm, time_ns };
+
+	if (reader->options.kernel_only)
+		return;
+	pthread_mutex_lock(&reader->lock);
+	if (reader->questions.count < MAX_QUESTIONS) {
+		vector_append(&reader->questions, question);
+		pthread_cond_signal(&reader->wanted);
+	}
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void guest_reader_saw(struct guest_reader *reader, uint32_t vm, uint64_t time_ns)
+{
+	pthread_mutex_lock(&reader->lock);
+	*map_insert(&reader->seen, vm, NULL) = time_ns;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = reader->answers_taken < reader->answers.count;
+	if (there)
+		*ret = reader->answers.items[reader->answers_taken++];
+	if (reader->answers_taken == reader->answers.count)
+		reader->answers.count = reader->answers_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	return there;
+}
+
+void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
+				    const struct unwind_change *change)
+{
+	pthread_mutex_lock(&reader->lock);
+	vector_append(news, *change);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+static bool take_news(struct guest_reader *reader, struct unwind_news *news,
+		      struct unwind_change *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = news->count;
+	if (there) {
+		*ret = news->items[0];
+		news->count--;
+		memmove(news->items, news->items + 1, news->count * sizeof(*news->items));
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return there;
+}
+
+bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+				    uint32_t *ret_version, struct unwind_table **ret)
+{
+	struct unwind_change change;
+
+	if (!take_news(reader, &reader->kernel_unwind, &change))
+		return false;
+	*ret_vm = change.of;
+	*ret_version = change.version;
+	*ret = change.table;
+	return true;
+}
+
+bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
+					 struct unwind_table **ret)
+{
+	struct unwind_change change;
+
+	if (!take_news(reader, &reader->file_unwind, &change))
+		return false;
+	*ret_file = change.of;
+	*ret = change.table;
+	return true;
+}
+
+bool guest_reader_take_image_code(struct guest_reader *reader, uint32_t *ret_vm,
+				  struct guest_image_code *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = reader->images_taken < reader->images.count;
+	if (there) {
+		*ret_vm = reader->images.items[reader->images_taken].vm;
+		*ret = reader->images.items[reader->images_taken++].code;
+	}
+	if (reader->images_taken == reader->images.count)
+		reader->images.count = reader->images_taken = 0;
+	pthread_mutex_unlock(&reader->lock);
+	return there;
+}
+
+void guest_reader_finish(struct guest_reader *reader, double seconds)
+{
+	stop(reader, seconds);
+	for (size_t i = 0; i < reader->guests.count; i++)
+		guest_reader_extend_ended(reader, &reader->guests.items[i]);
+}
+
+const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
+						       size_t *ret_count)
+{
+	*ret_count = reader->kernels.count;
+	return reader->kernels.items;
+}
+
+const struct guest_reader_file *guest_reader_files(const struct guest_reader *reader,
+						   size_t *ret_count)
+{
+	*ret_count = reader->files.count;
+	return reader->files.items;
+}

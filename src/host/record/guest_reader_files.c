@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The symbols of files that guest processes have mapped, each read once. */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "host/record/guest_reader_state.h"
+#include "symbol/table.h"
+
+#define MAX_FILES 65536
+#define MAX_TRIES 3
+#define FILES_MAX_BYTES ((size_t)512 << 20) /* of all their tables */
+#define UNWIND_ROW_BYTES 6 /* unwind/table.h */
+
+static bool has_program(const struct guest_mapping *mapping, const char *path)
+{
+	return mapping->kind == GUEST_MAPPING_FILE ||
+	       (mapping->kind == GUEST_MAPPING_SPECIAL && !strcmp(path, "[vdso]"));
+}
+
+void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process)
+{
+	process->files = memory_calloc(process->mappings.items.count + 1, sizeof(*process->files));
+	for (size_t i = 0; i < process->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &process->mappings.items.items[i];
+		const char *path = intern_string(process->strings, mapping->path);
+		/* A seed: or a guest could choose names that stand for another guest's files. */
+		uint64_t seed = hash_u64(reader->known_files.seed ^ process->vm);
+		uint64_t key = hash_bytes_seeded(seed, path, strlen(path)) ^
+			       hash_bytes_seeded(seed + 1, mapping->build_id.data,
+						 mapping->build_id.bytes);
+		uint64_t *number;
+		bool added;
+
+		if (!has_program(mapping, path) || reader->file_jobs.count >= MAX_FILES)
+			continue;
+		number = map_insert(&reader->known_files, key, &added);
+		if (added) {
+			vector_append(&reader->file_jobs,
+				      (struct file_job){ .vm = process->vm,
+							 .mm = process->mm,
+							 .start = mapping->start,
+							 .path = memory_strdup(path),
+							 .build_id = mapping->build_id,
+							 .number = ++reader->file_count,
+							 .wants_symbols = true,
+							 .wants_unwind_data =
+								 reader->options.unwind_data });
+			*number = reader->file_count;
+		}
+		process->files[i] = *number;
+	}
+}
+
+/* False: it may be there later. */
+static bool read_unwind_data(struct guest_reader *reader, const struct guest *guest,
+			     const struct file_job *job)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct unwind_table *table;
+
+	error = guest_view_file_unwind_table(guest->view, job->mm, job->start, &table);
+	if (error) {
+		log_detail("no unwind data of '%s' from the guest's memory: %s", job->path,
+			   error_message(error));
+		return error_code(error) != ERROR_NOT_FOUND;
+	}
+	reader->file_bytes += unwind_table_rows(table) * UNWIND_ROW_BYTES;
+	guest_reader_tell_unwind_table(
+		reader, &reader->file_unwind,
+		&(struct unwind_change){ .of = job->number, .table = table });
+	return true;
+}
+
+/* Likewise. */
+static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
+			 const struct file_job *job)
+{
+	struct guest_reader_file file = { .vm = job->vm, .build_id = job->build_id };
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	_cleanup_error_ struct error *error = NULL;
+
+	buffer_init(&file.table, GUEST_READER_TABLE_MAX_BYTES);
+	error = guest_view_file_symbols(guest->view, job->mm, job->start, &file.table);
+	if (!error) /* as with kernels: what the caged parser gave must be a table */
+		error = symbol_table_decode(file.table.data, file.table.size, &checked);
+	if (error) {
+		log_detail("no symbols of '%s' from the guest's memory: %s", job->path,
+			   error_message(error));
+		buffer_deinit(&file.table);
+		return error_code(error) != ERROR_NOT_FOUND;
+	}
+	file.pid = guest->pid;
+	file.path = memory_strdup(job->path);
+	reader->file_bytes += file.table.size;
+	vector_append(&reader->files, file);
+	return true;
+}
+
+/* What is not there is tried again: a process may map and unmap all the time, and just have been at it. */
+void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
+{
+	struct guest *guest = guest_reader_find_guest(reader, job.vm);
+
+	if (reader->file_bytes >= FILES_MAX_BYTES || !guest ||
+	    !guest_reader_need_view(reader, guest))
+		return;
+	job.wants_unwind_data = job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
+	job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);
+	if ((!job.wants_unwind_data && !job.wants_symbols) || ++job.tries == MAX_TRIES)
+		return;
+	job.path = memory_strdup(job.path);
+	vector_append(&reader->file_jobs, job);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guests' kernels over time. A second look finds a guest that has rebooted (no vCPU maps its kernel
+ * where it was: its tables end), modules that came or went, and memory slots that changed.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "host/record/guest_reader_state.h"
+#include "host/system/process.h"
+#include "symbol/table.h"
+
+#define MAX_TABLE_BYTES ((size_t)512 << 20) /* of one guest: 50 times all names of a large kernel */
+#define LOOK_NS 1000000000ull
+#define LOOK_SHARE 20
+#define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
+#define MAX_RETRY_SHARE 256
+
+/* Of hundreds of unikernels one stands for all. */
+static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
+			 const struct error *error)
+{
+	if (guest->said) {
+		log_detail("VM '%s': %s", name, error_message(error));
+		return;
+	}
+	guest->said = true;
+	if (!reader->failures++)
+		log_note("the guest kernel of VM '%s' stays without names: %s%s", name,
+			 error_message(error),
+			 log_enabled(LOG_DETAIL) ? "" : " (of further VMs -v says it)");
+	else
+		log_detail("the guest kernel of VM '%s' stays without names: %s", name,
+			   error_message(error));
+}
+
+/* Into TABLE; without them no stack pointer is looked for. */
+static void read_calls(struct guest_reader *reader, const struct guest *guest, struct unwind_table *table)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct unwind_calls *calls;
+
+	if (!reader->options.calls)
+		return;
+	error = guest_view_calls(guest->view, &calls);
+	if (!error)
+		unwind_table_set_calls(table, calls);
+	else
+		log_detail("the stack pointers of the VM of pid %u are not looked for: %s", guest->pid,
+			   error_message(error));
+}
+
+/* For call chains: of the kernel and the modules that there are now. */
+static void read_unwind_table(struct guest_reader *reader, const struct guest *guest)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct unwind_table *table;
+
+	if (!reader->options.unwind_data)
+		return;
+	error = guest_view_unwind_table(guest->view, &table);
+	if (!error)
+		read_calls(reader, guest, table);
+	if (!error)
+		guest_reader_tell_unwind_table(
+			reader, &reader->kernel_unwind,
+			&(struct unwind_change){ guest->vm, guest->version, table });
+	else
+		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
+			 error_message(error));
+}
+
+/* Samples are no longer to be given processes by what was known of this guest. */
+static void forget(struct guest_reader *reader, struct guest *guest)
+{
+	static const struct sampler_vm nothing = { 0 };
+	static const struct guest_cpus none = { 0 };
+
+	capture_set_guest(reader->capture, guest->vm, &nothing, &none);
+	guest_reader_close_view(reader, guest);
+}
+
+static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t until_ns)
+{
+	if (guest->kernel != SIZE_MAX)
+		reader->kernels.items[guest->kernel].until_ns = until_ns;
+	guest->ended = guest->kernel;
+	guest->kernel = SIZE_MAX;
+}
+
+void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
+{
+	const uint64_t *seen;
+
+	pthread_mutex_lock(&reader->lock);
+	seen = map_find(&reader->seen, guest->vm);
+	if (guest->ended != SIZE_MAX && seen &&
+	    *seen > reader->kernels.items[guest->ended].until_ns)
+		reader->kernels.items[guest->ended].until_ns = *seen;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* Adds the guest's symbols as they are now, to hold from FROM_NS on. */
+static struct error *add_table(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
+	struct guest_reader_kernel added = { .vm = guest->vm, .pid = guest->pid, .from_ns = from_ns };
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	struct error *error;
+
+	if (guest->table_bytes >= MAX_TABLE_BYTES)
+		return error_create(ERROR_BAD_DATA,
+				    "its kernel or modules have changed too often: no more names "
+				    "are kept");
+	buffer_init(&added.table, GUEST_READER_TABLE_MAX_BYTES);
+	error = guest_view_symbols(guest->view, &added.table);
+	/* It goes into a file that others trust: what the caged parser gave must be a table. */
+	if (!error)
+		error = symbol_table_decode(added.table.data, added.table.size, &checked);
+	if (error) {
+		buffer_deinit(&added.table);
+		return error;
+	}
+	log_detail("the kernel of the VM of pid %u has %zu symbols now", guest->pid,
+		   symbol_table_count(checked));
+	memcpy(added.release, kernel->names.release, sizeof(added.release));
+	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
+	guest->table_bytes += added.table.size;
+	guest->kernel = reader->kernels.count;
+	vector_append(&reader->kernels, added);
+	return NULL;
+}
+
+/* From now on samples of this guest say their process, where its kernel lets us find it. */
+static void tell_capture(struct guest_reader *reader, struct guest *guest)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct sampler_vm description;
+	struct guest_cpus cpus;
+
+	if (reader->options.kernel_only && !reader->options.unwind_data)
+		return;
+	error = guest_view_describe(guest->view, guest->version, &description, &cpus);
+	if (error) {
+		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
+			   error_message(error));
+		return;
+	}
+	if (!capture_set_guest(reader->capture, guest->vm, &description, &cpus) &&
+	    !reader->said_too_many) {
+		reader->said_too_many = true;
+		log_note("too many VMs have come and gone: the processes of further ones are not told");
+	}
+	guest_cpus_deinit(&cpus);
+}
+
+/* In this order: where stacks are copied there are data to unwind them by. */
+static void begin_version(struct guest_reader *reader, struct guest *guest)
+{
+	guest->version++;
+	guest->slots = guest_view_slots(guest->view);
+	read_unwind_table(reader, guest);
+	tell_capture(reader, guest);
+}
+
+static void note_contact(const struct guest *guest)
+{
+	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
+
+	log_detail("VM of pid %u runs Linux %s, %s; %llu KiB of its memory read", guest->pid,
+		   kernel->names.release, kernel->recalled ? "known from before" : "new",
+		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
+}
+
+/* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
+static void plan_retry(struct guest *guest, uint64_t cost_ns)
+{
+	uint64_t pause;
+
+	guest->retry_share = guest->retry_share ? 2 * guest->retry_share : FIRST_RETRY_SHARE;
+	if (guest->retry_share > MAX_RETRY_SHARE)
+		guest->retry_share = MAX_RETRY_SHARE;
+	pause = cost_ns * guest->retry_share;
+	guest->retry_ns = clock_monotonic_ns() + (pause > LOOK_NS ? pause : LOOK_NS);
+}
+
+void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
+{
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
+	uint64_t begin = clock_monotonic_ns();
+	_cleanup_error_ struct error *error = NULL;
+
+	if (!vm)
+		return;
+	guest_reader_extend_ended(reader, guest);
+	error = guest_reader_open_view(reader, guest, vm);
+	if (!error)
+		error = add_table(reader, guest, from_ns);
+	if (error) {
+		note_failure(reader, guest, vm->name, error);
+		guest_reader_close_view(reader, guest);
+		if (error_code(error) == ERROR_NOT_FOUND)
+			guest_reader_look_at_image(reader, guest, vm);
+		plan_retry(guest, clock_monotonic_ns() - begin);
+		return;
+	}
+	guest->good_ns = clock_monotonic_ns();
+	guest->retry_share = 0;
+	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
+	guest->said = true;
+	begin_version(reader, guest);
+	note_contact(guest);
+}
+
+/*
+ * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it was,
+ * and its table goes on; else that has ended when it was last seen.
+ */
+static void open_again(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+
+	forget(reader, guest);
+	if (!vm)
+		return;
+	error = guest_reader_open_view(reader, guest, vm);
+	if (!error && guest->state.kernel == before.kernel) {
+		begin_version(reader, guest);
+		return;
+	}
+	error_destroy(error);
+	guest_reader_close_view(reader, guest);
+	end_table(reader, guest, guest->good_ns);
+	guest_reader_make_contact(reader, guest, now);
+}
+
+/* Another client may hold QEMU's socket for a while: nothing is known of the guest, old or new. */
+static bool is_out_of_reach(const struct error *error)
+{
+	return error_code(error) == ERROR_PERMISSION || error_code(error) == ERROR_UNSUPPORTED;
+}
+
+/* The second and later looks. */
+static void check(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t now = clock_monotonic_ns();
+	struct error *error;
+
+	if (!vm)
+		return;
+	error = guest_reader_look_again(reader, guest, vm);
+	if (error && is_out_of_reach(error)) {
+		log_detail("the guest of pid %u: %s", guest->pid, error_message(error));
+		error_destroy(error);
+	} else if (error) {
+		error_destroy(error);
+		open_again(reader, guest);
+	} else if (guest->state.kernel != before.kernel) {
+		log_detail("the guest of pid %u runs another kernel", guest->pid);
+		forget(reader, guest);
+		end_table(reader, guest, guest->good_ns);
+		guest_reader_make_contact(reader, guest, now);
+	} else if (guest->state.modules != before.modules) {
+		/* What both tables name they name alike: the new one holds for the time between. */
+		end_table(reader, guest, guest->good_ns);
+		guest->ended = SIZE_MAX;
+		error_destroy(add_table(reader, guest, guest->good_ns));
+		read_unwind_table(reader, guest);
+		guest->good_ns = now;
+	} else {
+		guest->good_ns = now;
+	}
+}
+
+bool guest_reader_need_view(struct guest_reader *reader, struct guest *guest)
+{
+	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
+	struct guest_state before = guest->state;
+	uint64_t begin = clock_monotonic_ns();
+	struct error *error;
+
+	guest->used_ns = begin;
+	if (guest->view || guest->kernel == SIZE_MAX || !vm)
+		return guest->view;
+	error = guest_reader_open_view(reader, guest, vm);
+	if (!error) {
+		/* What has changed since the last look is found as if the view had been open. */
+		guest->state = before;
+		if (guest->slots != guest_view_slots(guest->view))
+			begin_version(reader, guest);
+		check(reader, guest);
+	} else if (is_out_of_reach(error)) {
+		guest_reader_close_view(reader, guest);
+	} else {
+		open_again(reader, guest);
+	}
+	error_destroy(error);
+	guest_reader_pause_opening(reader, clock_monotonic_ns() - begin);
+	return guest->view;
+}
+
+static bool is_there(struct guest_reader *reader, struct guest *guest)
+{
+	if (!guest->gone && !host_process_has_thread(guest->pid, guest->pid)) {
+		guest->gone = true;
+		forget(reader, guest);
+	}
+	return !guest->gone;
+}
+
+/* Guests without a kernel may have booted meanwhile. */
+void guest_reader_retry_all(struct guest_reader *reader)
+{
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+		uint64_t now = clock_monotonic_ns();
+
+		if (!guest->view && guest->kernel == SIZE_MAX && now >= guest->retry_ns &&
+		    is_there(reader, guest))
+			guest_reader_make_contact(reader, guest, now);
+	}
+}
+
+/* Of those that were closed, the one that was not looked at for the longest time. */
+static void check_one_without_view(struct guest_reader *reader)
+{
+	struct guest *oldest = NULL;
+
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+
+		if (!guest->view && guest->kernel != SIZE_MAX && is_there(reader, guest) &&
+		    (!oldest || guest->used_ns < oldest->used_ns))
+			oldest = guest;
+	}
+	if (oldest)
+		guest_reader_need_view(reader, oldest);
+}
+
+void guest_reader_check_all(struct guest_reader *reader)
+{
+	uint64_t begin = clock_monotonic_ns();
+	uint64_t pause = reader->look_cost_ns * LOOK_SHARE;
+
+	if (begin - reader->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
+		return;
+	for (size_t i = 0; i < reader->guests.count; i++) {
+		struct guest *guest = &reader->guests.items[i];
+
+		if (guest->view && is_there(reader, guest))
+			check(reader, guest);
+	}
+	check_one_without_view(reader);
+	reader->looked_ns = clock_monotonic_ns();
+	reader->look_cost_ns = reader->looked_ns - begin;
+}

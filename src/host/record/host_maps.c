@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Synthesized records, after tools/perf/util/synthetic-events.c: the kernel is a mapping of
+ * process -1 named "[kernel.kallsyms]_text" from _text (else _stext) to _etext, whose file
+ * offset is the address of that symbol; modules follow with their file, or "[name]" where no file is
+ * found; processes' executable mappings are those of /proc/PID/maps. All have time 0: they hold
+ * from the beginning on.
+ *
+ * Files of a process are opened through /proc/PID/root: a VMM may have a file system of its
+ * own. Each (device, inode) is read once.
+ */
+#include "host/record/host_maps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+
+#include "base/map.h"
+#include "base/vector.h"
+#include "host/system/build_id.h"
+
+#define KERNEL_PID UINT32_MAX
+#define LINE_MAX_BYTES 8192
+#define MAPPINGS_MAX 65536 /* of a process: the kernel's own default limit */
+
+struct known_file {
+	char *path;
+	struct build_id id;
+	uint16_t misc;
+};
+
+struct host_maps {
+	VECTOR(struct known_file) files;
+	VECTOR(struct perfdata_writer_build_id) build_ids; /* for host_maps_build_ids() */
+	struct map by_inode; /* hash of device and inode -> index in files + 1 */
+};
+
+struct host_maps *host_maps_create(void)
+{
+	struct host_maps *maps = memory_calloc(1, sizeof(*maps));
+
+	map_init(&maps->by_inode);
+	return maps;
+}
+
+void host_maps_destroy(struct host_maps *maps)
+{
+	if (!maps)
+		return;
+	for (size_t i = 0; i < maps->files.count; i++)
+		free(maps->files.items[i].path);
+	vector_deinit(&maps->files);
+	vector_deinit(&maps->build_ids);
+	map_deinit(&maps->by_inode);
+	free(maps);
+}
+
+const struct perfdata_writer_build_id *host_maps_build_ids(struct host_maps *maps,
+							   size_t *ret_count)
+{
+	maps->build_ids.count = 0;
+	for (size_t i = 0; i < maps->files.count; i++) {
+		const struct known_file *file = &maps->files.items[i];
+
+		if (file->id.size)
+			vector_append(&maps->build_ids,
+				      (struct perfdata_writer_build_id){ .path = file->path,
+									 .bytes = file->id.bytes,
+									 .size = file->id.size,
+									 .misc = file->misc,
+									 .pid = UINT32_MAX });
+	}
+	*ret_count = maps->build_ids.count;
+	return maps->build_ids.items;
+}
+
+static const struct build_id *remember(struct host_maps *maps, const char *path,
+				       const struct build_id *id, uint16_t misc)
+{
+	vector_append(&maps->files,
+		      (struct known_file){ .path = memory_strdup(path), .id = *id, .misc = misc });
+	return &maps->files.items[maps->files.count - 1].id;
+}
+
+static struct error *write_mapping(struct perfdata_writer *writer, struct perfdata_mapping *mapping,
+				   const struct build_id *id)
+{
+	mapping->build_id = id->size ? id->bytes : NULL;
+	mapping->build_id_bytes = id->size;
+	return perfdata_writer_mmap2(writer, mapping, 0);
+}
+
+/* The addresses of the kernel's text; false: hidden. */
+static bool find_kernel_text(uint64_t *ret_start, uint64_t *ret_end)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
+	char line[LINE_MAX_BYTES], name[64];
+	uint64_t address, text = 0, stext = 0, etext = 0;
+
+	while (file && !etext && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%" SCNx64 " %*c %63s", &address, name) != 2)
+			continue;
+		if (!strcmp(name, "_text"))
+			text = address;
+		else if (!strcmp(name, "_stext"))
+			stext = address;
+		else if (!strcmp(name, "_etext"))
+			etext = address;
+	}
+	*ret_start = text ? text : stext;
+	*ret_end = etext;
+	return *ret_start && etext > *ret_start;
+}
+
+/* The paths of modules, by /lib/modules/RELEASE/modules.dep ("kernel/…/kvm.ko.xz: …"). */
+struct module_files {
+	char root[128];
+	char *text; /* lines cut at their colons; NULL: no such file */
+	size_t size;
+};
+
+static void load_module_files(struct module_files *files)
+{
+	_cleanup_fclose_ FILE *stream = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct utsname system;
+	char line[LINE_MAX_BYTES];
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, 16u << 20);
+	uname(&system);
+	snprintf(files->root, sizeof(files->root), "/lib/modules/%s", system.release);
+	path = memory_printf("%s/modules.dep", files->root);
+	stream = fopen(path, "re");
+	while (stream && fgets(line, sizeof(line), stream)) {
+		line[strcspn(line, ":\n")] = 0;
+		buffer_append(&text, line, strlen(line) + 1);
+	}
+	files->text = memory_dup(text.data ? text.data : (const uint8_t *)"", text.size);
+	files->size = text.size;
+}
+
+/* Whether PATH's file name is MODULE's, with '-' and '_' the same and any suffix behind ".ko". */
+static bool is_module_file(const char *path, const char *module)
+{
+	const char *name = strrchr(path, '/');
+
+	for (name = name ? name + 1 : path; *module; name++, module++)
+		if (*name != *module && !(*name == '-' && *module == '_'))
+			return false;
+	return !strncmp(name, ".ko", 3);
+}
+
+static char *module_path(const struct module_files *files, const char *module)
+{
+	for (size_t at = 0; at < files->size; at += strlen(files->text + at) + 1)
+		if (is_module_file(files->text + at, module))
+			return memory_printf("%s/%s", files->root, files->text + at);
+	return memory_printf("[%s]", module);
+}
+
+static struct error *write_module(struct host_maps *maps, struct perfdata_writer *writer,
+				  const struct module_files *files, const char *name,
+				  uint64_t start, uint64_t size)
+{
+	_cleanup_free_ char *notes = memory_printf("/sys/module/%s/notes/.note.gnu.build-id", name);
+	_cleanup_free_ char *path = module_path(files, name);
+	struct perfdata_mapping mapping = { .pid = KERNEL_PID,
+					    .start = start,
+					    .length = size,
+					    .prot = PROT_READ | PROT_EXEC,
+					    .misc = PERF_RECORD_MISC_KERNEL,
+					    .path = path };
+	struct build_id id = { .size = 0 };
+
+	build_id_of_notes(notes, &id);
+	return write_mapping(writer, &mapping, remember(maps, path, &id, mapping.misc));
+}
+
+static struct error *write_modules(struct host_maps *maps, struct perfdata_writer *writer)
+{
+	_cleanup_fclose_ FILE *stream = fopen("/proc/modules", "re");
+	struct module_files files = { .text = NULL };
+	char line[LINE_MAX_BYTES], name[128];
+	struct error *error = NULL;
+	uint64_t start, size;
+
+	load_module_files(&files);
+	while (!error && stream && fgets(line, sizeof(line), stream))
+		if (sscanf(line, "%127s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) ==
+			    3 &&
+		    start && !strchr(name, '/'))
+			error = write_module(maps, writer, &files, name, start, size);
+	free(files.text);
+	return error;
+}
+
+struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_writer *writer)
+{
+	struct perfdata_mapping mapping = { .pid = KERNEL_PID,
+					    .prot = PROT_READ | PROT_EXEC,
+					    .misc = PERF_RECORD_MISC_KERNEL,
+					    .path = "[kernel.kallsyms]_text" };
+	struct build_id id = { .size = 0 };
+	uint64_t end;
+	struct error *error;
+
+	if (!find_kernel_text(&mapping.start, &end))
+		return NULL;
+	mapping.length = end - mapping.start;
+	mapping.file_offset = mapping.start;
+	build_id_of_notes("/sys/kernel/notes", &id);
+	/* The build-id table names the dso, the mapping the symbol that it is relative to. */
+	error = write_mapping(writer, &mapping,
+			      remember(maps, "[kernel.kallsyms]", &id, mapping.misc));
+	return error ? error : write_modules(maps, writer);
+}
+
+/* The build-id of a process's file, read at its first sight. */
+static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid,
+					    const struct perfdata_mapping *mapping)
+{
+	static const struct build_id none;
+	uint64_t key = hash_u64(makedev(mapping->device_major, mapping->device_minor)) ^
+		       hash_u64(mapping->inode);
+	_cleanup_free_ char *path = NULL;
+	struct build_id id = { .size = 0 };
+	uint64_t *index;
+	bool added;
+
+	if (*mapping->path != '/' || !mapping->inode)
+		return &none;
+	index = map_insert(&maps->by_inode, key, &added);
+	if (!added)
+		return &maps->files.items[*index].id;
+	*index = maps->files.count;
+	path = memory_printf("/proc/%" PRIu32 "/root%s", pid, mapping->path);
+	build_id_of_file(path, &id);
+	return remember(maps, mapping->path, &id, PERF_RECORD_MISC_USER);
+}
+
+static uint32_t protection(const char *flags)
+{
+	return (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
+	       (flags[2] == 'x' ? PROT_EXEC : 0);
+}
+
+/* A line of /proc/PID/maps; false: malformed, or not executable. */
+static bool parse_mapping(char *line, struct perfdata_mapping *ret)
+{
+	char flags[5];
+	uint64_t end;
+	int path_at = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ret->start, &end, flags, &ret->file_offset, &ret->device_major,
+		   &ret->device_minor, &ret->inode, &path_at) != 7 ||
+	    !path_at || strlen(flags) != 4 || flags[2] != 'x' || end <= ret->start)
+		return false;
+	ret->length = end - ret->start;
+	ret->prot = protection(flags);
+	ret->flags = flags[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	ret->path = line[path_at] ? line + path_at : "//anon"; /* perf's name for no file */
+	return true;
+}
+
+struct error *host_maps_write_process(struct host_maps *maps, struct perfdata_writer *writer,
+				      uint32_t pid)
+{
+	_cleanup_free_ char *path = memory_printf("/proc/%" PRIu32 "/maps", pid);
+	_cleanup_fclose_ FILE *stream = fopen(path, "re");
+	char line[LINE_MAX_BYTES];
+	struct error *error = NULL;
+	size_t count = 0;
+
+	while (!error && stream && count++ < MAPPINGS_MAX && fgets(line, sizeof(line), stream)) {
+		struct perfdata_mapping mapping = { .pid = pid,
+						    .tid = pid,
+						    .misc = PERF_RECORD_MISC_USER };
+
+		if (parse_mapping(line, &mapping))
+			error = write_mapping(writer, &mapping, file_build_id(maps, pid, &mapping));
+	}
+	return error;
+}
+
+struct error *host_maps_write_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid)
+{
+	_cleanup_free_ char *path =
+		memory_printf("/proc/%" PRIu32 "/task/%" PRIu32 "/comm", pid, tid);
+	_cleanup_fclose_ FILE *stream = fopen(path, "re");
+	char name[64];
+
+	if (!stream || !fgets(name, sizeof(name), stream))
+		return NULL;
+	name[strcspn(name, "\n")] = 0;
+	return perfdata_writer_comm(writer, pid, tid, name, 0);
+}

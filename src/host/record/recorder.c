@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples on their way into the file. Each gets the id of its (event, vCPU), by which readers
+ * know its VM; those of modes nobody asked for are counted per VM and not written: an event
+ * that cannot be told to leave the host out (every software event) still gives exact totals.
+ *
+ * Records are in the order of perf's rounds: one pass over all rings, then FINISHED_ROUND.
+ */
+#include "host/record/recorder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "host/record/recorder_state.h"
+#include "host/system/kvm.h"
+
+#define FLUSH_NS 500000000u
+#define RECORDS_BYTES (256u << 10)
+#define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
+#define LOOK_SECONDS 0.1
+#define LAST_LOOK_SECONDS 10.0 /* at guests not reached while sampling */
+#define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
+
+static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
+{
+	return &recorder->inventory.vms.items[recorder->threads.items[thread].vm];
+}
+
+static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool written,
+			 enum recorder_kind kind)
+{
+	bool guest = HOST_MODES_GUEST >> mode & 1;
+
+	if (!written)
+		++*(guest ? &counts->guest_dropped : &counts->host_dropped);
+	else if (mode == PERF_RECORD_MISC_GUEST_KERNEL)
+		counts->guest_kernel++;
+	else if (mode == PERF_RECORD_MISC_GUEST_USER)
+		counts->guest_user++;
+	else
+		counts->host_written++;
+	if (written && kind == RECORDER_NESTED)
+		counts->nested++;
+	else if (written && kind == RECORDER_AT_EXIT)
+		counts->at_exit++;
+}
+
+void recorder_write_records(struct recorder *recorder)
+{
+	if (recorder->records.size && !recorder->error)
+		recorder->error = perfdata_writer_append(recorder->writer, recorder->records.data,
+							 recorder->records.size);
+	buffer_clear(&recorder->records);
+}
+
+static enum recorder_kind kind_of(const struct capture_guest *guest)
+{
+	if (!guest)
+		return RECORDER_PLAIN;
+	if (guest->nested)
+		return RECORDER_NESTED;
+	return guest->at_exit ? RECORDER_AT_EXIT : RECORDER_PLAIN;
+}
+
+/* The id of the thread's samples of that event, kind and end; 0: the file has no room for it. */
+static uint64_t id_of(struct recorder *recorder, struct recorder_thread *thread, size_t event,
+		      enum recorder_kind kind, enum perfdata_chain_end chain_end)
+{
+	static const uint32_t flags[RECORDER_KINDS] = { [RECORDER_AT_EXIT] = PERFDATA_AT_EXIT,
+							[RECORDER_NESTED] = PERFDATA_NESTED };
+	struct perfdata_id spec = { .machine_pid = thread->pid,
+				    .vcpu = thread->vcpu,
+				    .tid = thread->tid,
+				    .cpu = UINT32_MAX };
+	uint64_t *id = &thread->ids[event * RECORDER_IDS + kind * PERFDATA_CHAIN_ENDS + chain_end];
+	uint32_t special = flags[kind] | chain_end << PERFDATA_CHAIN_END_SHIFT;
+	struct error *error;
+
+	if (*id)
+		return *id;
+	recorder_write_records(recorder);
+	error = perfdata_writer_add_id(recorder->writer, event, &spec, id);
+	if (!error && special)
+		perfdata_inventory_add_special(&recorder->inventory, *id, special);
+	error_destroy(error);
+	return *id;
+}
+
+/* Puts the guest's pid and tid into the sample, in a recording whose guest samples have those. */
+static void set_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			struct perfdata_sample *sample)
+{
+	if (!recorder->inventory.guest_processes)
+		return;
+	sample->pid = sample->tid = UINT32_MAX;
+	if (!guest || !guest->has_task || guest->nested)
+		return;
+	sample->pid = guest->tgid;
+	sample->tid = guest->pid;
+	recorder_note_task(recorder, vm, guest, sample);
+}
+
+static void on_sample(void *context, size_t event, size_t thread,
+		      const struct perfdata_sample *sample, const struct capture_guest *guest)
+{
+	struct recorder *recorder = context;
+	struct recorder_thread *its = &recorder->threads.items[thread];
+	enum recorder_kind kind = kind_of(guest);
+	enum perfdata_chain_end chain_end = PERFDATA_CHAIN_COMPLETE;
+	struct perfdata_sample own = *sample;
+	unsigned mode;
+	bool written;
+
+	if (!guest) /* what looks into the vCPU knows the mode */
+		own.misc = guest_mode_correct(&recorder->guest_mode,
+					      &recorder->vms.items[its->vm].guest_mode, sample);
+	mode = own.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	written = recorder->config.modes[event] >> mode & 1;
+	if (sample->time_ns > recorder->newest_ns)
+		recorder->newest_ns = sample->time_ns;
+	if (written && HOST_MODES_GUEST >> mode & 1)
+		set_process(recorder, its->vm, guest, &own);
+	if (written && recorder->chain && HOST_MODES_GUEST >> mode & 1)
+		chain_end = recorder_chain(recorder, its->vm, guest, &own);
+	own.id = its->ids ? id_of(recorder, its, event, kind, chain_end) : 0;
+	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
+							   &own, &recorder->records))) {
+		vm_of(recorder, thread)->counts.lost++; /* the file had no room for it */
+		return;
+	}
+	count_sample(&vm_of(recorder, thread)->counts, mode, written, kind);
+	if (recorder->records.size >= RECORDS_BYTES)
+		recorder_write_records(recorder);
+}
+
+/* The id of EVENT for what is known of no thread. */
+static struct error *host_id(struct recorder *recorder, size_t event, uint64_t *ret)
+{
+	struct perfdata_id spec = { .vcpu = PERFDATA_NO_VCPU, .cpu = UINT32_MAX };
+	struct error *error = NULL;
+
+	if (!recorder->host_ids[event])
+		error = perfdata_writer_add_id(recorder->writer, event, &spec,
+					       &recorder->host_ids[event]);
+	if (!error)
+		*ret = recorder->host_ids[event];
+	return error;
+}
+
+static void on_lost(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	struct error *error = NULL;
+	uint64_t id;
+
+	if (thread == CAPTURE_NO_THREAD) {
+		recorder->inventory.other.lost += count;
+		error = host_id(recorder, event, &id);
+	} else {
+		vm_of(recorder, thread)->counts.lost += count;
+		if (!recorder->threads.items[thread].ids)
+			return;
+		id = recorder->threads.items[thread].ids[event * RECORDER_IDS];
+	}
+	recorder_write_records(recorder); /* what came before stays before */
+	if (!error)
+		error = perfdata_writer_lost(recorder->writer, id, count,
+					     time_ns ? time_ns : recorder->newest_ns);
+	if (recorder->error)
+		error_destroy(error);
+	else
+		recorder->error = error;
+}
+
+static bool writes_host(const struct recorder_config *config)
+{
+	for (size_t i = 0; i < config->event_count; i++)
+		if (config->modes[i] & HOST_MODES_HOST & ~(1 << PERF_RECORD_MISC_CPUMODE_UNKNOWN))
+			return true;
+	return false;
+}
+
+struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
+{
+	uint32_t pid = recorder->inventory.vms.items[vm].pid;
+	struct error *error = host_maps_write_comm(recorder->writer, pid, pid);
+
+	if (!error && writes_host(&recorder->config))
+		error = host_maps_write_process(recorder->maps, recorder->writer, pid);
+	return error;
+}
+
+/*
+ * What makes perf look for a guest kernel; in a file, where it finds none, it takes its own host's.
+ * Only behind an id of the guest does perf know that there are guests.
+ */
+static struct error *write_guest_kernel(struct recorder *recorder, size_t vm)
+{
+	uint32_t pid = recorder->inventory.vms.items[vm].pid;
+	_cleanup_free_ char *path = memory_printf("[guest.kernel.kallsyms.%u]", pid);
+	struct perfdata_mapping mapping = { .pid = pid,
+					    .length = UINT64_MAX,
+					    .prot = PROT_EXEC,
+					    .misc = PERF_RECORD_MISC_GUEST_KERNEL,
+					    .path = path };
+
+	if (!recorder->config.directory || recorder->vms.items[vm].kernel_written)
+		return NULL;
+	recorder->vms.items[vm].kernel_written = true;
+	return perfdata_writer_guest_mmap2(recorder->writer, pid, &mapping, 0);
+}
+
+struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread)
+{
+	struct recorder_thread *its = &recorder->threads.items[thread];
+	struct error *error = NULL;
+
+	its->ids = memory_calloc(recorder->config.event_count * RECORDER_IDS, sizeof(*its->ids));
+	for (size_t i = 0; i < recorder->config.event_count; i++)
+		if (!id_of(recorder, its, i, RECORDER_PLAIN, PERFDATA_CHAIN_COMPLETE))
+			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
+	if (!error)
+		error = write_guest_kernel(recorder, its->vm);
+	if (!error && its->tid != its->pid)
+		error = host_maps_write_comm(recorder->writer, its->pid, its->tid);
+	return error;
+}
+
+static struct error *open_writer(struct recorder *recorder)
+{
+	size_t count = recorder->config.event_count;
+	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
+	_cleanup_free_ char *file = NULL;
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++) {
+		events[i].attr = recorder->config.events[i].attr;
+		events[i].attr.sample_id_all = 1;
+		events[i].attr.read_format = PERF_FORMAT_ID; /* older perfs do not know _LOST */
+		events[i].name = recorder->config.events[i].name;
+	}
+	if (recorder->config.directory)
+		error = perfdata_directory_create(recorder->config.path, &file);
+	else
+		error = NULL;
+	if (error)
+		return error;
+	return perfdata_writer_create(file ? file : recorder->config.path, events, count,
+				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES, &recorder->writer);
+}
+
+static struct error *introduce_all(struct recorder *recorder)
+{
+	struct error *error;
+
+	error = host_maps_write_kernel(recorder->maps, recorder->writer);
+	for (size_t i = 0; i < recorder->vms.count && !error; i++)
+		error = recorder_introduce_vm(recorder, i);
+	for (size_t i = 0; i < recorder->threads.count && !error; i++)
+		error = recorder_introduce_thread(recorder, i);
+	return error ? error : perfdata_writer_flush(recorder->writer);
+}
+
+static void start_reader(struct recorder *recorder)
+{
+	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
+						.unwind_data = recorder->config.call_chains,
+						.calls = recorder_lacks_sp(recorder) || host_kvm_compares(),
+						.emulated = recorder->config.qmp };
+	_cleanup_error_ struct error *no_image = NULL;
+
+	if (recorder->config.call_chains && recorder->config.guest_image)
+		no_image = guest_image_load(recorder->config.guest_image, &recorder->image);
+	if (no_image) /* a Linux guest does without */
+		log_detail("no call chains by it: %s", error_message(no_image));
+	options.image = recorder->image;
+
+	recorder->reader = guest_reader_create(recorder->capture, &options);
+	for (size_t i = 0; i < recorder->vms.count; i++)
+		guest_reader_add(recorder->reader, i, recorder->inventory.vms.items[i].pid, false);
+}
+
+static struct error *open_everything(struct recorder *recorder)
+{
+	const struct recorder_config *config = &recorder->config;
+	struct capture_config capture = { .events = config->events,
+					  .event_count = config->event_count,
+					  .max_overhead = config->max_overhead,
+					  .stacks = config->call_chains,
+					  .user_stack_bytes = config->kernel_only
+								      ? 0
+								      : config->user_stack_bytes,
+					  .sink = { recorder, on_sample, on_lost } };
+	_cleanup_host_vms_ struct host_vms found = { 0 };
+	struct error *error = recorder_find_vms(recorder, &found);
+
+	if (error)
+		return error;
+	capture.expected_threads = recorder_count_threads(recorder, &found);
+	if (config->qmp) {
+		capture.engine = &capture_qmp_engine;
+		capture.no_bpf = true;
+		capture.vmm = recorder->inventory.vms.items[0].pid;
+	}
+	error = capture_create(&capture, &recorder->capture);
+	if (!error && config->guest && !config->no_memory)
+		start_reader(recorder);
+	if (!error)
+		error = recorder_add_vms(recorder, &found);
+	if (!error)
+		error = open_writer(recorder);
+	return error ? error : introduce_all(recorder);
+}
+
+struct error *recorder_create(const struct recorder_config *config, struct recorder **ret)
+{
+	struct recorder *recorder = memory_calloc(1, sizeof(*recorder));
+	struct error *error;
+
+	recorder->config = *config;
+	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
+	if (config->call_chains)
+		recorder->chain = recorder_chain_create();
+	recorder->maps = host_maps_create();
+	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);
+	recorder->finder = host_vm_finder_create();
+	map_init(&recorder->thread_of_tid);
+	map_init(&recorder->task_of);
+	map_init(&recorder->process_of);
+	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
+	perfdata_inventory_init(&recorder->inventory);
+	recorder->inventory.guest = config->guest;
+	recorder->inventory.host = config->host;
+	recorder->inventory.no_memory = config->no_memory;
+	recorder->inventory.kernel_only = config->kernel_only;
+	recorder->inventory.guest_chains = recorder->chain;
+	free(recorder->inventory.event_choice);
+	recorder->inventory.event_choice = memory_strdup(config->event_choice);
+	for (size_t i = 0; i < config->event_count; i++) {
+		recorder->inventory.host_sampled |= host_event_sees_host(&config->events[i]);
+		recorder->inventory.guest_sampled |= host_event_sees_guest(&config->events[i]);
+	}
+	error = open_everything(recorder);
+	if (error) {
+		recorder_destroy(recorder);
+		return error;
+	}
+	recorder->inventory.guest_processes = recorder->reader && !config->kernel_only &&
+					      capture_sees_guests(recorder->capture);
+	*ret = recorder;
+	return NULL;
+}
+
+void recorder_destroy(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	guest_reader_destroy(recorder->reader);
+	capture_destroy(recorder->capture);
+	perfdata_writer_destroy(recorder->writer);
+	host_maps_destroy(recorder->maps);
+	host_vm_finder_destroy(recorder->finder);
+	perfdata_inventory_deinit(&recorder->inventory);
+	for (size_t i = 0; i < recorder->threads.count; i++)
+		free(recorder->threads.items[i].ids);
+	recorder_forget_unwind_tables(recorder);
+	guest_image_destroy(recorder->image);
+	free(recorder->chain);
+	vector_deinit(&recorder->threads);
+	vector_deinit(&recorder->vms);
+	map_deinit(&recorder->thread_of_tid);
+	recorder_forget_processes(recorder);
+	buffer_deinit(&recorder->records);
+	error_destroy(recorder->error);
+	free(recorder->host_ids);
+	free(recorder);
+}
+
+bool recorder_lacks_chains(const struct recorder *recorder)
+{
+	return recorder->chain && !(recorder->reader && capture_sees_guests(recorder->capture));
+}
+
+bool recorder_lacks_sp(const struct recorder *recorder)
+{
+	return recorder->chain && !capture_sees_registers(recorder->capture);
+}
+
+struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder)
+{
+	return recorder->sp_counts;
+}
+
+bool recorder_look_at_guests(struct recorder *recorder)
+{
+	return !recorder->reader || (!recorder->inventory.guest_processes && !recorder->chain) ||
+	       guest_reader_wait(recorder->reader, LOOK_SECONDS);
+}
+
+struct error *recorder_enable(struct recorder *recorder)
+{
+	return capture_enable(recorder->capture);
+}
+
+/* One round is complete: everything in the rings has been delivered. */
+static struct error *end_round(struct recorder *recorder)
+{
+	struct error *error;
+
+	recorder_exchange_with_reader(recorder);
+	recorder_write_records(recorder);
+	recorder->round_ns[0] = recorder->round_ns[1];
+	recorder->round_ns[1] = recorder->newest_ns;
+	error = take_pointer(recorder->error);
+	return error ? error : perfdata_writer_round(recorder->writer);
+}
+
+struct error *recorder_step(struct recorder *recorder, int timeout_ms)
+{
+	struct error *error;
+
+	capture_wait(recorder->capture, timeout_ms);
+	recorder_take_unwind_tables(recorder);
+	capture_drain(recorder->capture);
+	capture_keep_budget(recorder->capture);
+	error = end_round(recorder);
+	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
+		error = perfdata_writer_flush(recorder->writer);
+		recorder->flushed_ns = clock_monotonic_ns();
+	}
+	return error ? error : recorder_rescan(recorder);
+}
+
+/* What the guests call themselves, as of the last look. */
+static void name_guests(struct recorder *recorder)
+{
+	size_t count;
+	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct perfdata_vm *vm = &recorder->inventory.vms.items[kernels[i].vm];
+
+		free(vm->kernel_release);
+		free(vm->host_name);
+		vm->kernel_release = memory_strdup(kernels[i].release);
+		vm->host_name = memory_strdup(kernels[i].host_name);
+	}
+}
+
+struct error *recorder_stop(struct recorder *recorder)
+{
+	recorder_take_unwind_tables(recorder);
+	capture_finish(recorder->capture);
+	if (recorder->reader)
+		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);
+	name_guests(recorder);
+	return end_round(recorder);
+}
+
+const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
+						   size_t *ret_count)
+{
+	*ret_count = 0;
+	return recorder->reader ? guest_reader_kernels(recorder->reader, ret_count) : NULL;
+}
+
+struct error *recorder_finish(struct recorder *recorder,
+			      const struct perfdata_writer_features *features)
+{
+	struct perfdata_writer_features own = *features;
+
+	own.inventory = &recorder->inventory;
+	own.build_ids = host_maps_build_ids(recorder->maps, &own.build_id_count);
+	return perfdata_writer_finish(recorder->writer, &own);
+}
+
+const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder)
+{
+	return &recorder->inventory;
+}
+
+static void add_counts(struct recorder_totals *totals, const struct perfdata_vm_counts *counts)
+{
+	totals->written += counts->guest_kernel + counts->guest_user + counts->host_written;
+	totals->dropped += counts->host_dropped + counts->guest_dropped;
+	totals->lost += counts->lost;
+}
+
+const struct guest_reader_file *recorder_files(const struct recorder *recorder, size_t *ret_count)
+{
+	*ret_count = 0;
+	return recorder->reader ? guest_reader_files(recorder->reader, ret_count) : NULL;
+}
+
+struct recorder_totals recorder_totals(const struct recorder *recorder)
+{
+	struct recorder_totals totals = { .vms = recorder->vms.count };
+	uint64_t lost_seen = capture_stats(recorder->capture).lost_seen;
+
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		add_counts(&totals, &recorder->inventory.vms.items[i].counts);
+		totals.vms_alive += recorder->vms.items[i].alive;
+		totals.vcpus_unknown |= recorder->vms.items[i].all_threads;
+	}
+	add_counts(&totals, &recorder->inventory.other);
+	for (size_t i = 0; i < recorder->threads.count; i++)
+		totals.threads += recorder->threads.items[i].alive;
+	if (totals.lost < lost_seen)
+		totals.lost = lost_seen;
+	totals.file_bytes = perfdata_writer_bytes(recorder->writer);
+	return totals;
+}
+
+struct capture_stats recorder_capture_stats(const struct recorder *recorder)
+{
+	return capture_stats(recorder->capture);
+}
+
+struct sampler_cost recorder_cost(const struct recorder *recorder)
+{
+	return capture_cost(recorder->capture);
+}
+
+const char *recorder_capture_description(const struct recorder *recorder)
+{
+	return capture_description(recorder->capture);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call chains of guests, from the registers and stacks that a sample brought: the kernel's by the
+ * unwind data that were read of its memory, behind PERF_CONTEXT_GUEST_KERNEL; then the user's, behind
+ * PERF_CONTEXT_GUEST_USER.
+ *
+ * A chain ends where its caller is not known for certain, and says why. What may be callers (unwind_scan())
+ * is added where that was asked for, behind a second mark of the same kind: profile/chain.h.
+ */
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "bpf/guest_sampler.h"
+#include "host/record/recorder_state.h"
+#include "host/system/kvm_registers.h"
+#include "unwind/kernel/find_sp.h"
+#include "unwind/program/scan.h"
+#include "unwind/walk/unwind.h"
+
+#define MAX_FRAMES 512
+
+struct recorder_chain {
+	struct unwind_piece pieces[SAMPLER_LINKS];
+	struct unwind_frame frames[MAX_FRAMES];
+	struct unwind_frame compared[MAX_FRAMES]; /* what was found without the SP that is known */
+	uint64_t addresses[2 * MAX_FRAMES + 4]; /* the kernel's, the user's, and twice two marks */
+	size_t count;
+};
+
+struct recorder_chain *recorder_chain_create(void)
+{
+	return memory_calloc(1, sizeof(struct recorder_chain));
+}
+
+static void add(struct recorder_chain *chain, uint64_t address)
+{
+	chain->addresses[chain->count++] = address;
+}
+
+static enum perfdata_chain_end end_of(enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_COMPLETE:
+		return PERFDATA_CHAIN_COMPLETE;
+	case UNWIND_CUT:
+		return PERFDATA_CHAIN_CUT;
+	case UNWIND_NO_DATA:
+		return PERFDATA_CHAIN_NO_DATA;
+	case UNWIND_UNREADABLE:
+		return PERFDATA_CHAIN_UNREADABLE;
+	case UNWIND_NO_REGISTERS:
+		return PERFDATA_CHAIN_NO_REGISTERS;
+	case UNWIND_REPLACED:
+		return PERFDATA_CHAIN_REPLACED;
+	case UNWIND_BAD:
+	case UNWIND_TOO_DEEP:
+	case UNWIND_ENDS:
+		break;
+	}
+	return PERFDATA_CHAIN_BAD;
+}
+
+static struct unwind_registers registers_of(const struct capture_guest *guest, uint64_t ip)
+{
+	struct unwind_registers registers = kvm_registers_for_unwind(guest->stacks->registers, ip);
+
+	registers.sp_unknown = guest->stacks->sp_unknown;
+	return registers;
+}
+
+static struct unwind_stack stack_of(const struct capture_stack *stack)
+{
+	return (struct unwind_stack){
+		.start = stack->start, .bytes = stack->bytes, .data = stack->data, .end = stack->end
+	};
+}
+
+/* Up to the first pair that is not above the one before. */
+static size_t list_links(const struct capture_links *links, struct unwind_piece *ret)
+{
+	struct gva at = links->first, next;
+	size_t count = 0;
+
+	for (; count < links->count && count < SAMPLER_LINKS; at = next) {
+		const uint8_t *data = links->data + count * SAMPLER_LINK_BYTES;
+
+		ret[count++] = (struct unwind_piece){ at, SAMPLER_LINK_BYTES, data };
+		memcpy(&next, data, sizeof(next));
+		if (next.value < at.value + SAMPLER_LINK_BYTES)
+			break;
+	}
+	if (count && count == links->count)
+		ret[count - 1].bytes += links->above_bytes;
+	return count;
+}
+
+/* The user's. */
+static struct unwind_stack user_stack_of(struct recorder_chain *chain, const struct capture_guest *guest)
+{
+	struct unwind_stack stack = stack_of(&guest->stacks->user);
+
+	if (stack.bytes && stack.start.value + stack.bytes == stack.end.value)
+		stack.end = GVA(UINT64_MAX); /* as much as was asked for: it goes on */
+	stack.piece_count = list_links(&guest->stacks->links, chain->pieces);
+	stack.pieces = chain->pieces;
+	return stack;
+}
+
+/* Behind MARK, as far as they are certain. */
+static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t mark,
+					  const struct unwind_chain *found)
+{
+	add(chain, mark);
+	for (size_t i = 0; i < found->count; i++) {
+		if (found->frames[i].guessed)
+			return PERFDATA_CHAIN_NO_DATA;
+		add(chain, found->frames[i].address);
+	}
+	return end_of(found->end);
+}
+
+/* The others, which are the last, behind a second MARK. */
+static void add_guesses(struct recorder_chain *chain, uint64_t mark, const struct unwind_chain *found)
+{
+	size_t at = found->count;
+
+	while (at && found->frames[at - 1].guessed)
+		at--;
+	if (at < found->count)
+		add(chain, mark);
+	while (at < found->count)
+		add(chain, found->frames[at++].address);
+}
+
+/* From START on, by the unwind data and frame pointers of PROGRAM, behind MARK. */
+static enum perfdata_chain_end add_program(struct recorder *recorder, const struct unwind_program *program,
+					   const struct unwind_registers *start,
+					   const struct capture_guest *guest, uint64_t mark)
+{
+	struct recorder_chain *chain = recorder->chain;
+	struct unwind_stack copy = user_stack_of(chain, guest);
+	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+	enum perfdata_chain_end end;
+
+	unwind_run_user(program, start, &copy, 1, &found);
+	end = add_frames(chain, mark, &found);
+	if (recorder->config.scan) {
+		unwind_scan_user(program, &copy, 1, &found);
+		add_guesses(chain, mark, &found);
+	}
+	return end;
+}
+
+/* The chain of user code, from where it was sampled or entered the kernel. */
+static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
+					const struct capture_guest *guest,
+					const struct unwind_registers *start, uint64_t time_ns)
+{
+	struct recorder_process *process = recorder_process_of(recorder, vm, guest);
+	struct unwind_program program = { 0 };
+
+	if (process) {
+		recorder_want_mappings(recorder, vm, guest->tgid, process, start->ip, time_ns);
+		program.mappings = process->mappings.items;
+		program.count = process->mappings.count;
+	}
+	return add_program(recorder, &program, start, guest, PERF_CONTEXT_GUEST_USER);
+}
+
+/* Of a guest that is no Linux, by the image that it runs. */
+static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
+					 const struct capture_guest *guest, uint64_t ip)
+{
+	struct unwind_registers start = registers_of(guest, ip);
+	const struct guest_image_code *code = &recorder->vms.items[vm].image;
+	struct unwind_program program = { .mappings = code->items, .count = code->count };
+
+	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
+}
+
+/* Of a kernel's chain without SP; the whole stacks, where they are known, are looked through for it. */
+static void run_without_sp(struct recorder_sp_counts *counts, const struct unwind_table *table,
+			   const struct unwind_registers *start, const struct unwind_stack *stacks, bool whole,
+			   struct unwind_chain *found)
+{
+	struct unwind_registers with_sp = *start;
+
+	counts->samples++;
+	unwind_run(table, start, stacks, CAPTURE_KERNEL_STACKS, found);
+	if (found->count > 1) {
+		counts->by_bp++;
+		return;
+	}
+	with_sp.sp_unknown = false;
+	switch (whole ? unwind_find_sp(table, start, stacks, CAPTURE_KERNEL_STACKS, &with_sp.sp)
+		      : UNWIND_SP_NOT_SOUGHT) {
+	case UNWIND_SP_FOUND:
+		counts->found++;
+		unwind_run(table, &with_sp, stacks, CAPTURE_KERNEL_STACKS, found);
+		return;
+	case UNWIND_SP_NONE:
+		counts->none++;
+		return;
+	case UNWIND_SP_SEVERAL:
+		counts->several++;
+		return;
+	case UNWIND_SP_UNSURE:
+		counts->unsure++;
+		return;
+	default:
+		counts->not_certain++;
+	}
+}
+
+static bool is_same(const struct unwind_chain *left, const struct unwind_chain *right)
+{
+	for (size_t i = 0; i < left->count && i < right->count; i++)
+		if (left->frames[i].address != right->frames[i].address)
+			return false;
+	return left->count == right->count && left->end == right->end;
+}
+
+/* For tests: whether the chain that would be found without SP is the TRUE one, or has no callers. */
+static void compare(struct recorder *recorder, const struct unwind_table *table,
+		    const struct unwind_registers *start, const struct unwind_stack *stacks,
+		    const struct unwind_chain *true_chain)
+{
+	struct unwind_registers without_sp = *start;
+	struct unwind_chain found = { .frames = recorder->chain->compared, .capacity = MAX_FRAMES };
+
+	without_sp.sp_unknown = true;
+	run_without_sp(&recorder->sp_counts, table, &without_sp, stacks, true, &found);
+	recorder->sp_counts.wrong += found.count > 1 && !is_same(&found, true_chain);
+}
+
+/*
+ * Of whole stacks what is above BP, if BP is in one: where SP is not found, that is where callers may be, and
+ * what is below SP are none.
+ */
+static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
+{
+	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++) {
+		uint64_t below = bp - stacks[i].start.value;
+
+		if (below > stacks[i].bytes)
+			below = stacks[i].bytes;
+		stacks[i].start = GVA(stacks[i].start.value + below);
+		stacks[i].data += below;
+		stacks[i].bytes -= below;
+	}
+}
+
+static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
+					  const struct capture_guest *guest, uint64_t ip,
+					  uint64_t time_ns)
+{
+	struct unwind_registers start = registers_of(guest, ip);
+	const struct unwind_table *table = recorder->vms.items[vm].unwind;
+	struct recorder_chain *chain = recorder->chain;
+	struct unwind_stack copies[CAPTURE_KERNEL_STACKS];
+	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
+	enum perfdata_chain_end end;
+
+	/* Where a Linux kernel's stack would be; without SP there is none but of Linux. */
+	if (!start.sp_unknown && !guest->stacks->kernel[0].end.value)
+		return add_image(recorder, vm, guest, ip);
+	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
+		copies[i] = stack_of(&guest->stacks->kernel[i]);
+	if (!table || recorder->vms.items[vm].unwind_version != guest->version) {
+		add(chain, PERF_CONTEXT_GUEST_KERNEL);
+		add(chain, ip);
+		return PERFDATA_CHAIN_NO_DATA;
+	}
+	if (start.sp_unknown)
+		run_without_sp(&recorder->sp_counts, table, &start, copies, guest->stacks->whole, &found);
+	else
+		unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
+	if (guest->stacks->whole && !start.sp_unknown)
+		compare(recorder, table, &start, copies, &found);
+	end = add_frames(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+	if (recorder->config.scan) {
+		if (guest->stacks->whole && start.sp_unknown)
+			leave_above_bp(copies, start.bp);
+		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
+		add_guesses(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+	}
+	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
+		return end;
+	/* While the kernel switches tasks, that stack is of another than the one that is current. */
+	return found.user.sp == guest->stacks->user.start.value
+		       ? add_user(recorder, vm, guest, &found.user, time_ns)
+		       : PERFDATA_CHAIN_UNREADABLE;
+}
+
+void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
+			  const struct guest_reader_process *answer)
+{
+	process->mappings.count = process->files.count = 0;
+	for (size_t i = 0; i < answer->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
+		uint32_t file = answer->files[i];
+		struct unwind_mapping added = { .start = mapping->start,
+						.end = mapping->end,
+						.offset = mapping->file_offset };
+
+		if (file < recorder->file_unwind.count)
+			added.table = recorder->file_unwind.items[file];
+		vector_append(&process->mappings, added);
+		vector_append(&process->files, file);
+	}
+}
+
+/* Processes that have it mapped get it, too. */
+static void take_file(struct recorder *recorder, uint32_t file, struct unwind_table *table)
+{
+	while (recorder->file_unwind.count <= file)
+		vector_append(&recorder->file_unwind, NULL);
+	recorder->file_unwind.items[file] = table;
+	for (size_t i = 0; i < recorder->processes.count; i++) {
+		struct recorder_process *process = &recorder->processes.items[i];
+
+		for (size_t j = 0; j < process->files.count; j++)
+			if (process->files.items[j] == file)
+				process->mappings.items[j].table = table;
+	}
+}
+
+void recorder_take_unwind_tables(struct recorder *recorder)
+{
+	struct unwind_table *table;
+	struct guest_image_code code;
+	uint32_t of, version;
+
+	if (!recorder->reader)
+		return;
+	while (guest_reader_take_image_code(recorder->reader, &of, &code)) {
+		vector_deinit(&recorder->vms.items[of].image);
+		recorder->vms.items[of].image = code;
+	}
+	while (guest_reader_take_unwind_table(recorder->reader, &of, &version, &table)) {
+		unwind_table_destroy(recorder->vms.items[of].unwind);
+		recorder->vms.items[of].unwind = table;
+		recorder->vms.items[of].unwind_version = version;
+	}
+	while (guest_reader_take_file_unwind_table(recorder->reader, &of, &table))
+		take_file(recorder, of, table);
+}
+
+void recorder_forget_unwind_tables(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		unwind_table_destroy(recorder->vms.items[i].unwind);
+		vector_deinit(&recorder->vms.items[i].image);
+	}
+	for (size_t i = 0; i < recorder->file_unwind.count; i++)
+		unwind_table_destroy(recorder->file_unwind.items[i]);
+	vector_deinit(&recorder->file_unwind);
+}
+
+enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
+				       const struct capture_guest *guest,
+				       struct perfdata_sample *sample)
+{
+	struct recorder_chain *chain = recorder->chain;
+	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
+	enum perfdata_chain_end end;
+
+	chain->count = 0;
+	if (!guest || !guest->stacks) {
+		add(chain, user ? PERF_CONTEXT_GUEST_USER : PERF_CONTEXT_GUEST_KERNEL);
+		add(chain, sample->ip);
+		end = guest ? PERFDATA_CHAIN_UNREADABLE : PERFDATA_CHAIN_NO_REGISTERS;
+	} else if (user) {
+		struct unwind_registers start = registers_of(guest, sample->ip);
+
+		end = add_user(recorder, vm, guest, &start, sample->time_ns);
+	} else {
+		end = add_kernel(recorder, vm, guest, sample->ip, sample->time_ns);
+	}
+	sample->callchain = chain->addresses;
+	sample->callchain_count = chain->count;
+	return end;
+}

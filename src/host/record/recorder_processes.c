@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest processes in the file: a COMM record when a thread is first seen or changes its name, the
+ * mappings of a process when a sample was taken in its user code, and again when one lies outside
+ * of what is known. Mappings come from another thread a moment later (guest_reader.h).
+ *
+ * Whether a pid is still the process that it was is told by addresses in the guest's kernel: of its
+ * task_struct and its mm_struct.
+ *
+ * Times: records that are older than the round before the last would be out of order for perf. The
+ * name that a thread had when it was first seen has that time, as another CPU's ring, which is looked
+ * into later, may have older samples of it. The first mappings of a process have time 0, which perf takes at once: what a process had mapped when
+ * it was first seen it most often had before.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "host/record/recorder_state.h"
+
+#define ASK_AGAIN_NS 1000000000ull
+
+/* A guest could make up new ones for ever. */
+#define MAX_TASKS (1u << 20)
+#define MAX_CODE 2048 /* mappings of a process that code runs from */
+#define MAPPING_BYTES ((uint64_t)64 << 20) /* of a guest in the file, and for each second: */
+#define MAPPING_BYTES_PER_SECOND ((uint64_t)1 << 20)
+#define MAPPING_RECORD_BYTES 128 /* without its path */
+
+static uint64_t key_of(size_t vm, uint32_t number)
+{
+	return (uint64_t)vm << 32 | number;
+}
+
+static void keep(struct recorder *recorder, struct error *error)
+{
+	if (recorder->error)
+		error_destroy(error);
+	else
+		recorder->error = error;
+}
+
+static uint32_t machine_of(const struct recorder *recorder, size_t vm)
+{
+	return recorder->inventory.vms.items[vm].pid;
+}
+
+static void write_comm(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+		       uint64_t time_ns)
+{
+	char comm[sizeof(guest->comm) + 1] = "";
+
+	memcpy(comm, guest->comm, sizeof(guest->comm));
+	recorder_write_records(recorder); /* what came before stays before */
+	keep(recorder, perfdata_writer_guest_comm(recorder->writer, machine_of(recorder, vm),
+						  guest->tgid, guest->pid, comm, time_ns));
+}
+
+/* From now on TGID is another program, of which nothing is known. */
+static void begin_process(struct recorder *recorder, size_t vm, struct recorder_process *process,
+			  const struct capture_guest *guest, uint64_t time_ns)
+{
+	bool replaced = process->mm.value;
+
+	process->mm = guest->mm;
+	process->asked_ns = 0;
+	process->replaced = replaced;
+	process->code.count = 0;
+	process->mappings.count = process->files.count = 0;
+	if (!replaced)
+		return;
+	recorder_write_records(recorder);
+	keep(recorder, perfdata_writer_guest_process(recorder->writer, machine_of(recorder, vm),
+						     guest->tgid, 0, time_ns));
+	write_comm(recorder, vm, guest, time_ns);
+}
+
+static bool is_known_code(const struct recorder_process *process, uint64_t ip)
+{
+	for (size_t i = 0; i < process->code.count; i++)
+		if (ip >= process->code.items[i].start.value && ip < process->code.items[i].end.value)
+			return true;
+	return false;
+}
+
+static struct recorder_process *find_process(struct recorder *recorder, size_t vm, uint32_t tgid)
+{
+	bool added;
+	uint64_t *entry = map_insert(&recorder->process_of, key_of(vm, tgid), &added);
+
+	if (added) {
+		vector_append(&recorder->processes, (struct recorder_process){ 0 });
+		*entry = recorder->processes.count - 1;
+	}
+	return &recorder->processes.items[*entry];
+}
+
+struct recorder_process *recorder_process_of(struct recorder *recorder, size_t vm,
+					     const struct capture_guest *guest)
+{
+	struct recorder_process *process;
+
+	if (!recorder->inventory.guest_processes || !guest->has_task || guest->nested)
+		return NULL;
+	process = find_process(recorder, vm, guest->tgid);
+	return process->mm.value && process->mm.value == guest->mm.value ? process : NULL;
+}
+
+void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
+			    struct recorder_process *process, uint64_t ip, uint64_t time_ns)
+{
+	if (!process->mm.value || is_known_code(process, ip) ||
+	    (process->asked_ns && time_ns - process->asked_ns < ASK_AGAIN_NS))
+		return;
+	process->asked_ns = time_ns;
+	guest_reader_ask(recorder->reader, vm, tgid, process->mm, time_ns);
+}
+
+static void note_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			 const struct perfdata_sample *sample)
+{
+	struct recorder_process *process = find_process(recorder, vm, guest->tgid);
+	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
+
+	/*
+	 * A process that ends has no mm any more: what was known of it holds. Another CPU's samples
+	 * may be older: what ran before the program that is known now is not made to follow it.
+	 */
+	if (guest->mm.value && guest->mm.value != process->mm.value) {
+		if (sample->time_ns < process->seen_ns)
+			return;
+		begin_process(recorder, vm, process, guest, sample->time_ns);
+	}
+	if (guest->mm.value && sample->time_ns > process->seen_ns)
+		process->seen_ns = sample->time_ns;
+	if (user)
+		recorder_want_mappings(recorder, vm, guest->tgid, process, sample->ip,
+				       sample->time_ns);
+}
+
+/* All is forgotten at once; what is met again is written again. */
+static void bound_tasks(struct recorder *recorder)
+{
+	if (recorder->tasks.count < MAX_TASKS)
+		return;
+	recorder_forget_processes(recorder);
+}
+
+void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			const struct perfdata_sample *sample)
+{
+	struct recorder_vm *its = &recorder->vms.items[vm];
+	struct recorder_task *task;
+	struct capture_guest idle;
+	bool added;
+	uint64_t *entry;
+
+	if (!guest->pid) { /* the idle tasks of all vCPUs have this number */
+		idle = *guest;
+		idle.task = GVA(0);
+		memcpy(idle.comm, "swapper\0\0\0\0\0\0\0\0", sizeof(idle.comm));
+		guest = &idle;
+	}
+	if (sample->time_ns > its->task_ns)
+		its->task_ns = sample->time_ns;
+	bound_tasks(recorder);
+	entry = map_insert(&recorder->task_of, key_of(vm, guest->pid), &added);
+	if (added) {
+		vector_append(&recorder->tasks, (struct recorder_task){ 0 });
+		*entry = recorder->tasks.count - 1;
+	}
+	task = &recorder->tasks.items[*entry];
+	if (added || task->at.value != guest->task.value || task->tgid != guest->tgid ||
+	    memcmp(task->comm, guest->comm, sizeof(task->comm))) {
+		task->at = guest->task;
+		task->tgid = guest->tgid;
+		memcpy(task->comm, guest->comm, sizeof(task->comm));
+		write_comm(recorder, vm, guest, added ? recorder->round_ns[0] : sample->time_ns);
+	}
+	note_process(recorder, vm, guest, sample);
+}
+
+static void write_mapping(struct recorder *recorder, const struct guest_reader_process *answer,
+			  const struct guest_mapping *mapping, uint64_t time_ns)
+{
+	struct perfdata_mapping record = {
+		.pid = answer->tgid,
+		.tid = answer->tgid,
+		.start = mapping->start.value,
+		.length = mapping->end.value - mapping->start.value,
+		.file_offset = mapping->file_offset,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.inode = mapping->inode,
+		.prot = (mapping->read ? PROT_READ : 0) | (mapping->write ? PROT_WRITE : 0) |
+			(mapping->execute ? PROT_EXEC : 0),
+		.flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE,
+		.misc = PERF_RECORD_MISC_GUEST_USER,
+		.path = intern_string(answer->strings, mapping->path),
+		.build_id = mapping->build_id.bytes ? mapping->build_id.data : NULL,
+		.build_id_bytes = mapping->build_id.bytes,
+	};
+
+	if (!*record.path)
+		record.path = "//anon"; /* as perf has it */
+	keep(recorder, perfdata_writer_guest_mmap2(recorder->writer,
+						   machine_of(recorder, answer->vm), &record,
+						   time_ns));
+}
+
+/* Whether a mapping of PATH may still go into the file. */
+static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now_ns)
+{
+	uint64_t seconds, bytes = MAPPING_RECORD_BYTES + strlen(path);
+
+	if (!vm->mapping_ns)
+		vm->mapping_ns = now_ns;
+	seconds = now_ns > vm->mapping_ns ? (now_ns - vm->mapping_ns) / 1000000000 : 0;
+	if (vm->mapping_bytes + bytes <= MAPPING_BYTES + seconds * MAPPING_BYTES_PER_SECOND) {
+		vm->mapping_bytes += bytes;
+		return true;
+	}
+	if (!vm->mappings_cut)
+		log_note("a guest maps so much so often that not all of it is recorded");
+	vm->mappings_cut = true;
+	return false;
+}
+
+static bool has_code(const struct recorder_process *process, const struct guest_mapping *mapping)
+{
+	for (size_t i = 0; i < process->code.count; i++)
+		if (process->code.items[i].start.value == mapping->start.value &&
+		    process->code.items[i].end.value == mapping->end.value)
+			return true;
+	return false;
+}
+
+static void take_answer(struct recorder *recorder, const struct guest_reader_process *answer)
+{
+	struct recorder_process *process = find_process(recorder, answer->vm, answer->tgid);
+	bool first = !process->code.count && !process->replaced;
+	uint64_t time_ns = answer->time_ns;
+
+	if (process->mm.value != answer->mm.value)
+		return; /* it has become another program meanwhile */
+	if (recorder->chain)
+		recorder_set_program(recorder, process, answer);
+	if (time_ns < recorder->round_ns[0])
+		time_ns = recorder->round_ns[0];
+	for (size_t i = 0; i < answer->mappings.items.count; i++) {
+		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
+		struct recorder_code code = { mapping->start, mapping->end };
+
+		if (process->code.count == MAX_CODE)
+			return;
+		if (has_code(process, mapping) ||
+		    !spend_mapping(&recorder->vms.items[answer->vm],
+				   intern_string(answer->strings, mapping->path),
+				   answer->time_ns))
+			continue;
+		write_mapping(recorder, answer, mapping, first ? 0 : time_ns);
+		vector_append(&process->code, code);
+	}
+}
+
+void recorder_exchange_with_reader(struct recorder *recorder)
+{
+	struct guest_reader_process answer;
+
+	if (!recorder->reader)
+		return;
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		struct recorder_vm *vm = &recorder->vms.items[i];
+
+		if (vm->task_ns > vm->told_ns)
+			guest_reader_saw(recorder->reader, i, vm->task_ns);
+		vm->told_ns = vm->task_ns;
+	}
+	recorder_write_records(recorder);
+	while (guest_reader_take(recorder->reader, &answer)) {
+		take_answer(recorder, &answer);
+		guest_reader_process_deinit(&answer);
+	}
+}
+
+void recorder_forget_processes(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->processes.count; i++) {
+		vector_deinit(&recorder->processes.items[i].code);
+		vector_deinit(&recorder->processes.items[i].mappings);
+		vector_deinit(&recorder->processes.items[i].files);
+	}
+	vector_deinit(&recorder->processes);
+	vector_deinit(&recorder->tasks);
+	map_deinit(&recorder->process_of);
+	map_deinit(&recorder->task_of);
+	map_init(&recorder->process_of);
+	map_init(&recorder->task_of);
+}

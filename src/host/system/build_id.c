@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds NT_GNU_BUILD_ID ("GNU", type 3) among ELF notes (elf(5): Nhdr, name and descriptor each
+ * padded to 4 bytes). Build-ids longer than perf's 20 bytes are cut, as perf does.
+ */
+#include "host/system/build_id.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/file.h"
+
+#define NOTES_MAX_BYTES (64u << 10)
+#define SEGMENTS_MAX 256
+
+static bool find_in_notes(const void *data, size_t size, struct build_id *ret)
+{
+	struct cursor cursor = cursor_make(data, size, false);
+
+	while (cursor_left(&cursor) >= sizeof(Elf64_Nhdr)) {
+		size_t name_bytes = cursor_u32(&cursor), value_bytes = cursor_u32(&cursor);
+		uint32_t type = cursor_u32(&cursor);
+		const void *name = cursor_bytes(&cursor, (name_bytes + 3) & ~(size_t)3);
+		const void *value = cursor_bytes(&cursor, value_bytes);
+
+		if (cursor.failed)
+			return false;
+		if (type == NT_GNU_BUILD_ID && name_bytes == 4 && !memcmp(name, "GNU", 4) &&
+		    value_bytes) {
+			ret->size = value_bytes < BUILD_ID_MAX ? value_bytes : BUILD_ID_MAX;
+			memcpy(ret->bytes, value, ret->size);
+			return true;
+		}
+		cursor_skip(&cursor, -value_bytes & 3);
+	}
+	return false;
+}
+
+static bool find_in_elf(Elf *elf, struct build_id *ret)
+{
+	size_t count;
+
+	if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++) {
+		GElf_Phdr segment;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+			continue;
+		data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
+					    ELF_T_BYTE);
+		if (data && find_in_notes(data->d_buf, data->d_size, ret))
+			return true;
+	}
+	return false;
+}
+
+bool build_id_of_file(const char *path, struct build_id *ret)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool found;
+	Elf *elf;
+
+	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
+		return false;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf)
+		return false;
+	found = find_in_elf(elf, ret);
+	elf_end(elf);
+	return found;
+}
+
+bool build_id_of_notes(const char *path, struct build_id *ret)
+{
+	_cleanup_buffer_ struct buffer notes;
+	struct error *error;
+
+	buffer_init(&notes, NOTES_MAX_BYTES);
+	error = file_read(path, &notes);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return find_in_notes(notes.data, notes.size, ret);
+}

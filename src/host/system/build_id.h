@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Build-ids (the ELF note NT_GNU_BUILD_ID) of files and of the running kernel. */
+#ifndef HOST_SYSTEM_BUILD_ID_H
+#define HOST_SYSTEM_BUILD_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUILD_ID_MAX 20
+
+struct build_id {
+	uint8_t bytes[BUILD_ID_MAX];
+	uint8_t size; /* 0: none */
+};
+
+/* False: no such file, no ELF, no build-id. */
+bool build_id_of_file(const char *path, struct build_id *ret);
+/* Of notes as sysfs gives them: /sys/kernel/notes, /sys/module/NAME/notes/… */
+bool build_id_of_notes(const char *path, struct build_id *ret);
+
+#endif

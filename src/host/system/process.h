@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What /proc says about a process. Processes vanish at any time: each of these then says
+ * so by its result, and nothing is assumed of two calls in a row.
+ */
+#ifndef HOST_SYSTEM_PROCESS_H
+#define HOST_SYSTEM_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+
+/* The arguments, a 0 byte behind each, as far as COMMAND's maximum holds; false: gone. */
+bool host_process_command_line(uint32_t pid, struct buffer *command);
+/* The name of its main thread (not longer than 15 bytes), or of its program's file ("exe",
+ * with rights); false: gone or not to be seen. RET has room for SIZE bytes. */
+bool host_process_comm(uint32_t pid, char *ret, size_t size);
+bool host_process_program(uint32_t pid, char *ret, size_t size);
+
+struct host_process_stat {
+	uint64_t start_time_ns; /* wall clock since 1970 */
+	uint64_t start_ticks;	/* since boot: orders processes by age */
+	bool kernel_thread;
+};
+
+/* False: gone. */
+bool host_process_stat(uint32_t pid, struct host_process_stat *ret);
+
+bool host_process_has_thread(uint32_t pid, uint32_t tid);
+/* The process of thread TID, 0 if there is none. */
+uint32_t host_process_of_thread(uint32_t tid);
+
+#endif

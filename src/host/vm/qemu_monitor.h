@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The monitor of a QEMU process, found by its command line: a QMP socket of its own, or where libvirt
+ * holds that, libvirt's passthrough (the program virsh).
+ */
+#ifndef HOST_VM_QEMU_MONITOR_H
+#define HOST_VM_QEMU_MONITOR_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "host/vm/vm_command.h"
+
+#define QEMU_MONITOR_MAX_SOCKETS 8
+#define QEMU_UUID_BYTES 36
+
+/* What a command line says of the ways to the monitor. */
+struct qemu_monitors {
+	char *sockets[QEMU_MONITOR_MAX_SOCKETS]; /* paths, as the process resolves them */
+	size_t socket_count;
+	char libvirt_uuid[QEMU_UUID_BYTES + 1]; /* of libvirt's domain; "": libvirt has not started it */
+};
+
+/* Pure. Monitors for people (-monitor, HMP) are none: using them would show in their sessions. */
+void qemu_monitors_find(const struct vm_command *command, struct qemu_monitors *ret);
+void qemu_monitors_deinit(struct qemu_monitors *monitors);
+
+struct qemu_monitor;
+
+/* Of process PID. An error says why no way leads there; ERROR_UNSUPPORTED mostly. */
+struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CHECK;
+void qemu_monitor_close(struct qemu_monitor *monitor); /* takes NULL */
+
+/*
+ * Appends the answers to COMMANDS, which are words, numbers and dashes, one after another. Answers do
+ * not say what they answer.
+ */
+struct error *qemu_monitor_ask(struct qemu_monitor *monitor, const char *const *commands,
+			       size_t count, struct buffer *ret) MUST_CHECK;
+
+DEFINE_CLEANUP(cleanup_qemu_monitor, struct qemu_monitor *, qemu_monitor_close)
+#define _cleanup_qemu_monitor_ _cleanup_(cleanup_qemu_monitor)
+
+#endif

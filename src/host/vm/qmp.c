@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * QMP: lines of JSON objects. The server greets ({"QMP": …}), takes no command before
+ * qmp_capabilities, and answers each with "return" or "error"; events may come before any answer.
+ *
+ * QEMU does not refuse a second client: it lets it connect and says nothing until the first is gone.
+ */
+#include "host/vm/qmp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/utf8.h"
+
+#define MAX_MESSAGE_BYTES ((size_t)8 << 20) /* "info mtree -f" of a large machine: some 100 KiB */
+#define MAX_DEPTH 16
+#define MAX_EVENTS 1000 /* before one answer */
+#define GREETING_NS 5000000000ull
+#define CONVERSATION_NS 20000000000ull /* all of it */
+#define MAX_SAID_BYTES 200
+
+struct qmp {
+	int fd;
+	uint64_t deadline_ns;
+	struct buffer received; /* from the start of a message on */
+	size_t searched;	/* bytes of it that hold no end of a line */
+	struct json_tokener *parser;
+};
+
+void qmp_close(struct qmp *qmp)
+{
+	if (!qmp)
+		return;
+	if (qmp->fd >= 0)
+		close(qmp->fd);
+	buffer_deinit(&qmp->received);
+	json_tokener_free(qmp->parser);
+	free(qmp);
+}
+
+/* Waits until EVENTS are possible on the socket. */
+static struct error *wait_for(const struct qmp *qmp, short events)
+{
+	struct pollfd poll_fd = { .fd = qmp->fd, .events = events };
+
+	for (;;) {
+		uint64_t now = clock_monotonic_ns();
+		int result;
+
+		if (now >= qmp->deadline_ns)
+			return error_create(ERROR_UNSUPPORTED,
+					    "QEMU's QMP socket does not answer: it serves one "
+					    "client at a time, and another may hold it");
+		result = poll(&poll_fd, 1, (int)((qmp->deadline_ns - now) / 1000000) + 1);
+		if (result > 0)
+			return NULL;
+		if (result < 0 && errno != EINTR)
+			return error_system(errno, "could not wait for QEMU's QMP socket");
+	}
+}
+
+/* Appends what has come, at least a byte. */
+static struct error *receive(struct qmp *qmp)
+{
+	struct error *error = wait_for(qmp, POLLIN);
+	char bytes[16384];
+	ssize_t got;
+
+	if (error)
+		return error;
+	got = recv(qmp->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return NULL;
+	if (got < 0)
+		return error_system(errno, "could not read QEMU's QMP socket");
+	if (!got)
+		return error_create(ERROR_UNSUPPORTED, "QEMU closed its QMP socket");
+	buffer_append(&qmp->received, bytes, got);
+	return qmp->received.overflow
+		       ? error_create(ERROR_BAD_DATA, "QEMU's QMP answer is too long")
+		       : NULL;
+}
+
+static struct json_object *parse(struct qmp *qmp, const char *line, size_t length)
+{
+	struct json_object *message;
+
+	json_tokener_reset(qmp->parser);
+	message = json_tokener_parse_ex(qmp->parser, line, (int)length);
+	if (message && json_tokener_get_error(qmp->parser) == json_tokener_success &&
+	    json_object_is_type(message, json_type_object))
+		return message;
+	json_object_put(message);
+	return NULL;
+}
+
+/* Of the first message; NULL: it is not all there. */
+static const char *find_end(const struct qmp *qmp)
+{
+	size_t left = qmp->received.size - qmp->searched;
+
+	return left ? memchr(qmp->received.data + qmp->searched, '\n', left) : NULL;
+}
+
+/* The next message, which is an object; the caller puts it. */
+static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
+{
+	const char *newline;
+	size_t length;
+
+	while (!(newline = find_end(qmp))) {
+		struct error *error;
+
+		qmp->searched = qmp->received.size;
+		error = receive(qmp);
+		if (error)
+			return error;
+	}
+	length = newline - (const char *)qmp->received.data;
+	*ret = parse(qmp, (const char *)qmp->received.data, length);
+	qmp->received.size -= length + 1;
+	memmove(qmp->received.data, newline + 1, qmp->received.size);
+	qmp->searched = 0;
+	return *ret ? NULL : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no JSON objects");
+}
+
+static struct error *send_line(struct qmp *qmp, const char *line)
+{
+	size_t left = strlen(line);
+
+	while (left) {
+		struct error *error = wait_for(qmp, POLLOUT);
+		ssize_t sent;
+
+		if (error)
+			return error;
+		sent = send(qmp->fd, line, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno != EAGAIN && errno != EINTR)
+			return error_system(errno, "could not write to QEMU's QMP socket");
+		if (sent > 0) {
+			line += sent;
+			left -= sent;
+		}
+	}
+	return NULL;
+}
+
+/* {"error": {"class": …, "desc": …}} */
+static struct error *refusal(struct json_object *failure)
+{
+	struct json_object *text = NULL;
+	char said[MAX_SAID_BYTES] = "no reason";
+
+	if (json_object_is_type(failure, json_type_object) &&
+	    json_object_object_get_ex(failure, "desc", &text) &&
+	    json_object_is_type(text, json_type_string))
+		utf8_printable(json_object_get_string(text), json_object_get_string_len(text), said,
+			       sizeof(said));
+	return error_create(ERROR_UNSUPPORTED, "QEMU's monitor refuses: %s", said);
+}
+
+/* Sends COMMAND and takes its answer, past events; a text is appended to RET where that is not NULL. */
+static struct error *execute(struct qmp *qmp, const char *command, struct buffer *ret)
+{
+	struct error *error = send_line(qmp, command);
+
+	for (int i = 0; !error && i < MAX_EVENTS; i++) {
+		struct json_object *message, *answer;
+		bool answered = true;
+
+		error = receive_message(qmp, &message);
+		if (error)
+			break;
+		if (json_object_object_get_ex(message, "error", &answer))
+			error = refusal(answer);
+		else if (!json_object_object_get_ex(message, "return", &answer))
+			answered = false;
+		else if (ret && json_object_is_type(answer, json_type_string))
+			buffer_append(ret, json_object_get_string(answer),
+				      json_object_get_string_len(answer));
+		json_object_put(message);
+		if (answered)
+			return error;
+	}
+	return error ? error : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no answer");
+}
+
+struct error *qmp_ask(struct qmp *qmp, const char *command, struct buffer *ret)
+{
+	_cleanup_free_ char *line = memory_printf("{\"execute\": \"human-monitor-command\", "
+						  "\"arguments\": {\"command-line\": \"%s\"}}\n",
+						  command);
+	struct error *error = execute(qmp, line, ret);
+
+	if (!error && ret->overflow)
+		error = error_create(ERROR_BAD_DATA, "QEMU's answers are too long");
+	return error;
+}
+
+static struct error *greet(struct qmp *qmp)
+{
+	struct json_object *message;
+	struct error *error = receive_message(qmp, &message);
+	bool is_greeting;
+
+	if (error)
+		return error;
+	is_greeting = json_object_object_get_ex(message, "QMP", NULL);
+	json_object_put(message);
+	if (!is_greeting)
+		return error_create(ERROR_BAD_DATA, "it is no QMP socket");
+	qmp->deadline_ns += CONVERSATION_NS - GREETING_NS;
+	return execute(qmp, "{\"execute\": \"qmp_capabilities\"}\n", NULL);
+}
+
+/* By a descriptor: PATH may be longer than an address holds, and is as PID sees it. */
+static struct error *connect_to(int fd, uint32_t pid, const char *path)
+{
+	_cleanup_free_ char *seen = memory_printf("/proc/%" PRIu32 "/%s%s", pid,
+						  *path == '/' ? "root" : "cwd/", path);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	_cleanup_close_ int file = open(seen, O_PATH | O_CLOEXEC);
+
+	if (file < 0)
+		return error_system(errno, "could not find the socket");
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file);
+	/* Its queue of clients is full: EAGAIN. */
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return errno == EAGAIN ? error_create(ERROR_UNSUPPORTED,
+						      "too many clients wait for it")
+				       : error_system(errno, "could not connect to the socket");
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return error_system(errno, "could not find out whose the socket is");
+	/* Anybody may write anything on a command line. */
+	if ((uint32_t)peer.pid != pid)
+		return error_create(ERROR_UNSUPPORTED, "the socket is not that process's own");
+	return NULL;
+}
+
+struct error *qmp_connect(uint32_t pid, const char *path, struct qmp **ret)
+{
+	_cleanup_qmp_ struct qmp *qmp = memory_calloc(1, sizeof(*qmp));
+	char shown[MAX_SAID_BYTES];
+	struct error *error;
+
+	utf8_printable(path, strlen(path), shown, sizeof(shown));
+	buffer_init(&qmp->received, MAX_MESSAGE_BYTES);
+	qmp->parser = json_tokener_new_ex(MAX_DEPTH);
+	qmp->deadline_ns = clock_monotonic_ns() + GREETING_NS;
+	qmp->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (qmp->fd < 0)
+		error = error_system(errno, "could not make a socket");
+	else if (!qmp->parser)
+		error = error_create(ERROR_SYSTEM, "no memory for a JSON parser");
+	else
+		error = connect_to(qmp->fd, pid, path);
+	if (!error)
+		error = greet(qmp);
+	if (error)
+		return error_prefix(error, "%s", shown);
+	*ret = take_pointer(qmp);
+	return NULL;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest pages by process_vm_readv(). Slots and registers by BPF (vm_memory_bpf.c), which knows every VMM;
+ * where that is not to be had, by QEMU's monitor (vm_memory_qmp.c), which costs more and pauses vCPUs.
+ */
+#include "host/vm/vm_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/memory.h"
+#include "host/vm/vm_memory_bpf.h"
+#include "host/vm/vm_memory_qmp.h"
+
+#define PAGES_AT_ONCE 64
+
+struct vm_memory_finder {
+	struct vm_memory_bpf *bpf;
+	struct error *no_bpf; /* why BPF is NULL */
+};
+
+void host_vm_memory_deinit(struct host_vm_memory *memory)
+{
+	vector_deinit(&memory->slots);
+	vector_deinit(&memory->registers);
+}
+
+/* The address of guest page FROM in the VMM; 0: in no slot. */
+static uint64_t hva_of(const struct host_vm_memory *memory, struct gpa from)
+{
+	for (size_t i = 0; i < memory->slots.count; i++) {
+		const struct host_vm_slot *slot = &memory->slots.items[i];
+
+		if (from.value >= slot->start.value && from.value - slot->start.value < slot->bytes)
+			return slot->hva + (from.value - slot->start.value);
+	}
+	return 0;
+}
+
+static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
+{
+	const struct host_vm_memory *memory = context;
+	struct iovec remote[PAGES_AT_ONCE];
+	struct iovec local = { pages, count * GUEST_PAGE_BYTES };
+
+	if (count > PAGES_AT_ONCE)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		remote[i].iov_base = (void *)(uintptr_t)hva_of(memory, from[i]);
+		remote[i].iov_len = GUEST_PAGE_BYTES;
+		if (!remote[i].iov_base)
+			return false;
+	}
+	return process_vm_readv(memory->pid, &local, 1, remote, count, 0) ==
+	       (ssize_t)local.iov_len;
+}
+
+struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory)
+{
+	return (struct guest_memory_source){ read_pages, memory };
+}
+
+struct vm_memory_finder *vm_memory_finder_create(void)
+{
+	struct vm_memory_finder *finder = memory_calloc(1, sizeof(*finder));
+
+	finder->no_bpf = vm_memory_bpf_create(&finder->bpf);
+	return finder;
+}
+
+void vm_memory_finder_destroy(struct vm_memory_finder *finder)
+{
+	if (!finder)
+		return;
+	vm_memory_bpf_destroy(finder->bpf);
+	error_destroy(finder->no_bpf);
+	free(finder);
+}
+
+const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder)
+{
+	return finder->no_bpf;
+}
+
+/* The code is that of what would do for every VMM: more rights, or another kernel or build. */
+static struct error *out_of_reach(const struct vm_memory_finder *finder, const char *reason)
+{
+	return error_hint(error_create(error_code(finder->no_bpf), "%s; and %s",
+				       error_message(finder->no_bpf), reason),
+			  "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; or give QEMU a "
+			  "QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+}
+
+static struct error *find_by_monitor(const struct vm_memory_finder *finder,
+				     const struct host_vm *vm, struct host_vm_memory *ret)
+{
+	_cleanup_error_ struct error *error = NULL;
+
+	if (strcmp(vm->vmm, "qemu"))
+		return out_of_reach(finder, "only QEMU can be asked instead");
+	error = vm_memory_qmp_find(vm->pid, ret);
+	if (!error)
+		return NULL;
+	error = error_prefix(take_pointer(error), "QEMU cannot be asked");
+	return out_of_reach(finder, error_message(error));
+}
+
+struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
+			     struct host_vm_memory *ret)
+{
+	struct error *error;
+
+	if (vm->emulated) /* of which KVM knows nothing */
+		error = vm_memory_qmp_find(vm->pid, ret);
+	else if (finder->bpf)
+		error = vm_memory_bpf_find(finder->bpf, vm, ret);
+	else
+		error = find_by_monitor(finder, vm, ret);
+	return error ? error_prefix(error, "could not find the memory of the guest") : NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* By "info cpus" of its monitor. */
+#include "host/vm/vm_qemu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "host/system/process.h"
+#include "host/vm/qemu_monitor.h"
+#include "host/vm/qemu_text.h"
+
+#define MAX_ANSWER_BYTES ((size_t)1 << 20)
+
+/* The pid that TEXT is; 0: it is none. */
+static uint32_t pid_of(const char *text)
+{
+	char *end;
+	unsigned long pid = strtoul(text, &end, 10);
+
+	return *end || pid > INT32_MAX ? 0 : pid;
+}
+
+static struct error *ask(uint32_t pid, struct buffer *answer)
+{
+	static const char *const commands[] = { "info cpus" };
+	_cleanup_qemu_monitor_ struct qemu_monitor *monitor = NULL;
+	struct error *error = qemu_monitor_open(pid, &monitor);
+
+	return error ? error : qemu_monitor_ask(monitor, commands, 1, answer);
+}
+
+/* In place of those that are known by KVM: registers come with QEMU's numbers. */
+static struct error *find_vcpus(struct host_vm *vm)
+{
+	_cleanup_buffer_ struct buffer answer;
+	struct error *error;
+
+	buffer_init(&answer, MAX_ANSWER_BYTES);
+	vm->vcpus.count = 0;
+	error = ask(vm->pid, &answer);
+	if (!error)
+		error = qemu_text_cpus((const char *)answer.data, answer.size, vm);
+	for (size_t i = 0; !error && i < vm->vcpus.count; i++)
+		if (!host_process_has_thread(vm->pid, vm->vcpus.items[i].tid))
+			error = error_create(ERROR_BAD_DATA, "it names threads that it does not have");
+	return error;
+}
+
+struct error *vm_qemu_find(const char *text, struct host_vms *vms)
+{
+	uint32_t pid = pid_of(text);
+	const struct host_vm *vm;
+	struct error *error = host_vms_select(vms, text, &vm); /* a name may look like a pid */
+
+	if (error && pid && !host_vms_of_process(vms, pid)) {
+		error_destroy(error);
+		error = host_vms_add_emulated(vms, pid);
+		if (!error)
+			error = host_vms_select(vms, text, &vm);
+	}
+	if (error)
+		return error;
+	vms->vcpu_source = HOST_VCPU_QEMU;
+	error = find_vcpus(&vms->items.items[vm - vms->items.items]);
+	if (!error)
+		return NULL;
+	return error_hint(error_prefix(error, "the QEMU of VM '%s' cannot be asked", vm->name),
+			  "give it a QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+}

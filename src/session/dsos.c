@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The dsos of a session and the names that perf gives them (tools/perf/util/dso.c and
+ * map.c): the short name is the file's base name; of "/lib/modules/…/snd-hda.ko.xz" it is
+ * "[snd_hda]"; executable memory without a file is "[JIT] tid PID", after the file
+ * /tmp/perf-PID.map where a JIT compiler may list its functions.
+ */
+#include "session/dsos.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+void dsos_init(struct dsos *dsos, struct intern *strings)
+{
+	*dsos = (struct dsos){ .strings = strings };
+	map_init(&dsos->by_key);
+}
+
+void dsos_deinit(struct dsos *dsos)
+{
+	for (size_t i = 0; i < dsos->items.count; i++) {
+		struct dso_entry *entry = dsos->items.items[i];
+
+		symbol_table_destroy(entry->table);
+		symbol_table_destroy(entry->found);
+		free(entry->reason);
+		free(entry);
+	}
+	vector_deinit(&dsos->items);
+	map_deinit(&dsos->by_key);
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+bool dsos_is_anonymous(const char *path)
+{
+	return !strcmp(path, "//anon") || starts_with(path, "/dev/zero (deleted)") ||
+	       starts_with(path, "/anon_hugepage") || starts_with(path, "[stack") ||
+	       starts_with(path, "/SYSV") || !strcmp(path, "[heap]");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "[snd_hda]" for ".../snd-hda.ko.xz"; NULL if PATH is no module's file. */
+static char *module_name(const char *path)
+{
+	const char *base = base_name(path);
+	const char *end = strstr(base, ".ko");
+	char *name;
+
+	if (!end || (end[3] && end[3] != '.'))
+		return NULL;
+	name = memory_printf("[%.*s]", (int)(end - base), base);
+	for (char *at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return name;
+}
+
+/* A guest that chooses its build-ids cannot make another guest's key of them. */
+static uint64_t key_of(const struct dsos *dsos, uint32_t path, enum dso_kind kind,
+		       const struct dso_names *names)
+{
+	uint64_t key = hash_u64((uint64_t)path << 8 | kind) ^ hash_u64(names->guest);
+
+	if (!names->build_id_bytes)
+		return key;
+	return key ^ hash_bytes_seeded(dsos->by_key.seed, names->build_id, names->build_id_bytes);
+}
+
+static uint32_t add(struct dsos *dsos, enum dso_kind kind, const struct dso_names *names,
+		    const char *short_name)
+{
+	uint32_t path = intern_text(dsos->strings, names->path);
+	bool added;
+	uint64_t *place = map_insert(&dsos->by_key, key_of(dsos, path, kind, names), &added);
+	struct dso_entry *entry;
+
+	if (!added)
+		return *place;
+	*place = dsos->items.count;
+	entry = memory_calloc(1, sizeof(*entry));
+	entry->kind = kind;
+	entry->guest = names->guest;
+	entry->path = path;
+	entry->short_name = intern_text(dsos->strings, short_name);
+	entry->build_id_bytes = names->build_id_bytes <= sizeof(entry->build_id)
+					? names->build_id_bytes
+					: sizeof(entry->build_id);
+	if (entry->build_id_bytes)
+		memcpy(entry->build_id, names->build_id, entry->build_id_bytes);
+	vector_append(&dsos->items, entry);
+	return dsos->items.count - 1;
+}
+
+uint32_t dsos_add_file(struct dsos *dsos, const struct dso_names *names)
+{
+	if (!strcmp(names->path, "[vsyscall]"))
+		return dsos_add_plain(dsos, names->path);
+	return add(dsos, DSO_FILE, names, base_name(names->path));
+}
+
+uint32_t dsos_add_kernel(struct dsos *dsos, const struct dso_names *names)
+{
+	const char *bracket = names->path[0] == '[' ? strchr(names->path, ']') : NULL;
+	_cleanup_free_ char *module = bracket ? NULL : module_name(names->path);
+	struct dso_names named = *names;
+
+	if (bracket) { /* "[kernel.kallsyms]_text" */
+		_cleanup_free_ char *name = memory_strndup(names->path,
+							   bracket + 1 - names->path);
+
+		named.path = name;
+		return add(dsos, DSO_KERNEL, &named, name);
+	}
+	return add(dsos, DSO_KERNEL, &named, module ? module : base_name(names->path));
+}
+
+uint32_t dsos_add_symbol(struct dsos *dsos, const char *name)
+{
+	return add(dsos, DSO_SYMBOL, &(struct dso_names){ .path = name }, name);
+}
+
+uint32_t dsos_add_plain(struct dsos *dsos, const char *name)
+{
+	return add(dsos, DSO_PLAIN, &(struct dso_names){ .path = name }, name);
+}
+
+uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid)
+{
+	char path[64], name[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	snprintf(name, sizeof(name), "[JIT] tid %u", pid);
+	return add(dsos, DSO_PLAIN, &(struct dso_names){ .path = path }, name);
+}
+
+void dsos_load(struct dsos *dsos, struct dso_entry *entry)
+{
+	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
+				       .cache = dsos->cache };
+	struct dso_symbols found = { 0 };
+	struct error *error;
+
+	if (entry->loaded)
+		return;
+	entry->loaded = true;
+	if (entry->kind == DSO_PLAIN || entry->kind == DSO_SYMBOL)
+		return;
+	if (entry->build_id_bytes) {
+		request.build_id = entry->build_id;
+		request.build_id_bytes = entry->build_id_bytes;
+	}
+	error = dso_load_symbols(&request, &found);
+	if (error) {
+		entry->reason = memory_strdup(error_message(error));
+		error_destroy(error);
+		return;
+	}
+	entry->table = take_pointer(found.table);
+	dso_symbols_deinit(&found);
+}

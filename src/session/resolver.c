@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way from an address to a symbol, in two steps with a cache each:
+ *
+ *	(space, page, time) -> mapping		short, for processes that run now
+ *	(dso, address in it) -> location	all that was met
+ *
+ * Processes come and go, each with its libraries at other addresses, but what they run is in few
+ * dsos: the second cache has far fewer entries than there are samples, and what is behind it
+ * may take its time. A mapping that does not begin and end with a page turns the first one off.
+ *
+ * The kernel's addresses are taken as they are: looked up in its symbol table first, which knows
+ * its modules, and only then in the mappings of the recording. A guest may have had several
+ * kernels, each with its table: their addresses are kept apart.
+ */
+#include "session/resolver.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define PAGE_SHIFT 12
+#define PAGES 4096
+#define FIRST_CAPACITY 4096
+
+/* What an address is in: the number of a dso, or one of these. */
+#define DOMAIN_KERNEL 0x80000000U /* | the number of the kernel's space */
+#define DOMAIN_NOWHERE UINT32_MAX
+
+struct cached {
+	uint64_t address;
+	uint32_t domain;
+	uint32_t location; /* + 1; 0: an empty entry */
+	uint32_t tag;
+};
+
+struct cached_page {
+	uint64_t page;
+	uint64_t from, until; /* until 0: an empty entry */
+	uint64_t bias;	      /* added to an ip it is an address of the dso */
+	const struct space_mapping *mapping;
+	uint32_t space, domain;
+};
+
+struct locations {
+	VECTOR(struct location) list;
+	struct map by_symbol; /* a symbol's place in memory -> location + 1 */
+};
+
+struct resolver {
+	struct session *session;
+	struct locations *locations; /* of all resolvers that share them; changed with the session's lock */
+	bool borrowed;		     /* they are another's */
+	struct cached *cache;
+	size_t capacity, count; /* capacity is a power of two */
+	uint64_t seed;
+	struct cached_page pages[PAGES];
+};
+
+static struct resolver *create(struct session *session, struct locations *locations)
+{
+	struct resolver *resolver = memory_calloc(1, sizeof(*resolver));
+
+	resolver->session = session;
+	resolver->locations = locations;
+	resolver->seed = hash_u64((uintptr_t)resolver);
+	resolver->capacity = FIRST_CAPACITY;
+	resolver->cache = memory_calloc_table(resolver->capacity, sizeof(*resolver->cache));
+	return resolver;
+}
+
+struct resolver *resolver_create(struct session *session)
+{
+	struct locations *locations = memory_calloc(1, sizeof(*locations));
+
+	map_init(&locations->by_symbol);
+	return create(session, locations);
+}
+
+struct resolver *resolver_create_beside(struct resolver *resolver)
+{
+	struct resolver *other = create(resolver->session, resolver->locations);
+
+	other->borrowed = true;
+	return other;
+}
+
+static void destroy_locations(struct locations *locations)
+{
+	for (size_t i = 0; i < locations->list.count; i++)
+		free(locations->list.items[i].name);
+	vector_deinit(&locations->list);
+	map_deinit(&locations->by_symbol);
+	free(locations);
+}
+
+void resolver_destroy(struct resolver *resolver)
+{
+	if (!resolver)
+		return;
+	if (!resolver->borrowed)
+		destroy_locations(resolver->locations);
+	free(resolver->cache);
+	free(resolver);
+}
+
+void resolver_seal(struct resolver *resolver)
+{
+	free(take_pointer(resolver->cache));
+	resolver->capacity = resolver->count = 0;
+}
+
+static uint32_t add_location(struct resolver *resolver, const struct location *location)
+{
+	vector_append(&resolver->locations->list, *location);
+	return resolver->locations->list.count - 1;
+}
+
+/* The dso of a kernel's module, "[name]". */
+static uint32_t module_dso(struct resolver *resolver, const char *module)
+{
+	_cleanup_free_ char *name = memory_printf("[%s]", module);
+	struct dso_names names = { .path = name };
+
+	return dsos_add_kernel(&resolver->session->dsos, &names);
+}
+
+/* The dso of the kernel's mapping that LOOKUP's address is in; LOCATION_NO_DSO for none. */
+static uint32_t kernel_mapped_dso(const struct lookup *lookup)
+{
+	const struct space_mapping *mapping =
+		space_find(&lookup->machine->kernel, lookup->address, lookup->time).mapping;
+
+	return mapping ? mapping->dso : LOCATION_NO_DSO;
+}
+
+/* LOCATION's number: one for all addresses of its symbol. */
+static uint32_t share_location(struct resolver *resolver, const struct location *location)
+{
+	struct location shared = *location;
+	uint64_t *place;
+
+	if (!location->symbol)
+		return add_location(resolver, location);
+	shared.address = location->symbol->start;
+	/* Tables do not move: a symbol's place in memory, which is even, stands for it. */
+	place = map_insert(&resolver->locations->by_symbol, (uintptr_t)location->symbol | location->varies,
+			   NULL);
+	if (!*place)
+		*place = add_location(resolver, &shared) + 1;
+	return *place - 1;
+}
+
+static uint32_t kernel_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct machine *machine = lookup->machine;
+	const struct symbol_table *table =
+		session_kernel_table(resolver->session, machine, lookup->kernel);
+	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
+				     .varies = machine->kernels.count > 1 };
+	const char *module = NULL;
+
+	if (table) {
+		location.table = table;
+		location.symbol = symbol_table_find(table, location.address);
+		module = location.symbol ? symbol_module(table, location.symbol)
+					 : symbol_table_find_module(table, location.address);
+	}
+	if (module)
+		location.dso = module_dso(resolver, module);
+	else
+		location.dso = location.symbol ? machine->kernel_dso : kernel_mapped_dso(lookup);
+	return share_location(resolver, &location);
+}
+
+static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t address)
+{
+	struct dso_entry *entry = resolver->session->dsos.items.items[dso];
+	struct location location = { .dso = dso, .address = address };
+
+	if (!entry->build_id_bytes && !entry->loaded)
+		session_set_build_id(resolver->session, entry);
+	if (entry->guest) {
+		location.symbol = guest_files_find(resolver->session, entry, address,
+						   &location.table);
+	} else {
+		dsos_load(&resolver->session->dsos, entry);
+		location.table = entry->table;
+		location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	}
+	return share_location(resolver, &location);
+}
+
+static uint32_t make_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address };
+
+	if (lookup->domain == DOMAIN_NOWHERE)
+		return add_location(resolver, &location);
+	if (lookup->domain & DOMAIN_KERNEL)
+		return kernel_location(resolver, lookup);
+	if (resolver->session->dsos.items.items[lookup->domain]->kind == DSO_SYMBOL) {
+		location.dso = lookup->domain;
+		location.address = lookup->mapping ? lookup->mapping->start : lookup->address;
+		return add_location(resolver, &location);
+	}
+	return file_location(resolver, lookup->domain, lookup->address);
+}
+
+static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
+{
+	uint32_t location;
+
+	pthread_mutex_lock(&resolver->session->lock);
+	location = make_location(resolver, lookup);
+	pthread_mutex_unlock(&resolver->session->lock);
+	return location;
+}
+
+static uint64_t hash_of(const struct resolver *resolver, uint32_t domain, uint64_t address)
+{
+	return hash_u64(address ^ (uint64_t)domain << 32 ^ resolver->seed);
+}
+
+/* The entry of an address, or the free one where it belongs. */
+static struct cached *slot_of(const struct resolver *resolver, uint32_t domain, uint64_t address,
+			      uint64_t hash)
+{
+	size_t mask = resolver->capacity - 1;
+	size_t at = hash & mask;
+	struct cached *cached = &resolver->cache[at];
+
+	while (cached->location && (cached->address != address || cached->domain != domain)) {
+		at = (at + 1) & mask;
+		cached = &resolver->cache[at];
+	}
+	return cached;
+}
+
+static void grow(struct resolver *resolver)
+{
+	struct cached *old = resolver->cache;
+	size_t old_capacity = resolver->capacity;
+
+	resolver->capacity *= 2;
+	resolver->cache = memory_calloc_table(resolver->capacity, sizeof(*resolver->cache));
+	for (size_t i = 0; i < old_capacity; i++)
+		if (old[i].location)
+			*slot_of(resolver, old[i].domain, old[i].address,
+				 hash_of(resolver, old[i].domain, old[i].address)) = old[i];
+	free(old);
+}
+
+struct resolved resolver_finish(struct resolver *resolver, const struct lookup *lookup)
+{
+	struct cached *cached =
+		slot_of(resolver, lookup->domain, lookup->address, lookup->hash);
+
+	if (!cached->location) {
+		*cached = (struct cached){ .address = lookup->address, .domain = lookup->domain,
+					   .location = new_location(resolver, lookup) + 1 };
+		if (2 * ++resolver->count > resolver->capacity) {
+			grow(resolver);
+			cached = slot_of(resolver, lookup->domain, lookup->address, lookup->hash);
+		}
+	}
+	return (struct resolved){ .address = lookup->address, .location = cached->location - 1,
+				  .tag = &cached->tag };
+}
+
+static void fill_page(struct resolver *resolver, struct cached_page *cached, struct space *space,
+		      uint64_t ip, uint64_t time)
+{
+	struct space_lookup found = space_find(space, ip, time);
+
+	*cached = (struct cached_page){ .page = ip >> PAGE_SHIFT, .space = space->number,
+					.from = found.from, .until = found.until,
+					.mapping = found.mapping, .domain = DOMAIN_NOWHERE };
+	if (found.mapping) {
+		cached->domain = found.mapping->dso;
+		cached->bias = found.mapping->file_offset - found.mapping->start;
+	}
+	if (resolver->session->unaligned)
+		cached->until = 0;
+}
+
+/* Of the dso of MAPPING, which may be none; others may be adding dsos. */
+static bool is_symbol(struct resolver *resolver, const struct space_mapping *mapping)
+{
+	struct session *session = resolver->session;
+	bool ret;
+
+	if (!mapping || mapping->dso == SPACE_UNMAPPED)
+		return false;
+	pthread_mutex_lock(&session->lock);
+	ret = session->dsos.items.items[mapping->dso]->kind == DSO_SYMBOL;
+	pthread_mutex_unlock(&session->lock);
+	return ret;
+}
+
+static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uint64_t ip,
+			   uint64_t time)
+{
+	struct machine *machine = lookup->machine;
+	struct space_lookup made;
+
+	lookup->kernel = session_kernel_at(machine, time);
+	lookup->domain = DOMAIN_KERNEL | (lookup->kernel == MACHINE_NO_KERNEL
+						  ? machine->kernel.number
+						  : machine->kernels.items[lookup->kernel].number);
+	if (ip < machine->made_start || ip >= machine->made_end)
+		return;
+	made = space_find(&machine->kernel, ip, time);
+	lookup->mapping = made.mapping;
+	if (lookup->from < made.from)
+		lookup->from = made.from;
+	if (lookup->until > made.until)
+		lookup->until = made.until;
+	if (is_symbol(resolver, lookup->mapping))
+		lookup->domain = lookup->mapping->dso;
+}
+
+static void look_in_space(struct resolver *resolver, struct lookup *lookup, struct space *space,
+			  uint64_t ip, uint64_t time)
+{
+	uint64_t page = ip >> PAGE_SHIFT;
+	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
+
+	if (cached->page != page || cached->space != space->number || time < cached->from ||
+	    time >= cached->until)
+		fill_page(resolver, cached, space, ip, time);
+	lookup->mapping = cached->mapping;
+	lookup->from = cached->from;
+	lookup->until = cached->until;
+	lookup->domain = cached->domain;
+	lookup->address = ip + cached->bias;
+}
+
+/* Written where it is to be: to copy it costs as much as to make it. */
+void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,
+		    uint64_t ip, uint64_t time, struct lookup *ret)
+{
+	ret->machine = machine;
+	ret->mapping = NULL;
+	ret->address = ip;
+	ret->time = time;
+	ret->from = 0;
+	ret->until = SPACE_FOREVER;
+	ret->domain = DOMAIN_NOWHERE;
+	if (machine && space == &resolver->session->nested)
+		ret->domain = resolver->session->nested_dso;
+	else if (machine && space == &machine->kernel)
+		look_in_kernel(resolver, ret, ip, time);
+	else if (machine)
+		look_in_space(resolver, ret, space, ip, time);
+	ret->hash = hash_of(resolver, ret->domain, ret->address);
+	__builtin_prefetch(&resolver->cache[ret->hash & (resolver->capacity - 1)]);
+}
+
+struct resolved resolver_find(struct resolver *resolver, struct machine *machine,
+			      struct space *space, uint64_t ip, uint64_t time)
+{
+	struct lookup lookup;
+
+	resolver_begin(resolver, machine, space, ip, time, &lookup);
+	return resolver_finish(resolver, &lookup);
+}
+
+size_t resolver_count(const struct resolver *resolver)
+{
+	return resolver->locations->list.count;
+}
+
+const struct location *resolver_location(struct resolver *resolver, uint32_t number)
+{
+	return &resolver->locations->list.items[number];
+}
+
+static const struct dso_entry *dso_of(struct resolver *resolver, uint32_t number)
+{
+	uint32_t dso = resolver_location(resolver, number)->dso;
+
+	return dso == LOCATION_NO_DSO ? NULL : resolver->session->dsos.items.items[dso];
+}
+
+uint64_t resolver_symbol_start(struct resolver *resolver, uint32_t number)
+{
+	return resolver_location(resolver, number)->address;
+}
+
+const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
+{
+	struct location *location = &resolver->locations->list.items[number];
+	const struct dso_entry *entry = dso_of(resolver, number);
+	const char *name;
+
+	if (entry && entry->kind == DSO_SYMBOL)
+		return intern_string(resolver->session->strings, entry->short_name);
+	if (!location->symbol)
+		return NULL;
+	name = symbol_name(location->table, location->symbol);
+	if (entry->kind == DSO_KERNEL)
+		return name;
+	if (!location->name)
+		location->name = dso_demangle(name);
+	return location->name;
+}
+
+const char *resolver_dso_path(struct resolver *resolver, uint32_t number)
+{
+	const struct dso_entry *entry = dso_of(resolver, number);
+
+	return entry ? intern_string(resolver->session->strings, entry->path) : "[unknown]";
+}
+
+uint32_t resolver_dso_name(struct resolver *resolver, uint32_t number)
+{
+	const struct dso_entry *entry = dso_of(resolver, number);
+
+	return entry ? entry->short_name
+		     : intern_text(resolver->session->strings, "[unknown]");
+}

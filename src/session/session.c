@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens a recording: reads everything in it but the samples (session_events.c), and gives
+ * each guest its name and the symbols of its kernels (session_kernels.c).
+ */
+#include "session/session.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "session/session_events.h"
+
+/* A recording may be larger than memory: every so many records what is read is let go. */
+#define RELEASE_RECORDS 4096
+
+struct machine *session_find_machine(const struct session *session, uint32_t pid)
+{
+	const uint64_t *place = map_find(&session->machine_by_pid, pid);
+
+	return place ? session->machines.items[*place] : NULL;
+}
+
+/* The VM's name in the inventory; else what the VMM's process is called, and its pid. */
+static const char *machine_name(struct session *session, uint32_t pid)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+	const struct perfdata_vm *vm = inventory ? perfdata_inventory_find(inventory, pid) : NULL;
+	_cleanup_free_ char *made = NULL;
+	struct timeline_span vmm;
+
+	if (!pid)
+		return MACHINE_HOST_NAME;
+	if (vm)
+		return intern_string(session->strings, intern_text(session->strings, vm->name));
+	vmm = timeline_find(&session->machines.items[0]->timeline, pid, pid, SPACE_FOREVER);
+	if (vmm.final_comm == TIMELINE_NO_COMM)
+		made = memory_printf("vm-%u", pid);
+	else
+		made = memory_printf("%s-%u", intern_string(session->strings, vmm.final_comm), pid);
+	return intern_string(session->strings, intern_text(session->strings, made));
+}
+
+/* What is known of a machine when all of the recording was read. */
+static void complete_machine(struct session *session, struct machine *machine)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+
+	machine->name = machine_name(session, machine->pid);
+	session_list_kernels(session, machine);
+	/* Without an inventory: whatever has put threads into the guest means them. */
+	if (machine_is_guest(machine))
+		machine->processes = inventory ? inventory->guest_processes
+					       : machine->timeline.threads.count > 0;
+	session->guest_processes |= machine->processes;
+}
+
+struct machine *session_machine(struct session *session, uint32_t pid)
+{
+	bool added;
+	uint64_t *place = map_insert(&session->machine_by_pid, pid, &added);
+	struct machine *machine;
+
+	if (!added)
+		return session->machines.items[*place];
+	*place = session->machines.count;
+	machine = memory_calloc(1, sizeof(*machine));
+	machine->pid = pid;
+	timeline_init(&machine->timeline, session->arena, &session->space_numbers);
+	space_init(&machine->kernel, session->space_numbers++);
+	space_init(&machine->nowhere, session->space_numbers++);
+	space_init(&machine->kernel_times, session->space_numbers++);
+	vector_append(&session->machines, machine);
+	if (session->all_read)
+		complete_machine(session, machine);
+	return machine;
+}
+
+static void machine_destroy(struct machine *machine)
+{
+	timeline_deinit(&machine->timeline);
+	space_deinit(&machine->kernel);
+	space_deinit(&machine->nowhere);
+	space_deinit(&machine->kernel_times);
+	for (size_t i = 0; i < machine->kernels.count; i++)
+		symbol_table_destroy(machine->kernels.items[i].table);
+	vector_deinit(&machine->kernels);
+	symbol_table_destroy(machine->kernel_owned);
+	free(machine->kernel_note);
+	free(machine);
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	for (size_t i = 0; i < session->machines.count; i++)
+		machine_destroy(session->machines.items[i]);
+	vector_deinit(&session->machines);
+	map_deinit(&session->machine_by_pid);
+	map_deinit(&session->lost_by_vm);
+	map_deinit(&session->build_ids);
+	space_deinit(&session->nested);
+	guest_files_deinit(&session->guest_files);
+	kernel_loader_deinit(&session->kernel_loader);
+	dsos_deinit(&session->dsos);
+	symbol_table_destroy(session->shared_guest_table);
+	error_destroy(session->symbols_error);
+	pthread_mutex_destroy(&session->lock);
+	intern_destroy(session->strings);
+	arena_destroy(session->arena);
+	perfdata_reader_close(session->reader);
+	free(session);
+}
+
+/* In the pipe form the inventory comes later than the machines. */
+static void complete_machines(struct session *session)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+
+	for (size_t i = 0; inventory && i < inventory->vms.count; i++)
+		session_machine(session, inventory->vms.items[i].pid);
+	for (size_t i = 0; i < session->machines.count; i++)
+		complete_machine(session, session->machines.items[i]);
+	session->all_read = true;
+}
+
+struct error *session_open_reader(struct perfdata_reader *reader,
+				  const struct kernel_source_options *options,
+				  struct session **ret)
+{
+	_cleanup_session_ struct session *session = memory_calloc(1, sizeof(*session));
+	size_t event_count;
+	struct error *error;
+
+	session->reader = reader;
+	/* Held for less time than a thread takes to sleep and wake up. */
+	session->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+	session->arena = arena_create();
+	session->strings = intern_create();
+	session->guest_symbols = *options;
+	dsos_init(&session->dsos, session->strings);
+	map_init(&session->machine_by_pid);
+	map_init(&session->lost_by_vm);
+	map_init(&session->build_ids);
+	guest_files_init(&session->guest_files);
+	space_init(&session->nested, session->space_numbers++);
+	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
+	session_machine(session, 0);
+	session_find_cache(session);
+	error = session_events_read(session);
+	if (error)
+		return error;
+	complete_machines(session);
+	event_count = perfdata_reader_event_count(session->reader);
+	session->attrs = arena_alloc(session->arena, (event_count + 1) * sizeof(*session->attrs));
+	for (size_t i = 0; i < event_count; i++)
+		session->attrs[i] = &perfdata_reader_event(session->reader, i)->attr;
+	session_rewind(session);
+	*ret = take_pointer(session);
+	return NULL;
+}
+
+struct error *session_open(const char *path, const struct kernel_source_options *options,
+			   struct session **ret)
+{
+	struct perfdata_reader *reader;
+	struct error *error = perfdata_reader_open(path, &reader);
+
+	return error ? error : session_open_reader(reader, options, ret);
+}
+
+void session_rewind(struct session *session)
+{
+	perfdata_reader_rewind(session->reader);
+	session->sequence = 0;
+}
+
+/* What a sample without these fields has in perf (evsel__parse_sample()). */
+static void fill_defaults(const struct session *session, struct perfdata_decoded *decoded)
+{
+	const struct perf_event_attr *attr = session->attrs[decoded->event_index];
+
+	if (!(attr->sample_type & PERF_SAMPLE_PERIOD))
+		decoded->sample.period = attr->sample_period;
+	if (!(attr->sample_type & PERF_SAMPLE_TID))
+		decoded->sample.pid = decoded->sample.tid = UINT32_MAX;
+}
+
+static void decode(const struct session *session, struct perfdata_reader *reader,
+		   const struct perfdata_record *record, struct session_sample *ret)
+{
+	ret->valid = perfdata_reader_decode(reader, record, &ret->decoded);
+	if (ret->valid)
+		fill_defaults(session, &ret->decoded);
+	ret->time = session->timed ? ret->decoded.sample.time_ns : session->sequence;
+}
+
+void session_decode(struct session *session, const struct perfdata_record *record,
+		    struct session_sample *ret)
+{
+	decode(session, session->reader, record, ret);
+}
+
+enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret)
+{
+	if (++session->sequence % RELEASE_RECORDS == 0)
+		perfdata_reader_release(session->reader);
+	return perfdata_reader_next(session->reader, ret);
+}
+
+enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret)
+{
+	struct perfdata_record record;
+	enum perfdata_status status;
+
+	do {
+		status = session_next_record(session, &record);
+		if (status != PERFDATA_RECORD)
+			return status;
+	} while (record.type != PERF_RECORD_SAMPLE);
+	session_decode(session, &record, ret);
+	return PERFDATA_RECORD;
+}
+
+enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret)
+{
+	/* Where there are no times the number of the record is one: none may be passed over. */
+	if (!session->timed || !perfdata_reader_next_plain(session->reader, &ret->decoded))
+		return session_next_sample(session, ret);
+	if (++session->sequence % RELEASE_RECORDS == 0)
+		perfdata_reader_release(session->reader);
+	fill_defaults(session, &ret->decoded);
+	ret->time = ret->decoded.sample.time_ns;
+	ret->valid = true;
+	return PERFDATA_RECORD;
+}
+
+size_t session_part_count(const struct session *session)
+{
+	return session->timed && !session->damaged ? perfdata_reader_part_count(session->reader)
+						   : 0;
+}
+
+enum perfdata_status session_next_in_part(const struct session *session,
+					  struct perfdata_reader *part,
+					  struct session_sample *ret)
+{
+	struct perfdata_record record;
+	enum perfdata_status status;
+
+	if (perfdata_reader_next_plain(part, &ret->decoded)) {
+		fill_defaults(session, &ret->decoded);
+		ret->time = ret->decoded.sample.time_ns;
+		ret->valid = true;
+		return PERFDATA_RECORD;
+	}
+	do {
+		status = perfdata_reader_next(part, &record);
+		if (status != PERFDATA_RECORD)
+			return status;
+	} while (record.type != PERF_RECORD_SAMPLE);
+	decode(session, part, &record, ret);
+	return PERFDATA_RECORD;
+}
+
+/* The key of PATH in MACHINE_PID's machine, 0: the host. */
+static uint64_t build_id_key(uint32_t path, uint32_t machine_pid)
+{
+	return (uint64_t)machine_pid << 32 | path;
+}
+
+static void list_build_ids(struct session *session)
+{
+	const struct perfdata_features *features = perfdata_reader_features(session->reader);
+
+	session->build_ids_listed = true;
+	for (size_t i = 0; i < features->build_id_count; i++) {
+		const struct perfdata_build_id *build_id = &features->build_ids[i];
+		uint32_t path = intern_text(session->strings, build_id->path);
+		uint32_t pid = cpumode_is_guest(build_id->misc) ? build_id->pid : 0;
+
+		*map_insert(&session->build_ids, build_id_key(path, pid), NULL) = i;
+	}
+}
+
+void session_set_build_id(struct session *session, struct dso_entry *entry)
+{
+	const struct perfdata_build_id *found;
+	const uint64_t *place;
+
+	if (!session->build_ids_listed)
+		list_build_ids(session);
+	place = map_find(&session->build_ids, build_id_key(entry->path, entry->guest));
+	if (!place)
+		return;
+	found = &perfdata_reader_features(session->reader)->build_ids[*place];
+	if (found->size > sizeof(entry->build_id))
+		return;
+	memcpy(entry->build_id, found->bytes, found->size);
+	entry->build_id_bytes = found->size;
+}

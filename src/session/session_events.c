@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The first pass over a recording: COMM, FORK, MMAP, MMAP2 and LOST records into the
+ * machines. They are collected with their times, put in order, then applied, so that
+ * samples can be read in whatever order the file has them.
+ *
+ * As in perf, what has no time (perf's own records of what ran before the recording
+ * began) comes before everything that has one. In a file without times the order of the
+ * records counts.
+ *
+ * Layouts: include/uapi/linux/perf_event.h, enum perf_event_type.
+ */
+#include "session/session_events.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/cursor.h"
+#include "perfdata/record.h"
+#include "session/order.h"
+#include "session/session.h"
+
+enum event_kind { EVENT_COMM, EVENT_FORK, EVENT_MAPPING };
+
+struct side_event {
+	uint64_t time, sequence;
+	struct machine *machine;
+	enum event_kind kind;
+	uint32_t pid, tid;
+	union {
+		uint32_t comm;
+		struct {
+			uint32_t parent_pid, parent_tid;
+			bool synthesized;
+		} fork;
+		struct {
+			uint64_t start, end, file_offset;
+			uint32_t dso;
+			bool kernel;
+		} mapping;
+	};
+};
+
+struct collector {
+	struct session *session;
+	uint32_t noted_pid; /* the guest of the last guest sample */
+	VECTOR(struct side_event) events;
+};
+
+#define MMAP_HUGETLB_FLAG 0x40000 /* MAP_HUGETLB: the same on all of perf's architectures but alpha */
+
+static uint16_t cpumode_of(const struct perfdata_record *record)
+{
+	return record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+}
+
+static bool is_swapped(const struct collector *collector)
+{
+	return perfdata_reader_swap(collector->session->reader);
+}
+
+/* The machine that a record is about; PID is what the record itself says. */
+static struct machine *machine_of(struct collector *collector, const struct perfdata_record *record,
+				  const struct perfdata_decoded *trailer, uint32_t pid)
+{
+	if (!cpumode_is_guest(cpumode_of(record)))
+		return collector->session->machines.items[0];
+	if (trailer->id && trailer->id->machine_pid)
+		return session_machine(collector->session, trailer->id->machine_pid);
+	return session_machine(collector->session, pid != UINT32_MAX ? pid : 0);
+}
+
+static struct side_event *add_event(struct collector *collector, enum event_kind kind,
+				    const struct perfdata_decoded *trailer)
+{
+	uint64_t time = trailer->sample.time_ns;
+
+	vector_append(&collector->events,
+		      (struct side_event){ .kind = kind,
+					   .time = time == UINT64_MAX ? 0 : time,
+					   .sequence = collector->session->sequence });
+	return &collector->events.items[collector->events.count - 1];
+}
+
+static bool read_comm(struct collector *collector, const struct perfdata_record *record,
+		      const struct perfdata_decoded *trailer)
+{
+	struct perfdata_comm comm;
+	struct side_event *event;
+
+	if (!perfdata_record_comm(record, is_swapped(collector), &comm))
+		return false;
+	event = add_event(collector, EVENT_COMM, trailer);
+	event->machine = machine_of(collector, record, trailer, comm.pid);
+	event->pid = comm.pid;
+	event->tid = comm.tid;
+	event->comm = intern_text(collector->session->strings, comm.comm);
+	return true;
+}
+
+static bool read_fork(struct collector *collector, const struct perfdata_record *record,
+		      const struct perfdata_decoded *trailer)
+{
+	struct perfdata_fork fork;
+	struct side_event *event;
+
+	if (!perfdata_record_fork(record, is_swapped(collector), &fork))
+		return false;
+	event = add_event(collector, EVENT_FORK, trailer);
+	event->machine = machine_of(collector, record, trailer, fork.pid);
+	event->pid = fork.pid;
+	event->tid = fork.tid;
+	event->fork.parent_pid = fork.parent_pid;
+	event->fork.parent_tid = fork.parent_tid;
+	event->fork.synthesized = fork.exec;
+	return true;
+}
+
+/* The dso of a user mapping; *ret_offset is the file offset to translate with. */
+static uint32_t user_dso(struct collector *collector, const struct perfdata_mapping *mapping,
+			 const struct dso_names *names, uint64_t *ret_offset)
+{
+	struct dsos *dsos = &collector->session->dsos;
+
+	*ret_offset = mapping->file_offset;
+	if (dsos_is_anonymous(mapping->path) || (mapping->flags & MMAP_HUGETLB_FLAG)) {
+		*ret_offset = mapping->start; /* addresses as they are */
+		return mapping->prot & PROT_EXEC ? dsos_add_jit(dsos, mapping->pid)
+						 : dsos_add_plain(dsos, mapping->path);
+	}
+	if (!strcmp(mapping->path, "[vdso]"))
+		*ret_offset = 0;
+	return dsos_add_file(dsos, names);
+}
+
+static bool read_mmap(struct collector *collector, const struct perfdata_record *record,
+		      const struct perfdata_decoded *trailer)
+{
+	uint16_t cpumode = cpumode_of(record);
+	struct perfdata_mapping fields;
+	struct dso_names names;
+	struct side_event *event;
+	struct machine *machine;
+	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL ||
+		      cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+	uint64_t end, offset;
+	uint32_t dso;
+
+	if (!perfdata_record_mapping(record, is_swapped(collector), &fields))
+		return false;
+	names = (struct dso_names){ .path = fields.path, .build_id = fields.build_id,
+				    .build_id_bytes = fields.build_id_bytes };
+	machine = machine_of(collector, record, trailer, fields.pid);
+	if (__builtin_add_overflow(fields.start, fields.length, &end))
+		end = UINT64_MAX; /* perf's kernel mappings may end with the address space */
+	if (end <= fields.start)
+		return true; /* empty: names nothing */
+	if (cpumode == PERF_RECORD_MISC_KERNEL && !collector->session->kernel_path &&
+	    !strncmp(fields.path, "[kernel.kallsyms]", strlen("[kernel.kallsyms]"))) {
+		collector->session->kernel_path = intern_text(collector->session->strings,
+							      fields.path);
+		collector->session->kernel_reference = fields.file_offset;
+	}
+	if (kernel) {
+		dso = dsos_add_kernel(&collector->session->dsos, &names);
+		offset = fields.start;
+	} else {
+		names.guest = machine->pid;
+		dso = user_dso(collector, &fields, &names, &offset);
+	}
+	event = add_event(collector, EVENT_MAPPING, trailer);
+	event->machine = machine;
+	event->pid = fields.pid;
+	event->mapping.start = fields.start;
+	event->mapping.end = end;
+	event->mapping.file_offset = offset;
+	event->mapping.dso = dso;
+	event->mapping.kernel = kernel;
+	return true;
+}
+
+/* Functions that the kernel made: u64 start, u32 bytes, u16 type, u16 flags, name. */
+static bool read_ksymbol(struct collector *collector, const struct perfdata_record *record,
+			 const struct perfdata_decoded *trailer, struct cursor *cursor)
+{
+	uint64_t start = cursor_u64(cursor), end;
+	uint32_t bytes = cursor_u32(cursor);
+	uint16_t type = cursor_u16(cursor), flags = cursor_u16(cursor);
+	const char *name = cursor_string_field(cursor, cursor_left(cursor));
+	struct side_event *event;
+
+	(void)type;
+	if (cursor->failed || !name || __builtin_add_overflow(start, bytes, &end))
+		return false;
+	if (!bytes)
+		return true;
+	event = add_event(collector, EVENT_MAPPING, trailer);
+	event->machine = machine_of(collector, record, trailer, 0);
+	event->mapping.start = start;
+	event->mapping.end = end;
+	event->mapping.file_offset = start;
+	event->mapping.dso = flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
+				     ? SPACE_UNMAPPED
+				     : dsos_add_symbol(&collector->session->dsos, name);
+	event->mapping.kernel = true;
+	if (!event->machine->made_end || start < event->machine->made_start)
+		event->machine->made_start = start;
+	if (end > event->machine->made_end)
+		event->machine->made_end = end;
+	return true;
+}
+
+static bool read_lost(struct collector *collector, const struct perfdata_record *record,
+		      const struct perfdata_decoded *trailer)
+{
+	uint32_t vm_pid = trailer->id ? trailer->id->machine_pid : 0;
+	uint64_t lost;
+
+	if (!perfdata_record_lost(record, is_swapped(collector), &lost))
+		return false;
+	collector->session->lost += lost;
+	*map_insert(&collector->session->lost_by_vm, vm_pid, NULL) += lost;
+	return true;
+}
+
+static bool read_record(struct collector *collector, const struct perfdata_record *record)
+{
+	struct perfdata_reader *reader = collector->session->reader;
+	struct cursor cursor = cursor_make(record->body, record->body_bytes,
+					   perfdata_reader_swap(reader));
+	struct perfdata_decoded trailer = { 0 };
+
+	/* What perf itself writes has no trailer, or one of zeroes: before all times. */
+	if (!perfdata_reader_decode_id(reader, record, &trailer))
+		trailer = (struct perfdata_decoded){ 0 };
+	switch (record->type) {
+	case PERF_RECORD_COMM:
+		return read_comm(collector, record, &trailer);
+	case PERF_RECORD_FORK:
+		return read_fork(collector, record, &trailer);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return read_mmap(collector, record, &trailer);
+	case PERF_RECORD_KSYMBOL:
+		return read_ksymbol(collector, record, &trailer, &cursor);
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return read_lost(collector, record, &trailer);
+	}
+	return true;
+}
+
+static bool is_side_event(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return true;
+	}
+	return false;
+}
+
+/* A recording of perf's own lists no VMs: they are the pids of its guest samples. */
+static void note_guest(struct collector *collector, const struct perfdata_record *record)
+{
+	struct perfdata_decoded decoded;
+	uint32_t pid;
+
+	collector->session->guest_samples = true;
+	if (!perfdata_reader_decode(collector->session->reader, record, &decoded))
+		return;
+	pid = decoded.id && decoded.id->machine_pid ? decoded.id->machine_pid : decoded.sample.pid;
+	if (pid == collector->noted_pid || !pid || pid == UINT32_MAX)
+		return;
+	collector->noted_pid = pid;
+	session_machine(collector->session, pid);
+}
+
+static inline void note_sample(struct collector *collector, const struct perfdata_record *record)
+{
+	uint16_t cpumode = cpumode_of(record);
+
+	if (cpumode_is_guest(cpumode))
+		note_guest(collector, record);
+	else if (cpumode == PERF_RECORD_MISC_KERNEL && !collector->session->kernel_loader.started)
+		session_start_kernel(collector->session);
+}
+
+#define SKIP_MAX 4096 /* parts are cut in between */
+
+/* Passes over samples that note_sample() has nothing to note of. */
+static size_t skip_samples(struct collector *collector)
+{
+	struct session *session = collector->session;
+	unsigned modes = 1U << PERF_RECORD_MISC_USER | 1U << PERF_RECORD_MISC_HYPERVISOR |
+			 1U << PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+	size_t count;
+
+	if (session->kernel_loader.started)
+		modes |= 1U << PERF_RECORD_MISC_KERNEL;
+	count = perfdata_reader_skip_samples(session->reader, modes, SKIP_MAX);
+	session->sequence += count;
+	perfdata_reader_release(session->reader);
+	return count;
+}
+
+static bool find_timed(const struct perfdata_reader *reader)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++) {
+		const struct perf_event_attr *attr = &perfdata_reader_event(reader, i)->attr;
+
+		if (!(attr->sample_type & PERF_SAMPLE_TIME) || !attr->sample_id_all)
+			return false;
+	}
+	return true;
+}
+
+#define PAGE_MASK 4095
+
+static void apply_mapping(struct session *session, const struct side_event *event, uint64_t time)
+{
+	struct space_mapping mapping = { .start = event->mapping.start,
+					 .end = event->mapping.end,
+					 .file_offset = event->mapping.file_offset,
+					 .from = time,
+					 .dso = event->mapping.dso };
+
+	if (!event->mapping.kernel && ((mapping.start | mapping.end) & PAGE_MASK))
+		session->unaligned = true;
+	if (event->mapping.kernel)
+		space_add(&event->machine->kernel, &mapping);
+	else
+		timeline_add_mapping(&event->machine->timeline, event->pid, &mapping);
+}
+
+static void apply(struct session *session, const struct side_event *event, uint64_t time)
+{
+	struct timeline *timeline = &event->machine->timeline;
+
+	switch (event->kind) {
+	case EVENT_COMM:
+		timeline_add_comm(timeline, event->tid, event->comm, time);
+		break;
+	case EVENT_FORK:
+		timeline_add_fork(timeline,
+				  &(struct timeline_fork){ .pid = event->pid,
+							   .tid = event->tid,
+							   .parent_pid = event->fork.parent_pid,
+							   .parent_tid = event->fork.parent_tid,
+							   .synthesized = event->fork.synthesized },
+				  time);
+		break;
+	case EVENT_MAPPING:
+		apply_mapping(session, event, time);
+		break;
+	}
+}
+
+/* perf_session__register_idle_thread() of perf: nothing records the idle thread's name. */
+static void name_idle_thread(struct session *session)
+{
+	timeline_add_comm(&session->machines.items[0]->timeline, 0,
+			  intern_text(session->strings, "swapper"), 0);
+}
+
+static void apply_all(struct collector *collector)
+{
+	size_t count = collector->events.count;
+	struct order_entry *order = memory_calloc(count, sizeof(*order));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct side_event *event = &collector->events.items[i];
+
+		order[i].time = collector->session->timed ? event->time : event->sequence;
+		order[i].value = i;
+	}
+	order_sort(order, count);
+	name_idle_thread(collector->session);
+	for (size_t i = 0; i < count; i++)
+		apply(collector->session, &collector->events.items[order[i].value],
+		      order[i].time);
+	free(order);
+}
+
+struct error *session_events_read(struct session *session)
+{
+	struct collector collector = { .session = session };
+	struct perfdata_record record;
+	enum perfdata_status status;
+	struct error *error = NULL;
+	bool any = false;
+
+	session->sequence = 0;
+	for (;;) {
+		perfdata_reader_cut(session->reader);
+		any |= skip_samples(&collector) > 0;
+		status = session_next_record(session, &record);
+		if (status != PERFDATA_RECORD)
+			break;
+		any = true;
+		if (record.type == PERF_RECORD_SAMPLE)
+			note_sample(&collector, &record);
+		else if (is_side_event(record.type) && !read_record(&collector, &record))
+			session->malformed++;
+	}
+	perfdata_reader_cut(session->reader);
+	session->timed = find_timed(session->reader);
+	session->damaged = status == PERFDATA_BAD;
+	if (status == PERFDATA_BAD && !any)
+		error = error_create(ERROR_BAD_DATA, "%s",
+				     error_message(perfdata_reader_error(session->reader)));
+	else
+		apply_all(&collector);
+	vector_deinit(&collector.events);
+	return error;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The symbols of kernels, loaded when they are asked for. The host's are those of
+ * symbol/dso.h; of a directory recording with kcore_dir/kallsyms, those. A guest's are those that the user named, else those in the recording, of which
+ * each holds for its span of time, else kcore_dir__PID/kallsyms of a directory recording.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "session/session.h"
+
+/* NAME in the folder that the recording is, in the arena; NULL: there is none. */
+static const char *in_directory(struct session *session, const char *name)
+{
+	const char *directory = perfdata_reader_directory(session->reader);
+	_cleanup_free_ char *path = directory ? memory_printf("%s/%s", directory, name) : NULL;
+
+	if (!path || access(path, F_OK))
+		return NULL;
+	return arena_strndup(session->arena, path, strlen(path));
+}
+
+void session_find_cache(struct session *session)
+{
+	session->dsos.cache = in_directory(session, "debug");
+}
+
+void session_start_kernel(struct session *session)
+{
+	struct dso_names names = { .path = "[kernel.kallsyms]" };
+	struct machine *host = session->machines.items[0];
+	struct dso_request request = { .path = names.path,
+				       .reference = session->kernel_reference,
+				       .kallsyms = in_directory(session, "kcore_dir/kallsyms"),
+				       .modules = in_directory(session, "kcore_dir/modules") };
+	struct dso_entry *entry;
+
+	host->kernel_dso = dsos_add_kernel(&session->dsos, &names);
+	entry = session->dsos.items.items[host->kernel_dso];
+	entry->loaded = true; /* by the loader */
+	session_set_build_id(session, entry);
+	if (entry->build_id_bytes) {
+		request.build_id = entry->build_id;
+		request.build_id_bytes = entry->build_id_bytes;
+	}
+	if (session->kernel_path)
+		request.path = intern_string(session->strings, session->kernel_path);
+	kernel_loader_start(&session->kernel_loader, &request);
+}
+
+static void load_host_kernel(struct session *session, struct machine *machine)
+{
+	struct dso_symbols found;
+	struct error *error;
+
+	if (!session->kernel_loader.started)
+		session_start_kernel(session);
+	error = kernel_loader_finish(&session->kernel_loader, &found);
+	if (error) {
+		machine->kernel_note = memory_strdup(error_message(error));
+		error_destroy(error);
+		return;
+	}
+	machine->kernel_table = machine->kernel_owned = take_pointer(found.table);
+	dso_symbols_deinit(&found);
+}
+
+static void keep_first_error(struct session *session, struct error *error)
+{
+	if (session->symbols_error)
+		error_destroy(error);
+	else
+		session->symbols_error = error;
+}
+
+/* True if the user's options have something for MACHINE (or failed to). */
+static bool load_from_options(struct session *session, struct machine *machine)
+{
+	const char *source;
+	struct error *error = NULL;
+	struct symbol_table *table = NULL;
+
+	if (!session->guest_symbols.guestmount) { /* what is named holds for every guest */
+		if (!session->shared_guest_loaded)
+			error = kernel_source_load(&session->guest_symbols, 0,
+						   &session->shared_guest_table, &source);
+		session->shared_guest_loaded = true;
+		machine->kernel_table = session->shared_guest_table;
+	} else {
+		error = kernel_source_load(&session->guest_symbols, machine->pid, &table, &source);
+		machine->kernel_owned = table;
+		machine->kernel_table = table;
+	}
+	if (error)
+		keep_first_error(session, error);
+	return machine->kernel_table || error;
+}
+
+static bool load_from_directory(struct session *session, struct machine *machine)
+{
+	const char *directory = perfdata_reader_directory(session->reader);
+	_cleanup_free_ char *kallsyms = NULL, *modules = NULL;
+	struct kernel_source_options options = { 0 };
+	const char *source;
+	struct error *error;
+
+	if (!directory)
+		return false;
+	kallsyms = memory_printf("%s/kcore_dir__%u/kallsyms", directory, machine->pid);
+	modules = memory_printf("%s/kcore_dir__%u/modules", directory, machine->pid);
+	if (access(kallsyms, F_OK))
+		return false;
+	options.guestkallsyms = kallsyms;
+	if (!access(modules, F_OK))
+		options.guestmodules = modules;
+	error = kernel_source_load(&options, 0, &machine->kernel_owned, &source);
+	if (error)
+		keep_first_error(session, error);
+	machine->kernel_table = machine->kernel_owned;
+	return true;
+}
+
+static void load_guest_kernel(struct session *session, struct machine *machine)
+{
+	struct dso_names names = { .path = MACHINE_GUEST_KERNEL };
+
+	machine->kernel_dso = dsos_add_kernel(&session->dsos, &names);
+	/* The table comes from elsewhere: the dso must not look for a file of that name. */
+	session->dsos.items.items[machine->kernel_dso]->loaded = true;
+	if (load_from_options(session, machine) || machine->kernels.count ||
+	    load_from_directory(session, machine))
+		return;
+	machine->kernel_note = memory_printf("the recording has no symbols of VM '%s', and no "
+					     "option names any",
+					     machine->name);
+}
+
+static void load_kernel(struct session *session, struct machine *machine)
+{
+	if (machine->kernel_loaded)
+		return;
+	machine->kernel_loaded = true;
+	if (machine_is_guest(machine))
+		load_guest_kernel(session, machine);
+	else
+		load_host_kernel(session, machine);
+}
+
+static void add_kernel(struct session *session, struct machine *machine, size_t place)
+{
+	struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, place);
+	struct space_mapping span = { .start = symbols.from_ns, .end = symbols.until_ns,
+				      .dso = machine->kernels.count };
+
+	if (!session->timed) /* only the last is known to have been there */
+		span = (struct space_mapping){ .end = UINT64_MAX, .dso = machine->kernels.count };
+	vector_append(&machine->kernels,
+		      (struct machine_kernel){ .symbols = place,
+					       .number = session->space_numbers++ });
+	if (span.start < span.end)
+		space_add(&machine->kernel_times, &span);
+}
+
+/* Those of MACHINE_PID in the recording. */
+static void add_kernels(struct session *session, struct machine *machine, uint32_t machine_pid)
+{
+	size_t count = perfdata_reader_symbols_count(session->reader);
+
+	for (size_t i = 0; i < count; i++) {
+		struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, i);
+
+		if (symbols.kind == PERFDATA_SYMBOLS_KERNEL && symbols.machine_pid == machine_pid)
+			add_kernel(session, machine, i);
+	}
+}
+
+void session_list_kernels(struct session *session, struct machine *machine)
+{
+	if (!machine_is_guest(machine))
+		return;
+	add_kernels(session, machine, machine->pid);
+	if (!machine->kernels.count)
+		add_kernels(session, machine, 0);
+}
+
+uint32_t session_kernel_at(struct machine *machine, uint64_t time)
+{
+	const struct space_mapping *span;
+
+	if (!machine->kernels.count)
+		return MACHINE_NO_KERNEL;
+	/* All were added as of time 0: the last of those that hold is the newest. */
+	span = space_find(&machine->kernel_times, time, 0).mapping;
+	return span ? span->dso : MACHINE_NO_KERNEL;
+}
+
+static void load_recorded(struct session *session, const struct machine *machine,
+			  struct machine_kernel *kernel)
+{
+	struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, kernel->symbols);
+	struct error *error = symbol_table_decode(symbols.data, symbols.size, &kernel->table);
+
+	kernel->loaded = true;
+	if (error)
+		keep_first_error(session,
+				 error_prefix(error, "the recording's symbols of VM '%s'",
+					      machine->name));
+}
+
+const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,
+						uint32_t kernel)
+{
+	load_kernel(session, machine);
+	if (machine->kernel_table || kernel == MACHINE_NO_KERNEL)
+		return machine->kernel_table;
+	if (!machine->kernels.items[kernel].loaded)
+		load_recorded(session, machine, &machine->kernels.items[kernel]);
+	return machine->kernels.items[kernel].table;
+}

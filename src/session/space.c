@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lookups in an address space over time. Few mappings are searched one by one, newest
+ * first. For many there is a segment tree over the addresses: the sorted starts and ends
+ * of all mappings cut the addresses into elementary pieces, which are the leaves; a
+ * mapping is listed, in the order of time, in the O(log n) nodes that together cover it.
+ * The newest mapping of a time is then found on the way from the root to one leaf, by a
+ * binary search in each node's list, so that no file can make a lookup slow: O(log² n),
+ * whatever overlaps what.
+ *
+ * Limits: a mapping never ends before another covers it; 64 generations of forks.
+ */
+#include "session/space.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINEAR_MAX 16
+#define GENERATIONS_MAX 64
+
+struct space_node {
+	VECTOR(uint32_t) mappings; /* numbers in the space, in the order of time */
+};
+
+struct space_index {
+	uint64_t *edges; /* sorted, unique */
+	size_t edge_count;
+	size_t leaf_count;	  /* a power of two, at least edge_count - 1 */
+	struct space_node *nodes; /* 2 * leaf_count; the root is 1, a node's children 2n, 2n + 1 */
+};
+
+void space_init(struct space *space, uint32_t number)
+{
+	*space = (struct space){ .number = number };
+}
+
+static void index_destroy(struct space_index *index)
+{
+	if (!index)
+		return;
+	for (size_t i = 0; i < 2 * index->leaf_count; i++)
+		vector_deinit(&index->nodes[i].mappings);
+	free(index->nodes);
+	free(index->edges);
+	free(index);
+}
+
+void space_deinit(struct space *space)
+{
+	vector_deinit(&space->mappings);
+	index_destroy(space->index);
+	space->index = NULL;
+}
+
+void space_add(struct space *space, const struct space_mapping *mapping)
+{
+	vector_append(&space->mappings, *mapping);
+}
+
+void space_fork(struct space *space, struct space *parent, uint64_t time)
+{
+	/* A shell's subshells fork without mapping anything: keep the way to the top short. */
+	while (parent && parent->parent &&
+	       (!parent->mappings.count || parent->mappings.items[0].from > time)) {
+		time = time < parent->forked_at ? time : parent->forked_at;
+		parent = parent->parent;
+	}
+	space->parent = parent;
+	space->forked_at = time;
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void index_collect_edges(struct space_index *index, const struct space *space)
+{
+	size_t count = 0;
+
+	index->edges = memory_calloc(2 * space->mappings.count, sizeof(*index->edges));
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		index->edges[2 * i] = space->mappings.items[i].start;
+		index->edges[2 * i + 1] = space->mappings.items[i].end;
+	}
+	qsort(index->edges, 2 * space->mappings.count, sizeof(*index->edges), compare_edges);
+	for (size_t i = 0; i < 2 * space->mappings.count; i++)
+		if (!count || index->edges[count - 1] != index->edges[i])
+			index->edges[count++] = index->edges[i];
+	index->edge_count = count;
+}
+
+/* The last edge that is not above ADDRESS; edge_count if there is none. */
+static size_t index_piece(const struct space_index *index, uint64_t address)
+{
+	size_t low = 0, high = index->edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->edges[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : index->edge_count;
+}
+
+static void index_list(struct space_index *index, uint32_t number,
+		       const struct space_mapping *mapping)
+{
+	size_t low = index_piece(index, mapping->start) + index->leaf_count;
+	size_t high = index_piece(index, mapping->end) + index->leaf_count;
+
+	for (; low < high; low /= 2, high /= 2) {
+		if (low & 1) {
+			vector_append(&index->nodes[low].mappings, number);
+			low++;
+		}
+		if (high & 1) {
+			high--;
+			vector_append(&index->nodes[high].mappings, number);
+		}
+	}
+}
+
+static struct space_index *index_create(const struct space *space)
+{
+	struct space_index *index = memory_calloc(1, sizeof(*index));
+
+	index_collect_edges(index, space);
+	/* One more leaf than pieces: the end of the last mapping is a position, too. */
+	for (index->leaf_count = 1; index->leaf_count < index->edge_count; index->leaf_count *= 2)
+		;
+	index->nodes = memory_calloc(2 * index->leaf_count, sizeof(*index->nodes));
+	for (size_t i = 0; i < space->mappings.count; i++)
+		index_list(index, i, &space->mappings.items[i]);
+	return index;
+}
+
+/* Built by the first who needs it, of perhaps several threads that look things up. */
+static const struct space_index *index_of(struct space *space)
+{
+	static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER;
+	struct space_index *index = __atomic_load_n(&space->index, __ATOMIC_ACQUIRE);
+
+	if (index)
+		return index;
+	pthread_mutex_lock(&building);
+	if (!space->index)
+		__atomic_store_n(&space->index, index_create(space), __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&building);
+	return space->index;
+}
+
+/* Takes MAPPING, which covers the address, into RET: the newest of TIME, and until when. */
+static void consider(struct space_lookup *ret, const struct space_mapping *mapping, uint64_t time)
+{
+	if (mapping->from > time) {
+		if (mapping->from < ret->until)
+			ret->until = mapping->from;
+	} else if (!ret->mapping || mapping >= ret->mapping) {
+		ret->mapping = mapping;
+		ret->from = mapping->from;
+	}
+}
+
+/* The newest of NODE at TIME and the first one after TIME. */
+static void consider_node(struct space_lookup *ret, const struct space *space,
+			  const struct space_node *node, uint64_t time)
+{
+	size_t low = 0, high = node->mappings.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->mappings.items[node->mappings.items[middle]].from <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		consider(ret, &space->mappings.items[node->mappings.items[low - 1]], time);
+	if (low < node->mappings.count)
+		consider(ret, &space->mappings.items[node->mappings.items[low]], time);
+}
+
+static struct space_lookup find_own(struct space *space, uint64_t address, uint64_t time)
+{
+	struct space_lookup found = { .until = SPACE_FOREVER };
+	const struct space_index *index;
+	size_t piece;
+
+	if (space->mappings.count <= LINEAR_MAX) {
+		for (size_t i = 0; i < space->mappings.count; i++) {
+			const struct space_mapping *mapping = &space->mappings.items[i];
+
+			if (mapping->start <= address && address < mapping->end)
+				consider(&found, mapping, time);
+		}
+		return found;
+	}
+	index = index_of(space);
+	piece = index_piece(index, address);
+	if (piece == index->edge_count)
+		return found;
+	for (size_t node = piece + index->leaf_count; node; node /= 2)
+		consider_node(&found, space, &index->nodes[node], time);
+	return found;
+}
+
+struct space_lookup space_find(struct space *space, uint64_t address, uint64_t time)
+{
+	struct space_lookup found = find_own(space, address, time);
+
+	for (int i = 0; !found.mapping && space->parent && i < GENERATIONS_MAX; i++) {
+		struct space_lookup older;
+
+		time = time < space->forked_at ? time : space->forked_at;
+		space = space->parent;
+		older = find_own(space, address, time);
+		/* From here on it is what the parent was at the fork: that does not change. */
+		found.mapping = older.mapping;
+	}
+	return found;
+}

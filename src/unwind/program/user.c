@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A frame's row is found by its mapping, most often the one before, and by the offset in its file, which says what a
+ * word is, too: a process can have 64-bit code and 32-bit code.
+ */
+#include "unwind/program/user.h"
+
+#include "unwind/program/frame_code.h"
+#include "unwind/walk/walk.h"
+
+static bool has(const struct unwind_mapping *mapping, uint64_t address)
+{
+	return address >= mapping->start.value && address < mapping->end.value;
+}
+
+const struct unwind_mapping *unwind_program_find(const struct unwind_program *program, uint64_t address)
+{
+	size_t low = 0, high = program->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (program->mappings[middle].end.value <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < program->count && has(&program->mappings[low], address)
+		       ? &program->mappings[low]
+		       : NULL;
+}
+
+static inline __attribute__((always_inline)) const struct unwind_row *
+find_row(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
+{
+	/* In front of a return address is its call, whose row it is. */
+	uint64_t address = walk->ip - !walk->signal;
+	const struct unwind_mapping *mapping = *last;
+
+	if (!mapping || !has(mapping, address))
+		mapping = unwind_program_find(program, address);
+	if (mapping && !mapping->table && mapping->functions)
+		return unwind_row_by_code(program, mapping, walk);
+	if (!mapping || !mapping->table)
+		return NULL;
+	*last = mapping;
+	walk->word_bytes = unwind_table_is_bits32(mapping->table) ? sizeof(uint32_t) : UNWIND_WORD;
+	return unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
+}
+
+/*
+ * What a signal's handler returns to was not called, and only makes a system call, which does not return. Its data
+ * may begin where it begins and not a byte before (the 32-bit vDSO since Linux 7.0,
+ * arch/x86/entry/vdso/vdso32/sigreturn.S), and end with that system call, behind which IP is then (the same until
+ * 6.19, and glibc's __restore_rt). So the byte beside the one that was looked up tells. As step(), of a walk that
+ * has ended.
+ */
+static __attribute__((noinline)) const struct unwind_row *
+return_from_signal(const struct unwind_program *program, struct unwind_walk *walk)
+{
+	uint64_t address = walk->ip - walk->signal;
+	const struct unwind_mapping *mapping = unwind_program_find(program, address);
+	const struct unwind_row *row;
+
+	if (walk->chain->end != UNWIND_NO_DATA || !mapping || !mapping->table)
+		return NULL;
+	row = unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
+	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
+}
+
+/* By the row that this gives; NULL: the walk has ended. */
+static inline __attribute__((always_inline)) const struct unwind_row *
+step(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
+{
+	const struct unwind_row *row = find_row(program, last, walk);
+
+	if (program->frame_pointers && (!row || row->type == UNWIND_ROW_UNDEFINED)) {
+		if (walk->bp_known && !walk->bp) {
+			unwind_walk_end(walk, UNWIND_COMPLETE, 0);
+			return NULL;
+		}
+		row = unwind_walk_by_frame_pointer(walk, true);
+	}
+	return unwind_walk_pass(walk, row) ? row : return_from_signal(program, walk);
+}
+
+static void take_bx(struct unwind_walk *walk)
+{
+	walk->bx_known = unwind_walk_general(walk, UNWIND_BX, &walk->bx);
+}
+
+/* The caller's BX, where ROW has led from a frame with BP, or without. */
+static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint64_t bp, bool bp_known)
+{
+	if (walk->others) /* a signal's frame had it */
+		return take_bx(walk);
+	switch (row->bx_base) {
+	case UNWIND_BX_SAME:
+		break;
+	case UNWIND_BX_AT_PREV_SP:
+		walk->bx_known = unwind_walk_peek(walk, walk->sp + row->bx_offset, &walk->bx);
+		break;
+	case UNWIND_BX_AT_BP:
+		walk->bx_known = bp_known && unwind_walk_peek(walk, bp + row->bx_offset, &walk->bx);
+		break;
+	default:
+		walk->bx_known = false;
+	}
+}
+
+/* The same chain, with each frame's BX: that takes time, and few chains want it. */
+static __attribute__((noinline)) void
+run_with_bx(const struct unwind_program *program, const struct unwind_registers *registers,
+	    const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)
+{
+	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
+	const struct unwind_mapping *last = NULL;
+
+	take_bx(&walk);
+	while (unwind_walk_add_frame(&walk)) {
+		uint64_t bp = walk.bp;
+		bool bp_known = walk.bp_known;
+		const struct unwind_row *row = step(program, &last, &walk);
+
+		if (!row)
+			return;
+		pass_bx(&walk, row, bp, bp_known);
+	}
+}
+
+void unwind_run_user(const struct unwind_program *program, const struct unwind_registers *registers,
+		     const struct unwind_stack *stacks, size_t stack_count,
+		     struct unwind_chain *chain)
+{
+	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
+	const struct unwind_mapping *last = NULL;
+
+	while (unwind_walk_add_frame(&walk) && step(program, &last, &walk))
+		;
+	if (walk.bx_wanted)
+		run_with_bx(program, registers, stacks, stack_count, chain);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A direct call leads to its target, and on from there by jumps (tail calls), which are followed until all
+ * are known or there are too many, which is taken to lead anywhere.
+ *
+ * Encoded: the number of functions, calls, jumps and ranges, u32 each; then they, as they are in memory.
+ */
+#include "unwind/table/calls.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+#define MAX_ITEMS ((uint32_t)8 << 20) /* of each kind */
+#define MAX_FOLLOWED 512  /* functions, from one call on: that of system calls has 370 */
+#define MAX_JUMPS 16384   /* that are looked at for one answer, or it is taken to lead anywhere, too */
+#define SEEN_SLOTS 1024   /* a power of two, and more than MAX_FOLLOWED */
+#define KEPT_ANSWERS 4096 /* a power of two */
+
+struct answer {
+	uint32_t from, to; /* a number, a function's start; 0 and 0: none is kept here */
+	bool reaches;
+};
+
+struct unwind_calls {
+	struct unwind_calls_source of; /* arrays of its own */
+	struct answer *answers;        /* by can_reach(): the same are asked for again and again */
+};
+
+void unwind_calls_destroy(struct unwind_calls *calls)
+{
+	if (!calls)
+		return;
+	free((void *)calls->of.functions);
+	free((void *)calls->of.calls);
+	free((void *)calls->of.jumps);
+	free((void *)calls->of.ranges);
+	free(calls->answers);
+	free(calls);
+}
+
+/*
+ * How many items, of BYTES each, whose first field is below KEY; or, UP_TO, at KEY as well. The first field
+ * is what they are sorted by.
+ */
+static size_t count_below(const void *items, size_t count, size_t bytes, uint32_t key, bool up_to)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t first;
+
+		memcpy(&first, (const uint8_t *)items + middle * bytes, sizeof(first));
+		if (first < key || (up_to && first == key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#define COUNT_BELOW(items, count, key) count_below(items, count, sizeof(*(items)), key, false)
+#define COUNT_UP_TO(items, count, key) count_below(items, count, sizeof(*(items)), key, true)
+
+/* NULL: not known. */
+static const struct unwind_function *function_at(const struct unwind_calls *calls, uint64_t ip)
+{
+	size_t place;
+
+	if (ip < UNWIND_CODE_START)
+		return NULL;
+	place = COUNT_UP_TO(calls->of.functions, calls->of.function_count, (uint32_t)ip);
+	return place ? &calls->of.functions[place - 1] : NULL;
+}
+
+static bool is_known(const struct unwind_calls *calls, uint64_t address)
+{
+	size_t place = COUNT_UP_TO(calls->of.ranges, calls->of.range_count, (uint32_t)address);
+
+	return place && (uint32_t)address < calls->of.ranges[place - 1].end;
+}
+
+/* A set of numbers; 0 is none. */
+struct seen {
+	uint32_t slots[SEEN_SLOTS];
+	uint32_t items[MAX_FOLLOWED];
+	size_t count;
+};
+
+static size_t slot_of(uint64_t number, size_t slots)
+{
+	return hash_u64(number) & (slots - 1);
+}
+
+/* False: it is full. */
+static bool see(struct seen *seen, uint32_t number)
+{
+	size_t slot = slot_of(number, SEEN_SLOTS);
+
+	while (seen->slots[slot] && seen->slots[slot] != number)
+		slot = (slot + 1) & (SEEN_SLOTS - 1);
+	if (seen->slots[slot] == number)
+		return true;
+	if (seen->count == MAX_FOLLOWED)
+		return false;
+	seen->slots[slot] = seen->items[seen->count++] = number;
+	return true;
+}
+
+static bool is_any(uint32_t number, const struct unwind_function *callee)
+{
+	return number == UNWIND_ANY_FUNCTION ||
+	       (number == UNWIND_ANY_TARGET && callee->flags & UNWIND_FUNCTION_TARGET);
+}
+
+/* Whether function FROM is, or can go on in, CALLEE. */
+static bool follow(const struct unwind_calls *calls, uint32_t from,
+		   const struct unwind_function *callee)
+{
+	struct seen seen = { 0 };
+	size_t left = MAX_JUMPS;
+
+	see(&seen, from);
+	for (size_t i = 0; i < seen.count; i++) {
+		uint32_t at = seen.items[i];
+		size_t jump = COUNT_BELOW(calls->of.jumps, calls->of.jump_count, at);
+
+		if (at == callee->number)
+			return true;
+		for (; jump < calls->of.jump_count && calls->of.jumps[jump].from == at; jump++) {
+			uint32_t next = calls->of.jumps[jump].to;
+
+			if (!left-- || is_any(next, callee))
+				return true;
+			if (next != UNWIND_ANY_TARGET && !see(&seen, next))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool can_reach(const struct unwind_calls *calls, uint32_t from,
+		      const struct unwind_function *callee)
+{
+	size_t slot = slot_of((uint64_t)from << 32 | callee->start, KEPT_ANSWERS);
+	struct answer *answer = &calls->answers[slot];
+
+	if (from == callee->number)
+		return true;
+	if (answer->from != from || answer->to != callee->start)
+		*answer = (struct answer){ from, callee->start, follow(calls, from, callee) };
+	return answer->reaches;
+}
+
+enum unwind_calls_answer unwind_calls_lead(const struct unwind_calls *calls, uint64_t behind,
+					   uint64_t ip)
+{
+	const struct unwind_function *callee = function_at(calls, ip);
+	const struct unwind_call *call;
+	size_t place;
+
+	if (behind < UNWIND_CODE_START)
+		return UNWIND_CALLS_NO;
+	place = COUNT_BELOW(calls->of.calls, calls->of.call_count, (uint32_t)behind);
+	call = place < calls->of.call_count ? &calls->of.calls[place] : NULL;
+	if (!call || call->behind != (uint32_t)behind)
+		return is_known(calls, behind - 1) ? UNWIND_CALLS_NO : UNWIND_CALLS_UNKNOWN;
+	if (!callee || !is_known(calls, ip) || is_any(call->callee, callee) ||
+	    (call->callee != UNWIND_ANY_TARGET && can_reach(calls, call->callee, callee)))
+		return UNWIND_CALLS_YES;
+	return UNWIND_CALLS_NO;
+}
+
+bool unwind_calls_elsewhere(const struct unwind_calls *calls, uint64_t ip)
+{
+	const struct unwind_function *function = function_at(calls, ip);
+
+	return !function || (function->flags & UNWIND_FUNCTION_ELSEWHERE) || !is_known(calls, ip);
+}
+
+#define APPEND(out, items, count) buffer_append(out, items, (count) * sizeof(*(items)))
+
+void unwind_calls_encode(const struct unwind_calls_source *source, struct buffer *out)
+{
+	buffer_append_u32(out, source->function_count);
+	buffer_append_u32(out, source->call_count);
+	buffer_append_u32(out, source->jump_count);
+	buffer_append_u32(out, source->range_count);
+	APPEND(out, source->functions, source->function_count);
+	APPEND(out, source->calls, source->call_count);
+	APPEND(out, source->jumps, source->jump_count);
+	APPEND(out, source->ranges, source->range_count);
+}
+
+/* NULL: they are not there, or not sorted; STRICTLY: no two are the same. */
+static void *take(struct cursor *cursor, size_t count, size_t bytes, bool strictly)
+{
+	const uint8_t *data = count <= MAX_ITEMS ? cursor_bytes(cursor, count * bytes) : NULL;
+	uint32_t last = 0;
+	uint8_t *copy;
+
+	if (!data)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t first;
+
+		memcpy(&first, data + i * bytes, sizeof(first));
+		if (i && (first < last || (strictly && first == last)))
+			return NULL;
+		last = first;
+	}
+	copy = memory_calloc(count + 1, bytes);
+	memcpy(copy, data, count * bytes);
+	return copy;
+}
+
+struct error *unwind_calls_decode(const void *data, size_t size, struct unwind_calls **ret)
+{
+	_cleanup_unwind_calls_ struct unwind_calls *calls = memory_calloc(1, sizeof(*calls));
+	struct unwind_calls_source *of = &calls->of;
+	struct cursor cursor = cursor_make(data, size, false);
+
+	of->function_count = cursor_u32(&cursor);
+	of->call_count = cursor_u32(&cursor);
+	of->jump_count = cursor_u32(&cursor);
+	of->range_count = cursor_u32(&cursor);
+	of->functions = take(&cursor, of->function_count, sizeof(*of->functions), true);
+	of->calls = take(&cursor, of->call_count, sizeof(*of->calls), true);
+	of->jumps = take(&cursor, of->jump_count, sizeof(*of->jumps), false);
+	of->ranges = take(&cursor, of->range_count, sizeof(*of->ranges), true);
+	calls->answers = memory_calloc(KEPT_ANSWERS, sizeof(*calls->answers));
+	if (!of->functions || !of->calls || !of->jumps || !of->ranges || cursor_left(&cursor))
+		return error_create(ERROR_BAD_DATA, "a malformed list of a kernel's calls");
+	*ret = take_pointer(calls);
+	return NULL;
+}

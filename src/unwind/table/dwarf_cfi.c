@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The records are gone through once; their functions are sorted by address, as linkers sort them for
+ * .eh_frame_hdr, and each makes its rows. Where functions overlap the one that starts later has its
+ * code, as for those who search that table.
+ *
+ * Records do not overlap and each byte of them is run at most once, but for a CIE's, which make the
+ * first state of its functions once: time and memory are bounded by the section's size.
+ */
+#include "unwind/table/dwarf_cfi.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/sort.h"
+#include "base/vector.h"
+
+struct cie {
+	bool valid;
+	struct cfi_cie cie;
+	struct cfi_state initial;
+};
+
+struct function {
+	struct cfi_fde fde;
+	uint32_t cie; /* its index */
+};
+
+struct build {
+	const struct cfi_section *section;
+	VECTOR(struct cie) cies;
+	struct map cie_numbers; /* offset in the section -> index */
+	VECTOR(struct function) functions;
+	/* Of the code that is worked on: */
+	const struct dwarf_code *code;
+	uint64_t end; /* of the function's code */
+	VECTOR(uint32_t) ips;
+	VECTOR(struct unwind_row) rows;
+};
+
+static const struct cie *find_cie(struct build *build, size_t offset, uint32_t *ret_number)
+{
+	struct cfi_record record;
+	struct cie cie = { 0 };
+	bool added;
+	uint64_t *number = map_insert(&build->cie_numbers, offset, &added);
+
+	if (added) {
+		*number = build->cies.count;
+		cie.valid = cfi_next(build->section, &offset, &record) && record.is_cie &&
+			    cfi_read_cie(build->section, &record, &cie.cie) &&
+			    cfi_initial_state(build->section, &cie.cie, &cie.initial);
+		vector_append(&build->cies, cie);
+	}
+	*ret_number = *number;
+	return &build->cies.items[*number];
+}
+
+static void add_function(struct build *build, const struct cfi_record *record)
+{
+	struct function function;
+	const struct cie *cie = find_cie(build, record->cie_offset, &function.cie);
+
+	if (cie->valid && cfi_read_fde(build->section, record, &cie->cie, &function.fde))
+		vector_append(&build->functions, function);
+}
+
+/* Behind what is not there, or malformed; *NEXT goes on in the section's list of records. */
+static bool skip_hole(const struct cfi_section *section, size_t *next, size_t *offset)
+{
+	while (*next < section->record_count && section->records[*next] <= *offset)
+		++*next;
+	if (*next == section->record_count)
+		return false;
+	*offset = section->records[*next];
+	return true;
+}
+
+static void add_functions(struct build *build)
+{
+	size_t offset = 0, next = 0;
+
+	while (build->functions.count < DWARF_MAX_FUNCTIONS) {
+		struct cfi_record record;
+
+		if (cfi_next(build->section, &offset, &record)) {
+			if (!record.is_cie)
+				add_function(build, &record);
+		} else if (!skip_hole(build->section, &next, &offset)) {
+			return;
+		}
+	}
+}
+
+/* Of functions that begin at one place the last counts. */
+static void sort_functions(struct build *build)
+{
+	size_t count = build->functions.count;
+	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));
+	struct function *sorted = memory_calloc(count, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){ build->functions.items[i].fde.start, i };
+	sort_keys(keys, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = build->functions.items[keys[i].index];
+	free(build->functions.items);
+	build->functions.items = sorted;
+	build->functions.capacity = count;
+}
+
+static void append_row(struct build *build, uint64_t address, const struct unwind_row *row)
+{
+	vector_append(&build->ips, address - build->code->address);
+	vector_append(&build->rows, *row);
+}
+
+static void add_row(void *context, uint64_t address, const struct unwind_row *row)
+{
+	struct build *build = context;
+
+	if (address < build->end)
+		append_row(build, address, row);
+}
+
+/* The functions whose code starts in build->code, from FIRST on. */
+static void make_rows(struct build *build, size_t first)
+{
+	static const struct unwind_row undefined = { .type = UNWIND_ROW_UNDEFINED };
+	uint64_t code_end = build->code->address + build->code->bytes;
+
+	for (size_t i = first; i < build->functions.count; i++) {
+		const struct function *function = &build->functions.items[i];
+		const struct cie *cie = &build->cies.items[function->cie];
+		uint64_t next = code_end;
+
+		if (function->fde.start >= code_end)
+			break;
+		if (i + 1 < build->functions.count && function[1].fde.start < next)
+			next = function[1].fde.start;
+		build->end = function->fde.end < next ? function->fde.end : next;
+		cfi_make_rows(build->section, &cie->cie, &cie->initial, &function->fde, add_row,
+			      build);
+		if (build->end < next)
+			append_row(build, build->end, &undefined);
+	}
+}
+
+static size_t first_in(const struct build *build, uint64_t address)
+{
+	size_t low = 0, high = build->functions.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (build->functions.items[middle].fde.start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool add_code(struct build *build, struct unwind_table *table, const struct dwarf_code *code)
+{
+	struct unwind_rows rows = { .start = GVA(code->offset),
+				    .end = GVA(code->offset + code->bytes) };
+
+	if (code->bytes > UINT32_MAX || code->address > UINT64_MAX - code->bytes ||
+	    code->offset > UINT64_MAX - code->bytes)
+		return false;
+	build->code = code;
+	build->ips.count = build->rows.count = 0;
+	make_rows(build, first_in(build, code->address));
+	rows.ips = build->ips.items;
+	rows.rows = build->rows.items;
+	rows.count = build->rows.count;
+	return unwind_table_add_rows(table, &rows);
+}
+
+bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *section,
+		       const struct dwarf_code *code, size_t code_count)
+{
+	struct build build = { .section = section };
+	bool any = false;
+
+	if (section->bytes > DWARF_MAX_SECTION_BYTES)
+		return false;
+	if (section->bits32)
+		unwind_table_set_bits32(table);
+	map_init(&build.cie_numbers);
+	add_functions(&build);
+	sort_functions(&build);
+	for (size_t i = 0; i < code_count; i++)
+		any |= add_code(&build, table, &code[i]);
+	map_deinit(&build.cie_numbers);
+	vector_deinit(&build.cies);
+	vector_deinit(&build.functions);
+	vector_deinit(&build.ips);
+	vector_deinit(&build.rows);
+	return any;
+}

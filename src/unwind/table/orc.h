@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ORC, the unwind data of x86-64 Linux kernels: rows that say, from an address on, how to find the
+ * caller's registers. Its forms since 4.14, made into one.
+ */
+#ifndef UNWIND_TABLE_ORC_H
+#define UNWIND_TABLE_ORC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guest/kernel/guest_btf.h"
+#include "unwind/table/row.h"
+
+#define ORC_ENTRY_BYTES 6
+#define ORC_IP_BYTES 4 /* an offset from its own place */
+
+enum orc_form {
+	ORC_FORM_END,        /* 4.14: types from 0 on; since 4.18 a bit for ends of stacks */
+	ORC_FORM_SIGNAL_END, /* 6.3: `signal` in front of that bit */
+	ORC_FORM_SIGNAL,     /* 6.4: ends are types of their own */
+	ORC_FORM_RENUMBERED, /* seen in 7.2: the same with other numbers for registers */
+	ORC_FORMS,
+};
+
+/*
+ * The form of a whole kernel's COUNT entries, by the kernel's types and by the entries themselves; BTF
+ * may be NULL. False: they are valid in none, or in several.
+ */
+bool orc_find_form(const struct guest_btf *btf, const uint8_t *entries, size_t count,
+		   enum orc_form *ret);
+/* False: no kernel has such an entry. */
+bool orc_decode(enum orc_form form, const uint8_t *entry, struct unwind_row *ret);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One frame after another, as unwind_next_frame() does (arch/x86/kernel/unwind_orc.c): the row of the
+ * instruction gives the caller's SP, below which is the return address, or where a struct pt_regs is;
+ * and the caller's BP.
+ *
+ * Code that has no rows but lies where the kernel's code does was made at run time (BPF programs,
+ * trampolines). It is taken to keep a frame pointer, as the kernel takes it (orc_fp_entry); that frame's
+ * caller and all behind it are marked as guessed. A kernel that has no rows at all, but was built with
+ * frame pointers, is walked by these (arch/x86/kernel/unwind_frame.c).
+ */
+#include "unwind/walk/unwind.h"
+
+#include "unwind/table/calls.h"
+#include "unwind/walk/walk.h"
+
+#define FRED_PADDING 16 /* TOP_OF_KERNEL_STACK_PADDING of kernels with CONFIG_X86_FRED */
+
+/* Where a stack's first registers are: of user code, or of a kernel thread, where they mean nothing. */
+static bool is_top(const struct unwind_walk *walk, uint64_t regs)
+{
+	for (size_t i = 0; i < walk->stack_count; i++) {
+		uint64_t below = walk->stacks[i].end.value - regs;
+
+		if (below == UNWIND_PT_REGS_BYTES || below == UNWIND_PT_REGS_BYTES + FRED_PADDING)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A kernel that keeps frame pointers. Entry code has none: it leaves the address of its registers
+ * there, plus 1 (ENCODE_FRAME_POINTER), or anything at a system call, whose registers are at SP.
+ */
+static const struct unwind_row *follow_frame_pointer(struct unwind_walk *walk)
+{
+	static const struct unwind_row top = { .type = UNWIND_ROW_END };
+	static const struct unwind_row encoded = {
+		.type = UNWIND_ROW_REGS, .sp_base = UNWIND_BASE_BP, .sp_offset = -1, .signal = true
+	};
+
+	if (is_top(walk, walk->sp))
+		return &top;
+	if (walk->bp & 1)
+		return is_top(walk, walk->bp - 1) ? &top : &encoded;
+	/* What was interrupted may not have made its frame yet: its caller would be missed. */
+	return unwind_walk_by_frame_pointer(walk, walk->signal);
+}
+
+static const struct unwind_row *find_row(const struct unwind_table *table, struct unwind_walk *walk)
+{
+	/* A call through a NULL pointer: null_orc_entry. */
+	static const struct unwind_row null_call = {
+		.type = UNWIND_ROW_CALL,
+		.sp_base = UNWIND_BASE_SP,
+		.sp_offset = UNWIND_WORD,
+	};
+	/* In front of a return address is its call, whose row it is. */
+	const struct unwind_row *row = unwind_table_find(table, walk->ip - !walk->signal);
+
+	if (row)
+		return row;
+	if (!walk->ip && walk->signal)
+		return &null_call;
+	if (walk->ip < UNWIND_CODE_START)
+		return NULL;
+	if (unwind_table_expects_frame_pointers(table))
+		return follow_frame_pointer(walk);
+	return unwind_walk_by_frame_pointer(walk, true);
+}
+
+bool unwind_walk_step(const struct unwind_table *table, struct unwind_walk *walk)
+{
+	if (!unwind_walk_pass(walk, find_row(table, walk)))
+		return false;
+	if (unwind_table_is_trampoline(table, walk->ip))
+		return unwind_walk_end(walk, UNWIND_REPLACED, walk->ip);
+	if (walk->ip < UNWIND_CODE_START && (walk->ip || !walk->signal))
+		return unwind_walk_end(walk, UNWIND_NO_DATA, walk->ip);
+	return true;
+}
+
+void unwind_run(const struct unwind_table *table, const struct unwind_registers *registers,
+		const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)
+{
+	struct unwind_walk walk = unwind_walk_begin(registers, stacks, stack_count, chain);
+
+	while (unwind_walk_add_frame(&walk) && unwind_walk_step(table, &walk))
+		;
+}

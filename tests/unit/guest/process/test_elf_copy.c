@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ELF files with holes. The files are those of the ELF fuzzer's corpus; what is expected of them
+ * is what readelf says: so64 and so32 have .symtab and .dynsym, `stripped` is so64 without the former.
+ */
+#include "test.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "guest/process/elf_copy.h"
+#include "symbol/elf_file.h"
+
+#define CORPUS "tests/fuzz/corpus/elf/"
+
+/* A file of which [hole, hole_end) is not in memory. */
+struct holed {
+	uint8_t *data;
+	size_t bytes;
+	uint64_t hole, hole_end;
+};
+
+static bool read_holed(void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct holed *file = context;
+
+	assert_true(offset <= file->bytes && size <= file->bytes - offset);
+	if (offset < file->hole_end && offset + size > file->hole)
+		return false;
+	memcpy(data, file->data + offset, size);
+	return true;
+}
+
+static struct holed load(const char *path)
+{
+	struct mapped_file file;
+	struct holed ret;
+
+	assert_no_error(file_map(path, &file));
+	ret = (struct holed){ memory_dup(file.data, file.size), file.size, 0, 0 };
+	file_unmap(&file);
+	return ret;
+}
+
+static struct guest_elf_source source_of(struct holed *file)
+{
+	return (struct guest_elf_source){ read_holed, file, file->bytes };
+}
+
+static struct error *symbols_of(struct holed *file, uint64_t hole, uint64_t hole_bytes,
+				struct symbol_table **ret)
+{
+	struct guest_elf_source source = source_of(file);
+
+	file->hole = hole;
+	file->hole_end = hole + hole_bytes;
+	return guest_elf_symbols(&source, ret);
+}
+
+static const char *name_at(const struct symbol_table *table, uint64_t offset)
+{
+	const struct symbol *symbol = symbol_table_find(table, offset);
+
+	return symbol ? symbol_name(table, symbol) : "";
+}
+
+/* All symbols of a file that is whole are those that its reader finds by itself. */
+static void whole_files(void **state)
+{
+	static const char *const paths[] = { CORPUS "so64", CORPUS "so32", CORPUS "stripped",
+					     CORPUS "ibt" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
+		_cleanup_symbol_table_ struct symbol_table *table = NULL, *wanted = NULL;
+		_cleanup_elf_file_ struct elf_file *whole = NULL;
+		_cleanup_buffer_ struct buffer bytes, wanted_bytes;
+		struct holed file = load(paths[i]);
+		struct guest_elf_source source = source_of(&file);
+		struct guest_build_id id = guest_elf_build_id(&source);
+
+		buffer_init(&bytes, 1 << 20);
+		buffer_init(&wanted_bytes, 1 << 20);
+		assert_no_error(elf_file_open(paths[i], &whole));
+		assert_no_error(elf_file_add_offsets(whole, whole, builder));
+		assert_no_error(elf_file_add_plt(whole, builder));
+		wanted = symbol_builder_finish(take_pointer(builder));
+		assert_no_error(guest_elf_symbols(&source, &table));
+		symbol_table_encode(table, &bytes);
+		symbol_table_encode(wanted, &wanted_bytes);
+		assert_int_equal(bytes.size, wanted_bytes.size);
+		assert_memory_equal(bytes.data, wanted_bytes.data, bytes.size);
+		assert_int_equal(id.bytes, 20);
+		assert_memory_equal(id.data, elf_file_build_id(whole)->data, 20);
+		free(file.data);
+	}
+}
+
+static void build_ids_need_only_the_start(void **state)
+{
+	static const uint8_t so64_id[] = { 0x0d, 0x05, 0x13, 0x51 };
+	struct holed file = load(CORPUS "so64");
+	struct guest_elf_source source = source_of(&file);
+	struct guest_build_id id;
+
+	(void)state;
+	file.hole = 0x1ec; /* behind the note */
+	file.hole_end = file.bytes;
+	id = guest_elf_build_id(&source);
+	assert_int_equal(id.bytes, 20);
+	assert_memory_equal(id.data, so64_id, sizeof(so64_id));
+	file.hole = 0x1eb;
+	assert_int_equal(guest_elf_build_id(&source).bytes, 0);
+	file.hole = 0;
+	assert_int_equal(guest_elf_build_id(&source).bytes, 0);
+	file.hole = file.hole_end = 0;
+	file.data[1] = 'e';
+	assert_int_equal(guest_elf_build_id(&source).bytes, 0);
+	free(file.data);
+}
+
+static void missing_tables_are_left_out(void **state)
+{
+	struct holed file = load(CORPUS "so64");
+	static const uint64_t holes[] = { 0x1048, 0x11b0 + 0x80 }; /* of .symtab, .strtab */
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_symbol_table_ struct symbol_table *table = NULL;
+
+		assert_no_error(symbols_of(&file, holes[i], 1, &table));
+		assert_string_equal(name_at(table, 0x3cf), "entry");
+		assert_string_equal(name_at(table, 0x3c0), "label"); /* its section is known */
+		assert_string_equal(name_at(table, 0x3a0), "imported@plt");
+	}
+	free(file.data);
+}
+
+/* Names and addresses as `readelf --dyn-syms` has them. */
+static void check_dynamic(const struct symbol_table *table, bool wide)
+{
+	assert_int_equal(symbol_table_count(table), 4);
+	assert_string_equal(name_at(table, wide ? 0x3c6 : 0x296), "_Z3foov");
+	assert_string_equal(name_at(table, wide ? 0x3cc : 0x29c), "weak_one");
+	assert_string_equal(name_at(table, wide ? 0x3cf : 0x2a1), "entry");
+	assert_string_equal(name_at(table, wide ? 0x3fd : 0x2de), "entry");
+	assert_string_equal(name_at(table, wide ? 0x3fe : 0x2df), "");
+	assert_string_equal(name_at(table, wide ? 0x1018 : 0x100c), "data_object");
+}
+
+static void without_section_headers(void **state)
+{
+	static const char *const paths[] = { CORPUS "so64", CORPUS "so32", CORPUS "stripped" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		_cleanup_symbol_table_ struct symbol_table *table = NULL;
+		struct holed file = load(paths[i]);
+
+		assert_no_error(symbols_of(&file, file.bytes - 1, 1, &table));
+		check_dynamic(table, i != 1);
+		free(file.data);
+	}
+}
+
+/* A file that says it has none, as one of which sstrip cut them off. */
+static void with_no_section_headers(void **state)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	struct holed file = load(CORPUS "so64");
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
+
+	(void)state;
+	header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
+	assert_no_error(symbols_of(&file, 0, 0, &table));
+	check_dynamic(table, true);
+	free(file.data);
+}
+
+/* DT_HASH: one bucket and as many chain entries as there are symbols. */
+static void counted_by_the_old_hash(void **state)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = NULL;
+	struct holed file = load(CORPUS "so64");
+	Elf64_Dyn *entry = (Elf64_Dyn *)(file.data + 0xef8);
+
+	(void)state;
+	while (entry->d_tag != DT_GNU_HASH)
+		entry++;
+	entry->d_tag = DT_HASH;
+	memcpy(file.data + 0x1f0, (uint32_t[]){ 1, 8 }, 8);
+	assert_no_error(symbols_of(&file, file.bytes - 1, 1, &table));
+	check_dynamic(table, true);
+	free(file.data);
+}
+
+static void assert_not_in_memory(struct error *error)
+{
+	assert_non_null(error);
+	assert_int_equal(error_code(error), ERROR_NOT_FOUND);
+	assert_non_null(strstr(error_message(error), "not in memory"));
+	error_destroy(error);
+}
+
+static void missing_pages_are_said(void **state)
+{
+	struct holed file = load(CORPUS "so64");
+	/* The header; the dynamic section, symbols, names, hash, each without section headers. */
+	static const uint64_t holes[] = { 0, 0xf00, 0x2e0, 0x32d, 0x228 };
+	struct symbol_table *table;
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
+
+	(void)state;
+	header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
+	for (size_t i = 0; i < sizeof(holes) / sizeof(*holes); i++)
+		assert_not_in_memory(symbols_of(&file, holes[i], 1, &table));
+	free(file.data);
+}
+
+static void files_without_symbols(void **state)
+{
+	struct holed file = load(CORPUS "so64");
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
+	struct symbol_table *table;
+
+	(void)state;
+	header->e_shoff = header->e_shnum = header->e_shstrndx = header->e_phnum = 0;
+	assert_error(symbols_of(&file, 0, 0, &table), ERROR_NOT_FOUND);
+	file.bytes = 16;
+	assert_error(symbols_of(&file, 0, 0, &table), ERROR_NOT_FOUND);
+	file.bytes = 0;
+	assert_error(symbols_of(&file, 0, 0, &table), ERROR_NOT_FOUND);
+	free(file.data);
+}
+
+/* A chain of the hash table that never ends costs no more than a file may. */
+struct endless {
+	const uint8_t *start;
+	size_t start_bytes;
+	uint64_t read;
+};
+
+static bool read_endless(void *context, uint64_t offset, void *data, size_t size)
+{
+	struct endless *file = context;
+
+	memset(data, 0, size);
+	file->read += size;
+	if (offset < file->start_bytes)
+		memcpy(data, file->start + offset,
+		       size < file->start_bytes - offset ? size : file->start_bytes - offset);
+	return true;
+}
+
+static void hostile_sizes_are_bounded(void **state)
+{
+	struct holed file = load(CORPUS "so64");
+	struct endless endless = { file.data, 0x1060, 0 };
+	struct guest_elf_source source = { read_endless, &endless, 128 << 20 };
+	Elf64_Dyn *entry = (Elf64_Dyn *)(file.data + 0xef8);
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
+	struct symbol_table *table;
+
+	(void)state;
+	header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
+	/* One bucket, whose chain begins with symbol 1, and words that are all even from there on. */
+	memcpy(file.data + 0x1048, (uint32_t[]){ 1, 1, 0, 0, 1, 0 }, 24);
+	while (entry->d_tag != DT_GNU_HASH)
+		entry++;
+	entry->d_un.d_ptr = 0x1048;
+	((Elf64_Phdr *)(file.data + header->e_phoff))->p_filesz = 128 << 20;
+	assert_error(guest_elf_symbols(&source, &table), ERROR_NOT_FOUND);
+	assert_true(endless.read <= 16 << 20);
+	/* Section headers that are larger than what is read of a file. */
+	header->e_shoff = 0x1000;
+	header->e_shnum = 0xfeff;
+	header->e_shstrndx = 1;
+	endless.read = 0;
+	assert_error(guest_elf_symbols(&source, &table), ERROR_NOT_FOUND);
+	assert_true(endless.read <= 16 << 20);
+	source.bytes = UINT64_MAX;
+	assert_error(guest_elf_symbols(&source, &table), ERROR_NOT_FOUND);
+	free(file.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_files),
+		cmocka_unit_test(build_ids_need_only_the_start),
+		cmocka_unit_test(missing_tables_are_left_out),
+		cmocka_unit_test(without_section_headers),
+		cmocka_unit_test(with_no_section_headers),
+		cmocka_unit_test(counted_by_the_old_hash),
+		cmocka_unit_test(missing_pages_are_said),
+		cmocka_unit_test(files_without_symbols),
+		cmocka_unit_test(hostile_sizes_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

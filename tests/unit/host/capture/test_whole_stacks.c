@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which kernel stacks a sampler copies whole where SP is not known, by the words of a guest's memory that say
+ * whose stack is in use: none where it is not certain, as while the kernel switches tasks.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "test.h"
+
+#define MEMORY_BYTES (1 << 20)
+
+static uint8_t memory[MEMORY_BYTES]; /* the guest's, from gpa 0 on; hva is gpa + 1 page */
+
+struct sampler_vm;
+static bool read_hva(struct sampler_vm *vm, uint64_t hva, void *data, uint32_t size);
+
+static bool knows_sp_and_cr3(void)
+{
+	return false;
+}
+
+static bool copies_whole_stacks(void)
+{
+	return true;
+}
+
+static uint32_t max_user_bytes(struct sampler_vm *vm)
+{
+	(void)vm;
+	return 0;
+}
+
+#define __noinline static
+#include "bpf/stacks_in_use.h"
+
+#define HVA_BASE PAGE_BYTES
+#define KERNEL 0xffffc90000000000ULL /* maps all memory, by one page of 1 GiB */
+#define TABLES 0x1000
+#define GS_BASE (KERNEL + 0x10000)
+#define TASK (KERNEL + 0x20000)
+#define NEXT_TASK (KERNEL + 0x21000)
+#define TASK_STACK (KERNEL + 0x40000)
+#define IRQ_STACK (KERNEL + 0x50000)
+#define STACK_BYTES 0x4000
+enum { IRQ_END = 0x10, RUN_QUEUE_TASK = 0x18, PREEMPT = 0x20, IRQ_USE = 0x24, STACK = 0x30 };
+
+static struct sampler_vm vm;
+static struct sampler_thread thread;
+static struct scratch scratch;
+static struct sampler_record record;
+
+static bool read_hva(struct sampler_vm *of, uint64_t hva, void *data, uint32_t size)
+{
+	(void)of;
+	if (hva < HVA_BASE || hva - HVA_BASE > MEMORY_BYTES - size)
+		return false;
+	memcpy(data, memory + (hva - HVA_BASE), size);
+	return true;
+}
+
+static void put(uint64_t gva, uint64_t value, size_t bytes)
+{
+	memcpy(memory + (gva - KERNEL), &value, bytes);
+}
+
+static void begin(void)
+{
+	memset(memory, 0, sizeof(memory));
+	put(KERNEL + TABLES + 8 * (KERNEL >> 39 & 511), (TABLES + 0x1000) | PAGE_PRESENT, 8);
+	put(KERNEL + TABLES + 0x1000, PAGE_LARGE | PAGE_PRESENT, 8);
+	vm = (struct sampler_vm){ .version = 1,
+				  .page_tables = TABLES,
+				  .levels = 4,
+				  .slot_count = 1,
+				  .task_stack = STACK,
+				  .stack_bytes = STACK_BYTES,
+				  .irq_stack_offset = IRQ_END,
+				  .run_queue_task_offset = RUN_QUEUE_TASK,
+				  .preempt_count_offset = PREEMPT,
+				  .irq_use_offset = IRQ_USE,
+				  .irq_use_bytes = 1,
+				  .slots = { { 0, MEMORY_BYTES, HVA_BASE } },
+				  .version_again = 1 };
+	put(GS_BASE + IRQ_END, IRQ_STACK + STACK_BYTES - 8, 8);
+	put(GS_BASE + RUN_QUEUE_TASK, TASK, 8);
+	put(TASK + STACK, TASK_STACK, 8);
+	put(TASK_STACK + 0x100, 0x1111, 8);
+	put(IRQ_STACK + 0x100, 0x2222, 8);
+}
+
+/* The stack with NUMBER is COPIED from GVA on, whole; 0: nothing is. */
+static void expect(uint32_t number, uint64_t gva, uint64_t at, uint64_t word)
+{
+	const struct sampler_stack *stack = &scratch.stacks.stacks[number];
+	uint64_t found;
+
+	assert_int_equal(stack->bytes, gva ? STACK_BYTES : 0);
+	if (!gva)
+		return;
+	assert_int_equal(stack->gva, gva);
+	assert_int_equal(stack->end, gva + STACK_BYTES);
+	memcpy(&found, scratch.data + at + 0x100, sizeof(found));
+	assert_int_equal(found, word);
+}
+
+static void copy(bool whole)
+{
+	scratch.used = 0;
+	memset(&scratch.stacks, 0, sizeof(scratch.stacks));
+	record = (struct sampler_record){ .flags = SAMPLER_TASK, .task = TASK };
+	copy_stacks(&scratch, &thread, &vm, GS_BASE, &record);
+	assert_int_equal(!!(record.flags & SAMPLER_WHOLE_STACKS), whole);
+	if (!whole)
+		assert_int_equal(scratch.used, 0);
+}
+
+static void test_task_stack(void **state)
+{
+	(void)state;
+	begin();
+	copy(true);
+	expect(0, TASK_STACK, 0, 0x1111);
+	expect(1, 0, 0, 0);
+}
+
+static void test_irq_stack(void **state)
+{
+	(void)state;
+	begin();
+	put(GS_BASE + IRQ_USE, 1, 1);
+	copy(true);
+	expect(0, IRQ_STACK, 0, 0x2222);
+	expect(1, TASK_STACK, STACK_BYTES, 0x1111);
+}
+
+/* Until 5.11 a counter, which is -1 where it is not in use. */
+static void test_counted_use(void **state)
+{
+	(void)state;
+	begin();
+	vm.irq_use_bytes = 4;
+	vm.irq_unused = UINT32_MAX;
+	copy(true);
+	expect(0, IRQ_STACK, 0, 0x2222);
+	put(GS_BASE + IRQ_USE, UINT32_MAX, 4);
+	copy(true);
+	expect(0, TASK_STACK, 0, 0x1111);
+}
+
+static void test_task_switch(void **state)
+{
+	(void)state;
+	begin();
+	put(GS_BASE + RUN_QUEUE_TASK, NEXT_TASK, 8);
+	copy(false);
+}
+
+static void test_nmi(void **state)
+{
+	(void)state;
+	begin();
+	put(GS_BASE + PREEMPT, 0x110001, 4);
+	copy(false);
+	put(GS_BASE + PREEMPT, 0x10101, 4); /* interrupts alone do no harm */
+	copy(true);
+}
+
+static void test_unknown(void **state)
+{
+	(void)state;
+	begin();
+	vm.irq_use_bytes = 0;
+	copy(false);
+	begin();
+	vm.preempt_count_offset = MEMORY_BYTES; /* is in no memory */
+	copy(false);
+	begin();
+	put(TASK + STACK, KERNEL + MEMORY_BYTES - PAGE_BYTES, 8); /* goes on where none is */
+	copy(false);
+	expect(0, 0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_task_stack),  cmocka_unit_test(test_irq_stack),
+		cmocka_unit_test(test_counted_use), cmocka_unit_test(test_task_switch),
+		cmocka_unit_test(test_nmi),         cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Build-ids against what readelf -n says of the same files, and files that have none. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "host/system/build_id.h"
+
+/* readelf's word, in hexadecimal; "" if it names none. */
+static void ask_readelf(const char *path, char *ret, size_t size)
+{
+	_cleanup_free_ char *command =
+		memory_printf("readelf -n %s 2>/dev/null | sed -n 's/.*Build ID: //p'", path);
+	FILE *pipe = popen(command, "r");
+
+	assert_non_null(pipe);
+	if (!fgets(ret, (int)size, pipe))
+		*ret = 0;
+	ret[strcspn(ret, "\n")] = 0;
+	pclose(pipe);
+}
+
+static void format(const struct build_id *id, char *ret, size_t size)
+{
+	*ret = 0;
+	for (size_t i = 0; i < id->size; i++)
+		snprintf(ret + 2 * i, size - 2 * i, "%02x", id->bytes[i]);
+}
+
+static void test_files(void **state)
+{
+	static const char *const paths[] = { "/bin/sh", "/bin/ls", "/usr/bin/python3",
+					     "/lib64/ld-linux-x86-64.so.2" };
+	size_t compared = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		char want[64], got[64];
+		struct build_id id = { .size = 0 };
+
+		ask_readelf(paths[i], want, sizeof(want));
+		if (!*want)
+			continue;
+		assert_true(build_id_of_file(paths[i], &id));
+		format(&id, got, sizeof(got));
+		assert_string_equal(got, want);
+		compared++;
+	}
+	assert_true(compared > 0);
+}
+
+static void test_none(void **state)
+{
+	struct build_id id = { .size = 0 };
+
+	(void)state;
+	assert_false(build_id_of_file("/no/such/file", &id));
+	assert_false(build_id_of_file("/etc/passwd", &id));
+	assert_false(build_id_of_file("/", &id));
+	assert_false(build_id_of_file("/dev/null", &id));
+	assert_int_equal(id.size, 0);
+}
+
+/* Notes as sysfs has them; each malformed in one way. */
+static bool find(const void *notes, size_t size, struct build_id *ret)
+{
+	char path[] = "/tmp/test_build_id_XXXXXX";
+	int fd = mkstemp(path);
+	bool found;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, notes, size), (ssize_t)size);
+	close(fd);
+	found = build_id_of_notes(path, ret);
+	unlink(path);
+	return found;
+}
+
+static void test_notes(void **state)
+{
+	/* an other note of 6 bytes (padded to 8), then the build-id */
+	uint32_t notes[] = { 4, 6, 1, 0x00554e47, 0, 0, 4, 20, 3, 0x00554e47, 1, 2, 3, 4, 5 };
+	uint8_t bytes[sizeof(notes)];
+	struct build_id id = { .size = 0 };
+
+	(void)state;
+	assert_true(find(notes, sizeof(notes), &id));
+	assert_int_equal(id.size, 20);
+	assert_memory_equal(id.bytes, &notes[10], 20);
+	for (size_t size = 0; size < sizeof(notes); size++)
+		assert_false(find(notes, size, &id));
+	notes[1] = 0xfffffff0; /* a length that overflows */
+	assert_false(find(notes, sizeof(notes), &id));
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_false(find(bytes, sizeof(bytes), &id));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_notes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
