@@ -2,8 +2,12 @@
 /* Lines on stderr, by level. Each is one write, so that lines of threads do not mix. */
 #include "base/log.h"
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/utf8.h"
+
+#define MAX_LINE_BYTES ((size_t)1 << 20)
 
 static enum log_level log_level = LOG_NOTE;
 
@@ -17,6 +21,18 @@ bool log_enabled(enum log_level level)
 	return level <= log_level;
 }
 
+/* What a text quotes of a guest, a file or another process must not steer the terminal. */
+static void write_line(const char *prefix, const char *kind, const char *text)
+{
+	_cleanup_buffer_ struct buffer line;
+
+	buffer_init(&line, MAX_LINE_BYTES);
+	buffer_printf(&line, "%s%s", prefix, kind);
+	utf8_append_escaped(&line, text);
+	buffer_append_u8(&line, '\n');
+	fwrite(line.data, 1, line.size, stderr);
+}
+
 static void log_line(enum log_level level, const char *prefix, const char *format, va_list arguments)
 {
 	_cleanup_free_ char *text = NULL;
@@ -25,7 +41,14 @@ static void log_line(enum log_level level, const char *prefix, const char *forma
 		return;
 	text = memory_vprintf(format, arguments);
 	progress_clear_line();
-	fprintf(stderr, "perfvisor: %s%s\n", prefix, text);
+	write_line("perfvisor: ", prefix, text);
+}
+
+void log_error(const struct error *error)
+{
+	write_line("perfvisor: ", "", error_message(error));
+	if (error_hint_text(error))
+		write_line("  hint: ", "", error_hint_text(error));
 }
 
 void log_warning(const char *format, ...)

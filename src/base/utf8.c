@@ -46,33 +46,69 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *ret)
 	return size;
 }
 
-static bool steers_terminal(uint32_t character)
+bool utf8_steers_terminal(uint32_t character)
 {
-	return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x061c ||
 	       character == 0x200e || character == 0x200f || character == 0x2028 ||
 	       character == 0x2029 || (character >= 0x202a && character <= 0x202e) ||
 	       (character >= 0x2066 && character <= 0x2069);
 }
 
-void utf8_printable(const char *text, size_t length, char *ret, size_t size)
+/* The bytes of the first character, or the one that is none; *RET: it may go to a terminal. TEXT is not empty. */
+static size_t next_bytes(const char *text, size_t length, bool *ret)
+{
+	uint32_t character;
+	size_t bytes = utf8_decode(text, length, &character);
+
+	*ret = bytes && !utf8_steers_terminal(character);
+	return bytes ? bytes : 1;
+}
+
+static const char *skip_usual(const char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return text;
+}
+
+void utf8_append_escaped(struct buffer *out, const char *text)
+{
+	const char *from = text, *end = text + strlen(text);
+
+	while ((text = skip_usual(text)) < end) {
+		bool plain;
+		size_t bytes = next_bytes(text, end - text, &plain);
+
+		if (!plain) {
+			buffer_append(out, from, text - from);
+			for (size_t i = 0; i < bytes; i++)
+				buffer_printf(out, "\\x%02x", (uint8_t)text[i]);
+			from = text + bytes;
+		}
+		text += bytes;
+	}
+	buffer_append(out, from, text - from);
+}
+
+const char *utf8_printable(const char *text, size_t length, char *ret, size_t size)
 {
 	size_t put = 0;
 
 	while (length) {
-		uint32_t character;
-		size_t got = utf8_decode(text, length, &character);
-		bool keep = got && !steers_terminal(character);
-		size_t add = keep ? got : 1;
+		bool plain;
+		size_t got = next_bytes(text, length, &plain);
+		size_t add = plain ? got : 1;
 
 		if (put + add >= size)
 			break;
-		memcpy(ret + put, keep ? text : "?", add);
+		memcpy(ret + put, plain ? text : "?", add);
 		put += add;
-		text += got ? got : 1;
-		length -= got ? got : 1;
+		text += got;
+		length -= got;
 	}
 	if (size)
 		ret[put] = 0;
+	return ret;
 }
 
 size_t utf8_count(const char *text)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
+
 /*
  * The length (1 to 4) of the character at the start of TEXT, and the character; 0 if the
  * LENGTH bytes do not start with one: overlong forms, surrogates and what is cut off are none.
@@ -17,11 +19,20 @@
 size_t utf8_decode(const char *text, size_t length, uint32_t *ret);
 
 /*
- * Copies TEXT to RET, which has room for SIZE bytes and is terminated, as far as whole
- * characters fit. Invalid bytes, control characters and those that turn the direction of
- * text become '?': a name must not be able to steer a terminal.
+ * A name must not be able to steer a terminal, nor to look like another one. What could, is a control
+ * character (C0, DEL, C1), a character that turns the direction of text or ends a line, and a byte that is
+ * no character: a terminal may take it for one of its own set.
  */
-void utf8_printable(const char *text, size_t length, char *ret, size_t size);
+bool utf8_steers_terminal(uint32_t character);
+
+/* Appends TEXT with each byte of what steers terminals as \xNN. */
+void utf8_append_escaped(struct buffer *out, const char *text);
+
+/*
+ * Copies TEXT to RET, which has room for SIZE bytes and is terminated, as far as whole
+ * characters fit; what steers terminals becomes '?'. Gives RET.
+ */
+const char *utf8_printable(const char *text, size_t length, char *ret, size_t size);
 
 /* The number of characters in valid TEXT: its width, where none is wide or combining. */
 size_t utf8_count(const char *text);

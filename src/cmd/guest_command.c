@@ -2,6 +2,9 @@
 /* Opening the guest that a user names. */
 #include "cmd/guest_command.h"
 
+#include <string.h>
+
+#include "base/utf8.h"
 #include "host/vm/vm.h"
 
 struct error *guest_command_choose(const struct host_vms *vms, const char *text,
@@ -61,10 +64,5 @@ struct error *guest_command_open(const char *text, struct guest_view **ret)
 
 const char *guest_command_printable(const char *name, char *text, size_t size)
 {
-	size_t used = 0;
-
-	for (; *name && used + 1 < size; name++)
-		text[used++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
-	text[used] = 0;
-	return text;
+	return utf8_printable(name, strlen(name), text, size);
 }

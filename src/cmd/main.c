@@ -6,16 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "cmd/command.h"
 #include "cmd/guest_parser.h"
 #include "host/inspect/cage.h"
-
-static void print_error(const struct error *error)
-{
-	fprintf(stderr, "perfvisor: %s\n", error_message(error));
-	if (error_hint_text(error))
-		fprintf(stderr, "  hint: %s\n", error_hint_text(error));
-}
 
 static int finish(struct error *error, int status)
 {
@@ -24,7 +18,7 @@ static int finish(struct error *error, int status)
 		error = error_system(errno, "could not write the output");
 	if (!error)
 		return status;
-	print_error(error);
+	log_error(error);
 	status = error_code(error) == ERROR_USAGE ? 2 : 1;
 	error_destroy(error);
 	return status;

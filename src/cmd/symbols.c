@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "cmd/command.h"
 #include "cmd/guest_command.h"
 #include "output/json.h"
+
+#define MAX_TEXT_BYTES ((size_t)64 << 20)
 
 struct symbols_config {
 	const char *vm;
@@ -23,13 +26,31 @@ static const struct option_spec symbols_options[] = {
 	{ 0 },
 };
 
-/* The guest chose these names: only what is printable goes to a terminal. */
-static void make_printable(struct buffer *text)
+/* The guest chose these names: what may not go to a terminal is escaped. TEXT is used up. */
+static void print_text(struct buffer *text)
 {
-	for (size_t i = 0; i < text->size; i++)
-		if ((text->data[i] < ' ' && text->data[i] != '\n' && text->data[i] != '\t') ||
-		    text->data[i] == 0x7f)
-			text->data[i] = '?';
+	_cleanup_buffer_ struct buffer line;
+	char *at, *end, *stop;
+
+	buffer_init(&line, MAX_TEXT_BYTES);
+	buffer_append_u8(text, 0);
+	stop = (char *)text->data + text->size - 1;
+	for (at = (char *)text->data; at < stop; at = end + 1) {
+		char separator;
+
+		end = at + strcspn(at, "\n\t");
+		separator = *end;
+		*end = 0;
+		utf8_append_escaped(&line, at);
+		if (separator)
+			buffer_append_u8(&line, separator);
+		else if (end < stop)
+			buffer_append_string(&line, "\\x00");
+		if (separator == '\n' || end == stop) {
+			fwrite(line.data, 1, line.size, stdout);
+			buffer_clear(&line);
+		}
+	}
 }
 
 /* "ADDRESS TYPE NAME\t[MODULE]" */
@@ -101,7 +122,7 @@ static struct error *print_symbols(const struct symbols_config *config, struct g
 	_cleanup_buffer_ struct buffer text;
 	struct error *error;
 
-	buffer_init(&text, (size_t)64 << 20);
+	buffer_init(&text, MAX_TEXT_BYTES);
 	error = config->modules ? guest_view_modules(view, &text)
 				: guest_view_kallsyms(view, &text);
 	if (error)
@@ -110,8 +131,7 @@ static struct error *print_symbols(const struct symbols_config *config, struct g
 		print_json(&text, config->modules);
 		return NULL;
 	}
-	make_printable(&text);
-	fwrite(text.data, 1, text.size, stdout);
+	print_text(&text);
 	return NULL;
 }
 

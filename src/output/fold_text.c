@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "output/escape.h"
+#include "base/utf8.h"
 #include "output/stream.h"
 
 struct writer {
@@ -21,7 +21,7 @@ static void enter(struct writer *writer, const struct stack_node *node)
 	vector_append(&writer->lengths, writer->path.size);
 	if (writer->path.size)
 		buffer_append_u8(&writer->path, ';');
-	output_append_escaped(&writer->path, intern_string(writer->stacks->names, node->name));
+	utf8_append_escaped(&writer->path, intern_string(writer->stacks->names, node->name));
 	if (!node->self_count)
 		return;
 	buffer_append(out, writer->path.data, writer->path.size);

@@ -28,7 +28,7 @@ static void write_quoted(FILE *out, const char *text)
 			fputs("\\ufffd", out);
 		else if (character == '"' || character == '\\')
 			fprintf(out, "\\%c", (int)character);
-		else if (character < 0x20 || character == 0x7f)
+		else if (utf8_steers_terminal(character))
 			fprintf(out, "\\u%04" PRIx32, character);
 		else
 			fwrite(text, 1, length, out);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
-#include "output/escape.h"
 #include "output/view.h"
 #include "profile/calltree.h"
 #include "profile/chains.h"

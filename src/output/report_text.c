@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output/escape.h"
+#include "base/utf8.h"
 #include "output/report_chains.h"
 #include "output/stream.h"
 #include "output/view.h"
@@ -118,7 +118,7 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	buffer_append_string(out, "# Samples: ");
 	append_rounded(out, event->samples);
 	buffer_append_string(out, " of event '");
-	output_append_escaped(out, event->name);
+	utf8_append_escaped(out, event->name);
 	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# %s", event->period,
 		      writer->options->children ? "Children      Self" : "Overhead");
 	for (size_t k = 0; k < keys->count; k++) {
@@ -219,7 +219,7 @@ static void append_line(struct buffer *out, const char *title, const char *text)
 	if (!*text)
 		return;
 	buffer_printf(out, "# %s: ", title);
-	output_append_escaped(out, text);
+	utf8_append_escaped(out, text);
 	buffer_append_u8(out, '\n');
 }
 
@@ -234,11 +234,11 @@ static void append_guests(struct buffer *out, const struct perfdata_inventory *i
 		if (!*vm->kernel_release || ++known > MAX_GUEST_LINES)
 			continue;
 		buffer_append_string(out, "# Guest: ");
-		output_append_escaped(out, vm->name);
+		utf8_append_escaped(out, vm->name);
 		buffer_printf(out, " (%" PRIu32 "), Linux ", vm->pid);
-		output_append_escaped(out, vm->kernel_release);
+		utf8_append_escaped(out, vm->kernel_release);
 		buffer_append_string(out, *vm->host_name ? ", host name " : "");
-		output_append_escaped(out, vm->host_name);
+		utf8_append_escaped(out, vm->host_name);
 		buffer_append_u8(out, '\n');
 	}
 	if (known > MAX_GUEST_LINES)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "output/escape.h"
+#include "base/utf8.h"
 
 #define COMMON (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define ADDRESS (SCRIPT_IP | SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
@@ -68,7 +68,7 @@ static char *make_name(const char *name, size_t width)
 	buffer_init(&text, 1024 * 1024);
 	for (size_t length = strlen(name); length < width; length++)
 		buffer_append_u8(&text, ' ');
-	output_append_escaped(&text, name);
+	utf8_append_escaped(&text, name);
 	buffer_append_string(&text, ": ");
 	return memory_strndup((const char *)text.data, text.size);
 }

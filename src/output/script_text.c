@@ -20,7 +20,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "output/escape.h"
+#include "base/utf8.h"
 #include "output/script_event.h"
 #include "output/script_number.h"
 #include "output/stream.h"
@@ -102,7 +102,7 @@ static void append_symbol(struct writer *writer, const struct frame *frame, bool
 		buffer_append_string(text, "[unknown]");
 		return;
 	}
-	output_append_escaped(text, name);
+	utf8_append_escaped(text, name);
 	if (offset)
 		buffer_printf(text, "+0x%" PRIx64,
 			      frame->lookup.address -
@@ -121,7 +121,7 @@ static void make_name(struct writer *writer, const struct frame *frame, uint32_t
 	}
 	if (fields & SCRIPT_DSO) {
 		buffer_append_string(text, " (");
-		output_append_escaped(text, resolver_dso_path(writer->resolver, frame->location));
+		utf8_append_escaped(text, resolver_dso_path(writer->resolver, frame->location));
 		buffer_append_u8(text, ')');
 	}
 	buffer_append_u8(text, '\n');
@@ -272,7 +272,7 @@ static void make_comm(struct writer *writer, const struct context *context, bool
 	buffer_clear(text);
 	for (size_t length = strlen(comm); padded && length < 16; length++)
 		buffer_append_u8(text, ' ');
-	output_append_escaped(text, comm);
+	utf8_append_escaped(text, comm);
 	buffer_append_u8(text, ' ');
 }
 

@@ -22,7 +22,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
-#include "output/escape.h"
+#include "base/utf8.h"
 
 #define FILES_MAX 65536		/* of one kind */
 #define SAMPLE_MAX 65536	/* a record's size is 16 bits */
@@ -235,7 +235,7 @@ void tracepoints_append(struct tracepoints *tracepoints, const struct session_sa
 	trace_seq_reset(&tracepoints->text);
 	tep_print_event(tracepoints->tep, &tracepoints->text, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&tracepoints->text);
-	output_append_escaped(out, tracepoints->text.buffer);
+	utf8_append_escaped(out, tracepoints->text.buffer);
 }
 
 #else

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "output/escape.h"
+#include "base/utf8.h"
 #include "profile/calltree.h"
 
 static const struct {
@@ -93,7 +93,7 @@ static void append_symbol(struct buffer *out, const struct profile *profile,
 
 	buffer_printf(out, "[%c] ", view_mode_letter(row->cpumode));
 	if (name)
-		output_append_escaped(out, name);
+		utf8_append_escaped(out, name);
 	else
 		buffer_printf(out, "%#.16" PRIx64,
 			      resolver_location(profile->resolver, row->location)->address);
@@ -107,7 +107,7 @@ void view_append_function(struct buffer *out, const struct profile *profile, uin
 	if (profile->tree->frames.items[frame].cpumode & CPUMODE_GUESSED)
 		buffer_append_string(out, VIEW_GUESSED);
 	if (name)
-		output_append_escaped(out, name);
+		utf8_append_escaped(out, name);
 	else
 		buffer_printf(out, "%#" PRIx64,
 			      resolver_location(profile->resolver, location)->address);
@@ -119,7 +119,7 @@ static void append_comm(struct buffer *out, const struct profile *profile,
 	if (row->comm == TIMELINE_NO_COMM)
 		buffer_printf(out, ":%d", (int)row->tid);
 	else
-		output_append_escaped(out, intern_string(profile->session->strings, row->comm));
+		utf8_append_escaped(out, intern_string(profile->session->strings, row->comm));
 }
 
 void view_append_cell(struct buffer *out, const struct profile *profile,
@@ -127,7 +127,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 {
 	switch (key) {
 	case PROFILE_VM:
-		output_append_escaped(out, row->vm ? row->vm->name : MACHINE_HOST_NAME);
+		utf8_append_escaped(out, row->vm ? row->vm->name : MACHINE_HOST_NAME);
 		break;
 	case PROFILE_VCPU:
 		if (row->vcpu == PERFDATA_NO_VCPU)
@@ -142,7 +142,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		buffer_printf(out, "%d", (int)row->pid);
 		break;
 	case PROFILE_GUEST_COMM:
-		output_append_escaped(out, profile_guest_comm(profile, row));
+		utf8_append_escaped(out, profile_guest_comm(profile, row));
 		break;
 	case PROFILE_GUEST_PID:
 		if (row->guest_pid == PROFILE_NO_PID)
@@ -151,7 +151,7 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 			buffer_printf(out, "%" PRIu32, row->guest_pid);
 		break;
 	case PROFILE_DSO:
-		output_append_escaped(out, intern_string(profile->session->strings, row->dso));
+		utf8_append_escaped(out, intern_string(profile->session->strings, row->dso));
 		break;
 	case PROFILE_MODE:
 		buffer_append_string(out, view_mode_words(row->cpumode));

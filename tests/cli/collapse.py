@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folds what perf script prints as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
+r"""Folds what perf script prints as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
 
     perf script | collapse.py
     write_chains … | collapse.py --truth       the same of what write_chains says
+    write_chains … | collapse.py --escaped     with bytes that are no UTF-8 as \xNN, as perfvisor prints them
 
 The rules, for its default options: the first event alone; blanks of a command become '_'; a function
 without a name is its file in brackets; ';' becomes ':', quotes go, and so do arguments, but not those
@@ -44,16 +45,18 @@ def from_script(lines):
             head = command.replace(" ", "_"), event, int(period)
 
 
-def from_truth(lines):
+def from_truth(lines, escaped):
     for line in lines:
         period, _, _, command, *frames = line.rstrip("\n").split("\t")
         names = [tidy(frame.split(" ", 2)[2].replace("\x1b", "?")) for frame in frames]
+        if escaped:
+            names = [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]
         yield command.replace(" ", "_"), "cpu-clock", int(period), names
 
 
 def main():
     lines = open(0, encoding="utf-8", errors="surrogateescape")
-    samples = from_truth(lines) if sys.argv[1:] == ["--truth"] else from_script(lines)
+    samples = from_truth(lines, sys.argv[1] == "--escaped") if sys.argv[1:] else from_script(lines)
     counts, first = collections.Counter(), None
     for command, event, period, frames in samples:
         first = first or event

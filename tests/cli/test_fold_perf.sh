@@ -21,13 +21,13 @@ same() { # WHAT: want and got are the same
 
 # Guests: command, frames, period; two VMs have the same chain.
 "$write_chains" vm.data >truth || exit 1
-python3 "$tools/collapse.py" --truth <truth >want
+python3 "$tools/collapse.py" --escaped <truth >want
 "$perfvisor" fold -i vm.data 2>err.txt | sort >got
 same 'guests'
 [ -s err.txt ] && { echo "guests: $(cat err.txt)"; status=1; }
 "$perfvisor" script -i vm.data | python3 "$tools/collapse.py" >got
 same 'script of guests'
-grep '	db	' truth | python3 "$tools/collapse.py" --truth >want
+grep '	db	' truth | python3 "$tools/collapse.py" --escaped >want
 "$perfvisor" fold -i vm.data --vm db | sort >got
 same 'one VM'
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -54,6 +55,33 @@ static void makes_text_harmless(void **state)
 	assert_int_equal(utf8_count(clean), 4);
 }
 
+static void check_escaped(const char *text, const char *expected)
+{
+	struct buffer out;
+
+	buffer_init(&out, 1000);
+	utf8_append_escaped(&out, text);
+	buffer_append_u8(&out, 0);
+	assert_string_equal((char *)out.data, expected);
+	buffer_deinit(&out);
+}
+
+static void escapes_what_steers_terminals(void **state)
+{
+	(void)state;
+	for (unsigned int byte = 1; byte < 256; byte++) {
+		char text[] = { 'a', (char)byte, 'b', 0 }, expected[8];
+
+		snprintf(expected, sizeof(expected), byte >= ' ' && byte <= '~' ? "a%cb" : "a\\x%02xb", byte);
+		check_escaped(text, expected);
+	}
+	check_escaped("", "");
+	check_escaped("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+	check_escaped("\xe2\x80\xae" "abc\xe2\x81\xa9", "\\xe2\\x80\\xae" "abc\\xe2\\x81\\xa9");
+	check_escaped("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac");
+	check_escaped("\xe2\x82", "\\xe2\\x82");
+}
+
 static void cuts_between_characters(void **state)
 {
 	char clean[6];
@@ -71,6 +99,7 @@ int main(void)
 		cmocka_unit_test(decodes_every_length_at_its_ends),
 		cmocka_unit_test(refuses_what_is_no_character),
 		cmocka_unit_test(makes_text_harmless),
+		cmocka_unit_test(escapes_what_steers_terminals),
 		cmocka_unit_test(cuts_between_characters),
 	};
 
