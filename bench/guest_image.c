@@ -4,12 +4,13 @@
  *
  *	guest_image save VM FOLDER      on its host, as root, its VMM stopped
  *	guest_image contact FOLDER CACHE OUT
- *		prints of first contact, and of a later one: CPU seconds, bytes read; CACHE is a folder that
- *		is made for what the first leaves to the later one; OUT gets the kallsyms of the latter
+ *		prints of first contact, and of a later one: CPU seconds, bytes read; CACHE is a
+ *		folder that is made for what the first leaves to the later one; OUT gets the
+ *		kallsyms of the latter
  *
- * FOLDER is as saved_guest.h says. Contact is what perfvisor does before it can name anything: a caged
- * parser finds the kernel, all its symbols and its modules. The time is that of parser and owner
- * together, from the parser's start to its end, and that of keeping what was found.
+ * FOLDER is as saved_guest.h says. Contact is what perfvisor does before it can name anything: a
+ * caged parser finds the kernel, all its symbols and its modules. The time is that of parser and
+ * owner together, from the parser's start to its end, and that of keeping what was found.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,8 @@
 #define MAX_BYTES ((uint64_t)64 << 20)
 
 /* Pages of zeros become holes. What the VMM itself cannot read (ROM of a device) is left out. */
-static struct error *save_slot(struct host_vm_memory *memory, const struct host_vm_slot *slot, int fd)
+static struct error *save_slot(struct host_vm_memory *memory, const struct host_vm_slot *slot,
+			       int fd)
 {
 	static const uint8_t zeros[GUEST_PAGE_BYTES];
 	struct guest_memory_source source = host_vm_memory_source(memory);
@@ -51,7 +53,8 @@ static struct error *save_slot(struct host_vm_memory *memory, const struct host_
 static struct error *save_memory(struct host_vm_memory *memory, const char *folder)
 {
 	_cleanup_close_ int fd = -1;
-	struct error *error = saved_guest_open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
+	struct error *error =
+		saved_guest_open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
 
 	/* What is behind 4 GB is the firmware's; nothing of a small guest's kernel is there. */
 	for (size_t i = 0; !error && i < memory->slots.count; i++)

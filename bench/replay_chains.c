@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recorder that is fed from a replay: the stacks of a saved guest's sleeping tasks come as samples, and go
- * the way that those of a running guest go, through unwinding and encoding into a file.
+ * A recorder that is fed from a replay: the stacks of a saved guest's sleeping tasks come as
+ * samples, and go the way that those of a running guest go, through unwinding and encoding into a
+ * file.
  *
- *	replay_chains FOLDER FILE    prints: chains a second of CPU time, bytes a sample in FILE, the share
- *				     of complete chains; then, fed at 20 kHz through a ring as large as
- *				     the BPF sampler's: samples, those lost, the share of a core
+ *	replay_chains FOLDER FILE
  *
- * The ring stands for the sampler's; what fills it is a thread that takes a core of its own at times.
+ * prints: chains a second of CPU time, bytes a sample in FILE, the share of complete chains; then,
+ * fed at 20 kHz through a ring as large as the BPF sampler's: samples, those lost, the share of a
+ * core.
+ *
+ * The ring stands for the sampler's; what fills it is a thread that takes a core of its own at
+ * times.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -29,7 +33,9 @@
 #define STEP_NS 200000000 /* as long a recorder waits that is not woken */
 #define LOOK_NS 2000000	  /* as soon it is woken here */
 
-/* In the ring, before the bytes of the stack; SIZE has them all. Never wraps: PAD is passed over. */
+/*
+ * In the ring, before the bytes of the stack; SIZE has them all. Never wraps: PAD is passed over.
+ */
 struct fed {
 	uint32_t size;
 	uint32_t sleeper;
@@ -68,6 +74,7 @@ static void take(struct replay *replay, const struct sleeper *sleeper, const uin
 					  .time_ns = time_ns, .period = 1000000000 / RATE_HZ,
 					  .misc = PERF_RECORD_MISC_GUEST_KERNEL };
 	struct recorder *recorder = &replay->recorder;
+	uint64_t user_ip;
 
 	fill_registers(&sleeper->registers, registers);
 	stacks.kernel[0] = (struct capture_stack){ .start = sleeper->stack.start,
@@ -75,9 +82,10 @@ static void take(struct replay *replay, const struct sleeper *sleeper, const uin
 						   .bytes = (uint32_t)sleeper->stack.bytes,
 						   .data = data };
 	replay->samples++;
-	replay->complete += recorder_chain(recorder, 0, &guest, &sample) == PERFDATA_CHAIN_COMPLETE;
+	replay->complete += recorder_chain(recorder, 0, &guest, NULL, &sample, &user_ip) ==
+			    PERFDATA_CHAIN_COMPLETE;
 	perfdata_sample_encode(&replay->attr, &sample, &recorder->records);
-	if (recorder->records.size >= (size_t)256 << 10)
+	if (recorder->records.size >= RECORDER_RECORDS_BYTES)
 		recorder_write_records(recorder);
 }
 
@@ -208,7 +216,8 @@ static void drain(struct ring_buffer *ring, struct replay *replay)
 
 	while (tail < end) {
 		const uint8_t *at = ring->bytes + tail % RING_BYTES;
-		struct fed fed = { .size = (uint32_t)(RING_BYTES - tail % RING_BYTES), .pad = true };
+		struct fed fed = { .size = (uint32_t)(RING_BYTES - tail % RING_BYTES),
+				   .pad = true };
 
 		if (fed.size >= sizeof(fed))
 			memcpy(&fed, at, sizeof(fed));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwinding a program's stack by DWARF, over and over: copies of registers and stack that this process
- * takes of itself at every 1009th instruction of some work in libc, below 24 calls of 4 functions, as
- * samples would have them.
+ * Unwinding a program's stack by DWARF, over and over: copies of registers and stack that this
+ * process takes of itself at every 1009th instruction of some work in libc, below 24 calls of 4
+ * functions, as samples would have them.
  *
- *	unwind_program    prints: rows of all mapped files, milliseconds to read and build them, chains,
- *			  the complete ones of these, frames of all, nanoseconds a frame; of CPU time
+ *	unwind_program
+ *
+ * prints: rows of all mapped files, milliseconds to read and build them, chains, the complete ones
+ * of these, frames of all, nanoseconds a frame; of CPU time.
  */
 #include <inttypes.h>
 #include <regex.h>

@@ -69,9 +69,9 @@ static void measure(const struct sleepers *sleepers)
 	for (uint64_t i = 0; i < rounds; i++)
 		unwind_all(sleepers);
 	ns = rounds ? (double)(cpu_ns() - begin) / (double)(rounds * once.frames) : 0;
-	printf("%zu %.1f %zu %" PRIu64 " %" PRIu64 " %.2f %.2f\n", unwind_table_rows(sleepers->table),
-	       sleepers->read_ms, sleepers->items.count, once.complete, once.frames, ns,
-	       measure_lookups(sleepers));
+	printf("%zu %.1f %zu %" PRIu64 " %" PRIu64 " %.2f %.2f\n",
+	       unwind_table_rows(sleepers->table), sleepers->read_ms, sleepers->items.count,
+	       once.complete, once.frames, ns, measure_lookups(sleepers));
 }
 
 int main(int argc, char **argv)

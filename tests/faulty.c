@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does what sanitizers report, for tests/tree/test_run.sh: faulty read|add|leak, or, with FAULTY_CAGED in the
- * environment, read or add in the cage.
+ * Does what sanitizers report, for tests/tree/test_run.sh: faulty read|add|leak, or, with
+ * FAULTY_CAGED in the environment, read or add in the cage.
  */
 #include <limits.h>
 #include <stdlib.h>

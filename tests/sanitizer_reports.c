@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Has the sanitizers put what they say where ASAN_OPTIONS' log_path asks for it, in two cases in which they
- * would not. Part of every program of a build with sanitizers, and of no other.
+ * Has the sanitizers put what they say where ASAN_OPTIONS' log_path asks for it, in two cases in
+ * which they would not. Part of every program of a build with sanitizers, and of no other.
  *
- * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on writing to
- * stderr: it is told by its own function.
+ * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on
+ * writing to stderr: it is told by its own function.
  *
- * The caged process (src/host/inspect/cage.h) can neither open nor write files: its first system call for that ends it,
- * and nobody learns why. So before it enters the cage its sanitizers get a pipe, in place of the stdout that it
- * does not use, and a child of it waits at the other end. What comes is put into LOG_PATH.caged.PID; where
- * nothing comes there is no such file. The report ends where the sanitizer wants to know which files are
- * mapped, which the cage does not admit: the child, whose addresses are the same, names the place.
- * Until it is done the child has a lock on the folder, which tests/run waits for.
- * libubsan reads its options when it has first something to say, which the cage does not admit either: it is
- * given something to say before, and keeps from looking for the callers, which takes long.
+ * The caged process (src/host/inspect/cage.h) can neither open nor write files: its first system
+ * call for that ends it, and nobody learns why. So before it enters the cage its sanitizers get a
+ * pipe, in place of the stdout that it does not use, and a child of it waits at the other end. What
+ * comes is put into LOG_PATH.caged.PID; where nothing comes there is no such file. The report ends
+ * where the sanitizer wants to know which files are mapped, which the cage does not admit: the
+ * child, whose addresses are the same, names the place. Until it is done the child has a lock on
+ * the folder, which tests/run waits for. libubsan reads its options when it has first something to
+ * say, which the cage does not admit either: it is given something to say before, and keeps from
+ * looking for the callers, which takes long.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,7 +41,8 @@ static void name_place(int log, const char *text)
 
 	if (!at)
 		return;
-	__sanitizer_symbolize_pc((void *)strtoull(at + 4, NULL, 16), "at %f %S", place, sizeof(place));
+	__sanitizer_symbolize_pc((void *)strtoull(at + 4, NULL, 16), "at %f %S", place,
+				 sizeof(place));
 	dprintf(log, "\n%s\n", place);
 }
 
@@ -142,7 +144,8 @@ static void let_reports_out(const char *path)
 	close(ends[0]);
 	dup2(ends[1], STDOUT_FILENO);
 	close(ends[1]);
-	call_both("__sanitizer_set_report_fd", (void *)STDOUT_FILENO); /* again: libubsan has set libasan's path */
+	/* again: libubsan has set libasan's path */
+	call_both("__sanitizer_set_report_fd", (void *)STDOUT_FILENO);
 }
 
 __attribute__((constructor)) static void direct_reports(int argc, char **argv)

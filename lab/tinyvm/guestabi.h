@@ -81,10 +81,10 @@ struct task_state {
 } __attribute__((packed));
 
 /*
- * The unikernel's symbol "vcpu_areas" is an array of MAX_VCPUS of these; GS base of vCPU n
- * is the address of entry n. The counters are of completed rounds, and of the time stamp counter's
- * ticks that they took (those at CPL 3 with the way there and back): the truth for tests. What an emulator
- * makes of functions with the same instructions is not equally fast.
+ * The unikernel's symbol "vcpu_areas" is an array of MAX_VCPUS of these; GS base of vCPU n is the
+ * address of entry n. The counters are of completed rounds, and of the time stamp counter's ticks
+ * that they took (those at CPL 3 with the way there and back): the truth for tests. What an
+ * emulator makes of functions with the same instructions is not equally fast.
  */
 struct vcpu_area {
 	uint64_t index;

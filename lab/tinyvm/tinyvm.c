@@ -350,8 +350,8 @@ static int stats_print(const struct vm *vm)
 	for (unsigned i = 0; i < vm->vcpu_count; i++)
 		printf("vcpu %u: rounds_a=%" PRIu64 " rounds_b=%" PRIu64 " rounds_user=%" PRIu64
 		       " ticks_a=%" PRIu64 " ticks_b=%" PRIu64 " ticks_user=%" PRIu64 "\n",
-		       i, areas[i].rounds_a, areas[i].rounds_b, areas[i].rounds_user, areas[i].ticks_a,
-		       areas[i].ticks_b, areas[i].ticks_user);
+		       i, areas[i].rounds_a, areas[i].rounds_b, areas[i].rounds_user,
+		       areas[i].ticks_a, areas[i].ticks_b, areas[i].ticks_user);
 	if (fflush(stdout)) {
 		complain("cannot write the statistics: %s", strerror(errno));
 		return -1;

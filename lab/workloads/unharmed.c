@@ -5,9 +5,10 @@
  *	UNHARMED ROUNDS WRONG REFERENCED DIRTY
  *
  * ROUNDS: how often 8 MB with a pattern were read again, and WRONG, how many words were not as they
- * were written. A second process is in a loop that touches no memory, below stack pages of its own that it
- * has used before: REFERENCED KiB of its stack have the page tables' accessed bit, since that was cleared
- * once, and DIRTY pages were written to (soft-dirty, Documentation/admin-guide/mm/soft-dirty.rst).
+ * were written. A second process is in a loop that touches no memory, below stack pages of its own
+ * that it has used before: REFERENCED KiB of its stack have the page tables' accessed bit, since
+ * that was cleared once, and DIRTY pages were written to (soft-dirty,
+ * Documentation/admin-guide/mm/soft-dirty.rst).
  */
 #include <fcntl.h>
 #include <stdint.h>

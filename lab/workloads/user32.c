@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 32-bit program in a 64-bit guest: all its time is in hot32(), called by middle32(), which keeps a frame
- * pointer for its own needs, called by _start(). It needs no 32-bit library: it is linked without any.
+ * A 32-bit program in a 64-bit guest: all its time is in hot32(), called by middle32(), which keeps
+ * a frame pointer for its own needs, called by _start(). It needs no 32-bit library: it is linked
+ * without any.
  */
 #include <stdint.h>
 

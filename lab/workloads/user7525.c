@@ -4,8 +4,8 @@
  * hot_b(), and both do the same work, so 75 % of the samples in them fall in hot_a().
  * Linked statically and not position-independent: nm tells the run-time addresses.
  *
- * Under emulation the same work does not take the same time in both. With a FILE it therefore says there,
- * now and then, which part of their time hot_a() took by its own clock: "SHARE 0.7963".
+ * Under emulation the same work does not take the same time in both. With a FILE it therefore says
+ * there, now and then, which part of their time hot_a() took by its own clock: "SHARE 0.7963".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,7 +60,10 @@ static void tell(const char *path, double share)
 	fclose(file);
 }
 
-/* Calls in a row are of random number: a loop of constant length may run in step with a sampling timer. */
+/*
+ * Calls in a row are of random number: a loop of constant length may run in step with a sampling
+ * timer.
+ */
 int main(int argc, char **argv)
 {
 	const bool tells = argc > 1;

@@ -45,7 +45,8 @@ struct arch_mmu {
 		struct {
 			uint64_t process_table; /* gpa of the guest's process table, PRTCR */
 			uint32_t pid;		/* PIDR */
-			bool radix;		/* false: hash MMU, whose user addresses are out of reach */
+			/* false: hash MMU, whose user addresses are out of reach */
+			bool radix;
 		} ppc64;
 	};
 };
@@ -67,19 +68,25 @@ struct arch_mapping {
 };
 
 /*
- * Frames on a stack that say where their caller's is. Offsets are in bytes, from the frame's own address: what
- * the frame register points to.
+ * Frames on a stack that say where their caller's is. Offsets are in bytes, from the frame's own
+ * address: what the frame register points to.
  */
 struct arch_frames {
 	uint8_t alignment;
 	int16_t caller_at; /* the caller's frame; 0: there is none */
 	int16_t return_at; /* the return address, … */
 	bool return_in_caller; /* … from the caller's frame on: it was saved there */
-	/* Bits that are set in all addresses of kernel code, whatever signature a return address has there. */
+	/*
+	 * Bits that are set in all addresses of kernel code, whatever signature a return address
+	 * has there.
+	 */
 	uint64_t code_bits;
 	/* An outermost frame of the kernel is no farther from the stack's end. */
 	uint16_t outermost_bytes;
-	/* Frames that entry code makes of what it interrupted. A word that is not MARK: the frame is none. */
+	/*
+	 * Frames that entry code makes of what it interrupted. A word that is not MARK: the frame
+	 * is none.
+	 */
 	struct arch_entry_frame {
 		uint64_t mark; /* 0: there are no more */
 		int16_t mark_at;

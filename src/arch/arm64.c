@@ -127,21 +127,27 @@ static enum arch_walk walk_arm64(const struct arch_mmu *mmu, const struct arch_m
 }
 
 /*
- * The frame record of the procedure call standard (AAPCS64, 6.4.6): x29 points to the caller's x29 and the
- * return address. struct pt_regs holds one, too, between the frames of the entry code and those of what was
- * interrupted (arch/arm64/include/asm/ptrace.h; kernel_entry in arch/arm64/kernel/entry.S). Since Linux 6.13
- * (commit c2c6b27) it is empty, and the word behind it says that the registers count
- * (FRAME_META_TYPE_PT_REGS, asm/stacktrace/frame.h): pc, x29 and pstate are at 256, 232 and 264 of pt_regs, the record
- * is at 296. Before, it is a record like others, whose return address is the instruction that was interrupted; it is
- * taken for a caller. From user mode, and of kernel threads, it is empty in all kernels: the outermost one.
+ * The frame record of the procedure call standard (AAPCS64, 6.4.6): x29 points to the caller's x29
+ * and the return address. struct pt_regs holds one, too, between the frames of the entry code and
+ * those of what was interrupted (arch/arm64/include/asm/ptrace.h; kernel_entry in
+ * arch/arm64/kernel/entry.S). Since Linux 6.13 (commit c2c6b27) it is empty, and the word behind it
+ * says that the registers count (FRAME_META_TYPE_PT_REGS, asm/stacktrace/frame.h): pc, x29 and
+ * pstate are at 256, 232 and 264 of pt_regs, the record is at 296. Before, it is a record like
+ * others, whose return address is the instruction that was interrupted; it is taken for a caller.
+ * From user mode, and of kernel threads, it is empty in all kernels: the outermost one.
  */
 static const struct arch_frames arm64_frames = {
 	.alignment = 8,
 	.caller_at = 0,
 	.return_at = 8,
-	.code_bits = 0xffff000000000000ULL, /* pointer authentication uses them (ptrauth_kernel_pac_mask()) */
+	/* pointer authentication uses them (ptrauth_kernel_pac_mask()) */
+	.code_bits = 0xffff000000000000ULL,
 	.outermost_bytes = 64,
-	.entries = { { .mark = 2, .mark_at = 16, .empty = true, .ip_at = 256 - 296, .frame_at = 232 - 296,
+	.entries = { { .mark = 2,
+		       .mark_at = 16,
+		       .empty = true,
+		       .ip_at = 256 - 296,
+		       .frame_at = 232 - 296,
 		       .mode_at = 264 - 296 } },
 };
 

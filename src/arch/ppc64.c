@@ -119,10 +119,11 @@ static bool is_kernel_ppc64(struct gva address)
 #define MSR_AT 264
 
 /*
- * The back chain (64-bit ELF V2 ABI, 2.2.3): r1 points to the caller's r1, and a function saves its return
- * address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs: the
- * mark is at 32 and the registers at 48 (arch/powerpc/include/asm/ptrace.h, STACK_INT_FRAME_MARKER), in kernels
- * that still have STACK_FRAME_OVERHEAD at 96 and 112. Threads of the kernel end with a back chain of 0 (copy_thread()).
+ * The back chain (64-bit ELF V2 ABI, 2.2.3): r1 points to the caller's r1, and a function saves its
+ * return address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs:
+ * the mark is at 32 and the registers at 48 (arch/powerpc/include/asm/ptrace.h,
+ * STACK_INT_FRAME_MARKER), in kernels that still have STACK_FRAME_OVERHEAD at 96 and 112. Threads
+ * of the kernel end with a back chain of 0 (copy_thread()).
  */
 static const struct arch_frames ppc64_frames = {
 	.alignment = 16,
@@ -130,10 +131,18 @@ static const struct arch_frames ppc64_frames = {
 	.return_at = 16,
 	.return_in_caller = true,
 	.outermost_bytes = 512,
-	.entries = { { .mark = REGISTERS_MARK, .mark_at = 32, .ip_at = 48 + NIP_AT, .frame_at = 48 + GPR1_AT,
-		       .mode_at = 48 + MSR_AT, .mode_user = MSR_PR },
-		     { .mark = REGISTERS_MARK, .mark_at = 96, .ip_at = 112 + NIP_AT,
-		       .frame_at = 112 + GPR1_AT, .mode_at = 112 + MSR_AT, .mode_user = MSR_PR } },
+	.entries = { { .mark = REGISTERS_MARK,
+		       .mark_at = 32,
+		       .ip_at = 48 + NIP_AT,
+		       .frame_at = 48 + GPR1_AT,
+		       .mode_at = 48 + MSR_AT,
+		       .mode_user = MSR_PR },
+		     { .mark = REGISTERS_MARK,
+		       .mark_at = 96,
+		       .ip_at = 112 + NIP_AT,
+		       .frame_at = 112 + GPR1_AT,
+		       .mode_at = 112 + MSR_AT,
+		       .mode_user = MSR_PR } },
 };
 
 const struct arch arch_ppc64 = {

@@ -33,7 +33,8 @@ static void write_line(const char *prefix, const char *kind, const char *text)
 	fwrite(line.data, 1, line.size, stderr);
 }
 
-static void log_line(enum log_level level, const char *prefix, const char *format, va_list arguments)
+static void log_line(enum log_level level, const char *prefix, const char *format,
+		     va_list arguments)
 {
 	_cleanup_free_ char *text = NULL;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user may want to know that is neither the result nor an error: lines on stderr.
- * Warnings always appear; notes unless -q; details with -v. Libraries return errors and
- * counts instead; the log is for src/cmd and for what src/host chose on its way. What may not go to a
- * terminal is escaped here (base/utf8.h).
+ * What a user may want to know that is neither the result nor an error: lines on stderr. Warnings
+ * always appear; notes unless -q; details with -v. Libraries return errors and counts instead; the
+ * log is for src/cmd and for what src/host chose on its way. What may not go to a terminal is
+ * escaped here (base/utf8.h).
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

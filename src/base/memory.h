@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 
 /*
- * For a process that builds up much and ends soon: what is freed is not given back to the system, which
- * would have to make it anew for the next who asks.
+ * For a process that builds up much and ends soon: what is freed is not given back to the system,
+ * which would have to make it anew for the next who asks.
  */
 void memory_keep_freed(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Digit by digit from the lowest on. Dynamic symbols come in the order of a hash; that of kallsyms is
- * nearly right; the upper digits of addresses are all alike, and cost one look each.
+ * Digit by digit from the lowest on. Dynamic symbols come in the order of a hash; that of kallsyms
+ * is nearly right; the upper digits of addresses are all alike, and cost one look each.
  */
 #include "base/sort.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting by 64-bit keys, for many of them and in any process: qsort asks the system how much memory
- * there is (glibc 2.36), which the guest parser's cage does not allow.
+ * Sorting by 64-bit keys, for many of them and in any process: qsort asks the system how much
+ * memory there is (glibc 2.36), which the guest parser's cage does not allow.
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H

@@ -54,7 +54,10 @@ bool utf8_steers_terminal(uint32_t character)
 	       (character >= 0x2066 && character <= 0x2069);
 }
 
-/* The bytes of the first character, or the one that is none; *RET: it may go to a terminal. TEXT is not empty. */
+/*
+ * The bytes of the first character, or the one that is none; *RET: it may go to a terminal. TEXT is
+ * not empty.
+ */
 static size_t next_bytes(const char *text, size_t length, bool *ret)
 {
 	uint32_t character;

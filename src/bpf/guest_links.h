@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a program's stack says further up than it was copied, where code keeps frame pointers: the pairs
- * of saved frame pointer and return address that these link, and what is above the last pair, where the C
- * library's own frames are, which keep none.
+ * What a program's stack says further up than it was copied, where code keeps frame pointers: the
+ * pairs of saved frame pointer and return address that these link, and what is above the last pair,
+ * where the C library's own frames are, which keep none.
  *
- * All of it is memory as it was at the sample, and nothing is concluded from it here: a BP that is no
- * frame pointer leads to words that nobody asks for.
+ * All of it is memory as it was at the sample, and nothing is concluded from it here: a BP that is
+ * no frame pointer leads to words that nobody asks for.
  */
 #ifndef BPF_GUEST_LINKS_H
 #define BPF_GUEST_LINKS_H
@@ -85,7 +85,8 @@ __noinline int copy_link(struct scratch *scratch, struct sampler_vm *vm, __u64 t
 }
 
 /* What is above the last pair, as much of it as there is room for and as is mapped. */
-static __always_inline void copy_above_links(struct scratch *scratch, struct sampler_vm *vm, __u64 table)
+static __always_inline void copy_above_links(struct scratch *scratch, struct sampler_vm *vm,
+					     __u64 table)
 {
 	__u64 gva = scratch->last_link + SAMPLER_LINK_BYTES, end = gva + SAMPLER_ABOVE_LINKS_BYTES;
 

@@ -9,10 +9,11 @@
  * wait for one another, and in an NMI a ring that is taken would lose the sample.
  *
  * Registers are AMD's, from the VMCB, which is current while the vCPU is not in the guest. GS is in
- * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are where only
- * an instruction reads them: the task is found by what the guest's memory says of each vCPU's per-CPU
- * variables. CR3 is not known there, nor what the exit was, nor SP: all other registers are. Whole kernel
- * stacks are copied then, for SP to be looked for in them; else what is above a frame pointer, if BP is one.
+ * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are
+ * where only an instruction reads them: the task is found by what the guest's memory says of each
+ * vCPU's per-CPU variables. CR3 is not known there, nor what the exit was, nor SP: all other
+ * registers are. Whole kernel stacks are copied then, for SP to be looked for in them; else what is
+ * above a frame pointer, if BP is one.
  *
  * The guest's memory is read where the VMM has it mapped: this runs in the vCPU's thread. Nothing
  * faults: what is not there is not read. A guest may put what it likes there; nothing of it is
@@ -159,9 +160,9 @@ static __always_inline void fill(struct sampler_thread *thread, __u64 vmcb,
 }
 
 /*
- * Of a guest whose registers are in a VMCS. The IP is current where perf has asked KVM for it before it
- * ran this program (since Linux 6.3); the mode is told by it, which of Linux is right. False: all that is
- * known is what perf knows.
+ * Of a guest whose registers are in a VMCS. The IP is current where perf has asked KVM for it
+ * before it ran this program (since Linux 6.3); the mode is told by it, which of Linux is right.
+ * False: all that is known is what perf knows.
  */
 static __always_inline bool fill_without_vmcb(const struct sampler_thread *thread,
 					      const struct sampler_vm *vm,

@@ -6,14 +6,16 @@
 #include <linux/types.h>
 
 #define SAMPLER_MAX_THREADS 65536
-#define SAMPLER_MAX_VMS 65536 /* whose guests' processes are told; the loader makes room for fewer */
+/* whose guests' processes are told; the loader makes room for fewer */
+#define SAMPLER_MAX_VMS 65536
 #define SAMPLER_MAX_SLOTS 32 /* of a VM, the largest; a power of two */
 #define SAMPLER_COMM_BYTES 16
 #define SAMPLER_REGISTERS 16 /* as KVM numbers them: AX CX DX BX SP BP SI DI R8 … R15 */
 #define SAMPLER_STACKS 3
 #define SAMPLER_STACK_BYTES 65536 /* of a sample, all its stacks together; a power of two */
 
-#define SAMPLER_LINKS 256 /* pairs of saved frame pointer and return address, behind what is copied */
+/* pairs of saved frame pointer and return address, behind what is copied */
+#define SAMPLER_LINKS 256
 #define SAMPLER_LINK_BYTES 16
 #define SAMPLER_ABOVE_LINKS_BYTES 1024
 
@@ -27,7 +29,8 @@ struct sampler_layout {
 	__u32 arch_hflags;
 	__u32 arch_regs_avail;		  /* u32: which of arch_regs are current, for VMX */
 	__u32 has_vmcb;			  /* SVM; else what is of the VMCB is not there */
-	__u32 svm_vmcb, svm_vmcb01;	  /* of struct vcpu_svm: struct vmcb *, the second struct's ptr */
+	/* of struct vcpu_svm: struct vmcb *, the second struct's ptr */
+	__u32 svm_vmcb, svm_vmcb01;
 	__u32 vmcb_exit_code;		  /* of struct vmcb */
 	__u32 vmcb_rip, vmcb_cr3, vmcb_cpl, vmcb_gs_base, vmcb_kernel_gs_base;
 	__u32 vmcb_rsp, vmcb_rax;
@@ -50,8 +53,8 @@ struct sampler_thread {
 };
 
 /*
- * Where a vCPU has its per-CPU variables, if registers do not say: by SAMPLER_CPU_KEY(). No more are
- * kept than there are threads.
+ * Where a vCPU has its per-CPU variables, if registers do not say: by SAMPLER_CPU_KEY(). No more
+ * are kept than there are threads.
  */
 struct sampler_cpu {
 	__u64 version; /* of the VM that this holds for */
@@ -67,8 +70,8 @@ struct sampler_slot {
 struct sampler_vm {
 	__u64 version; /* 0: nothing is known of it */
 	/*
-	 * gpa of the kernel's own page tables: they map all of its addresses. 0: it is no Linux, the
-	 * vCPU's are taken, and nothing is known of tasks.
+	 * gpa of the kernel's own page tables: they map all of its addresses. 0: it is no Linux,
+	 * the vCPU's are taken, and nothing is known of tasks.
 	 */
 	__u64 page_tables;
 	__u32 levels;	   /* 4 or 5 */
@@ -120,9 +123,9 @@ struct sampler_stack {
 };
 
 /*
- * What call chains are made of; the bytes of its stacks, one after another, follow it. Behind them what
- * was copied further up in the user's stack: pairs of two words, the first of which is where the next pair is;
- * and what is above the last.
+ * What call chains are made of; the bytes of its stacks, one after another, follow it. Behind them
+ * what was copied further up in the user's stack: pairs of two words, the first of which is where
+ * the next pair is; and what is above the last.
  */
 struct sampler_stacks {
 	__u64 registers[SAMPLER_REGISTERS];

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a vCPU runs that does not run just now: its task and the stacks in use, by its registers and the
- * guest's memory. For guest_sampler.bpf.c, and for src/host/capture/guest_copy.c, where QEMU was asked for the
- * registers. Who includes it says before how memory of the VMM is read, and which registers there are:
+ * What a vCPU runs that does not run just now: its task and the stacks in use, by its registers and
+ * the guest's memory. For guest_sampler.bpf.c, and for src/host/capture/guest_copy.c, where QEMU
+ * was asked for the registers. Who includes it says before how memory of the VMM is read, and which
+ * registers there are:
  *
  *	bool read_hva(struct sampler_vm *vm, __u64 hva, void *data, __u32 size)
  *	bool knows_sp_and_cr3(void)
  *	bool copies_whole_stacks(void)	of kernels, in which SP can be looked for
  *	__u32 max_user_bytes(struct sampler_vm *vm)	of a user's stack that are copied
  *
- * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is one, or
- * all of the stacks that are in use for certain. A guest may put what it likes there; nothing of it is
- * followed further than a walk through its page tables.
+ * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is
+ * one, or all of the stacks that are in use for certain. A guest may put what it likes there;
+ * nothing of it is followed further than a walk through its page tables.
  */
 #ifndef BPF_STACKS_IN_USE_H
 #define BPF_STACKS_IN_USE_H
@@ -35,7 +36,8 @@
 #define PT_REGS_SP 19
 #define PT_REGS_SS 20
 #define PT_REGS_WORDS 21
-#define FRED_WORDS 2 /* above it, from 6.9 on where FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
+/* above it, from 6.9 on where FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
+#define FRED_WORDS 2
 #define USER_CS 0x33 /* arch/x86/include/asm/segment.h */
 #define USER32_CS 0x23
 #define USER_SS 0x2b
@@ -85,7 +87,8 @@ __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 		if (level > vm->levels)
 			continue;
 		table += (gva >> shift & ((1 << LEVEL_BITS) - 1)) * sizeof(entry);
-		if (!read_hva(vm, hva_of(vm, table), &entry, sizeof(entry)) || !(entry & PAGE_PRESENT))
+		if (!read_hva(vm, hva_of(vm, table), &entry, sizeof(entry)) ||
+		    !(entry & PAGE_PRESENT))
 			return NOT_MAPPED;
 		table = entry & ADDRESS_MASK;
 		bytes = 1ull << shift;
@@ -191,7 +194,9 @@ static __always_inline __u64 end_of_irq_stack(__u64 pointer)
 	return (pointer + sizeof(pointer)) & ~(__u64)(PAGE_BYTES - 1);
 }
 
-/* Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0. */
+/*
+ * Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0.
+ */
 static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
 					      __u64 *ret_end)
 {
@@ -209,9 +214,9 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 }
 
 /*
- * Kernel stacks, from SP on, or from BP where only that is known: that in use, and, from an IRQ stack, the
- * task's below it. False: it is not known to be the task's; while the kernel switches tasks, the stack is
- * the next one's before `current` is.
+ * Kernel stacks, from SP on, or from BP where only that is known: that in use, and, from an IRQ
+ * stack, the task's below it. False: it is not known to be the task's; while the kernel switches
+ * tasks, the stack is the next one's before `current` is.
  */
 static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					       __u64 gs_base, __u64 sp, __u64 task_stack)
@@ -233,10 +238,11 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 }
 
 /*
- * Whether SP is in the task's stack, or in the IRQ stack that *RET_IRQ_END is the end of (0: it is not in
- * use), unless the code at IP is one of the few that runs elsewhere (unwind/table/calls.h). Until the switch from
- * one task to another is done, the run queue's task is the next one already and `current` is not. All that
- * runs on the stack of an NMI or of an exception (but entry code) counts as an NMI.
+ * Whether SP is in the task's stack, or in the IRQ stack that *RET_IRQ_END is the end of (0: it is
+ * not in use), unless the code at IP is one of the few that runs elsewhere (unwind/table/calls.h).
+ * Until the switch from one task to another is done, the run queue's task is the next one already
+ * and `current` is not. All that runs on the stack of an NMI or of an exception (but entry code)
+ * counts as an NMI.
  */
 static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, __u64 task,
 					 __u64 *ret_irq_end)
@@ -245,7 +251,8 @@ static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, _
 	__u32 preempt = 0, use = 0, bytes = vm->irq_use_bytes == 1 ? 1 : sizeof(use);
 
 	if (!vm->irq_use_bytes ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->run_queue_task_offset), &next, sizeof(next)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->run_queue_task_offset), &next,
+		      sizeof(next)) ||
 	    !read_hva(vm, translate_kernel(vm, gs_base + vm->preempt_count_offset), &preempt,
 		      sizeof(preempt)) ||
 	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_use_offset), &use, bytes) ||
@@ -275,7 +282,8 @@ static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sa
 		copy_stack(scratch, 0, vm, vm->page_tables, task_stack, task_stack + bytes);
 	}
 	if (scratch->used != (end ? 2 * bytes : bytes)) {
-		scratch->used = scratch->stacks.stacks[0].bytes = scratch->stacks.stacks[1].bytes = 0;
+		scratch->used = scratch->stacks.stacks[0].bytes = scratch->stacks.stacks[1].bytes =
+			0;
 		return false;
 	}
 	record->flags |= SAMPLER_WHOLE_STACKS;
@@ -283,8 +291,8 @@ static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sa
 }
 
 /*
- * CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are not.
- * *RET_BP: the user's BP.
+ * CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are
+ * not. *RET_BP: the user's BP.
  */
 static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva, __u64 *ret_bp)
 {
@@ -301,7 +309,10 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva,
 	return IS_KERNEL(words[PT_REGS_SP - PT_REGS_CS]) ? 0 : words[PT_REGS_SP - PT_REGS_CS];
 }
 
-/* The user's stack pointer, and BP: a struct pt_regs at the end of the kernel stack has them; 0: none. */
+/*
+ * The user's stack pointer, and BP: a struct pt_regs at the end of the kernel stack has them; 0:
+ * none.
+ */
 static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
 {
 	__u64 last = translate_kernel(vm, task_stack + vm->stack_bytes - sizeof(__u64));
@@ -310,13 +321,14 @@ static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stac
 	if (!last)
 		return 0;
 	sp = user_sp_below(vm, last + sizeof(__u64), ret_bp);
-	return sp ? sp : user_sp_below(vm, last + sizeof(__u64) - FRED_WORDS * sizeof(__u64), ret_bp);
+	return sp ? sp
+		  : user_sp_below(vm, last + sizeof(__u64) - FRED_WORDS * sizeof(__u64), ret_bp);
 }
 
 /*
  * The page tables of the task's process. Those in force are the next one's already while the kernel
- * switches tasks; where they are those that its mm had before, nothing is read. Without CR3 there is
- * nothing to compare with, and an mm may be another one's at the same address.
+ * switches tasks; where they are those that its mm had before, nothing is read. Without CR3 there
+ * is nothing to compare with, and an mm may be another one's at the same address.
  */
 static __always_inline __u64 find_user_tables(struct sampler_thread *thread, struct sampler_vm *vm,
 					      const struct sampler_record *record)

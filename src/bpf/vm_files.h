@@ -28,7 +28,8 @@ enum {
 
 /* One open file of KVM in one process. Process and thread numbers are the reader's namespace's. */
 struct vm_file_record {
-	__u64 kvm, object; /* addresses: tell VMs, and VMs and vCPUs, apart; a vCPU's is for BPF, too */
+	/* addresses: tell VMs, and VMs and vCPUs, apart; a vCPU's is for BPF, too */
+	__u64 kvm, object;
 	__u64 guest_pages; /* of all writable slots; 0: not known */
 	__u32 pid;
 	__u32 fd;

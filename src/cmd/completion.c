@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor completion: a bash completion script, made from the commands' option tables. Names of VMs and
- * files are other people's: they are data to the script (compgen -W would expand them), and what it offers is
- * quoted, so that nothing in a name is run when the line is.
+ * perfvisor completion: a bash completion script, made from the commands' option tables. Names of
+ * VMs and files are other people's: they are data to the script (compgen -W would expand them), and
+ * what it offers is quoted, so that nothing in a name is run when the line is.
  */
 #include "cmd/command.h"
 
@@ -75,14 +75,16 @@ static void print_script(void)
 	       "\tcompopt -o filenames 2>/dev/null\n"
 	       "\tmapfile -t COMPREPLY < <(compgen \"$1\" -- \"$current\")\n"
 	       "}\n"
-	       "# Names of VMs, but those that JSON escapes. In an open quote only names that need none.\n"
+	       "# Names of VMs, but those that JSON escapes. In an open quote only those that\n"
+	       "# need none.\n"
 	       "_perfvisor_vms() {\n"
 	       "\tlocal name quoted\n"
 	       "\tCOMPREPLY=()\n"
 	       "\twhile IFS= read -r name; do\n"
 	       "\t\tprintf -v quoted %%q \"$name\"\n"
 	       "\t\tif [[ $quoted == \"$current\"* || $name == \"$current\"* ]] ||\n"
-	       "\t\t\t[[ $quoted == \"$name\" && $current == [\\\"\\']* && $name == \"${current:1}\"* ]]; then\n"
+	       "\t\t\t[[ $quoted == \"$name\" && $current == [\\\"\\']* &&\n"
+	       "\t\t\t\t$name == \"${current:1}\"* ]]; then\n"
 	       "\t\t\tCOMPREPLY+=(\"$quoted\")\n"
 	       "\t\tfi\n"
 	       "\tdone < <(perfvisor list --json 2>/dev/null |\n"
@@ -91,8 +93,8 @@ static void print_script(void)
 	       "_perfvisor() {\n"
 	       "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
 	       "\tlocal command=${COMP_WORDS[1]} words=\n"
-	       "\tif [ \"$COMP_CWORD\" = 1 ] || [[ $COMP_CWORD = 2 && $command = help && $current != -* ]]; "
-	       "then\n"
+	       "\tif [ \"$COMP_CWORD\" = 1 ] ||\n"
+	       "\t\t[[ $COMP_CWORD = 2 && $command = help && $current != -* ]]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W '");
 	print_command_words();
 	printf("' -- \"$current\"))\n"

@@ -84,7 +84,8 @@ const struct command command_flamegraph = {
 	.summary = "Show a recording as a flame graph, a page for a browser",
 	.arguments = "",
 	.options = flamegraph_options,
-	.examples = "  perfvisor flamegraph                       # the newest recording here, to " DEFAULT_OUTPUT "\n"
+	.examples = "  perfvisor flamegraph                       # the newest recording here, "
+		    "to " DEFAULT_OUTPUT "\n"
 		    "  perfvisor flamegraph --vm web1 -o web1.html # one VM\n",
 	.run = run_flamegraph,
 };

@@ -49,7 +49,9 @@ const struct command command_fold = {
 	.summary = "Show a recording as folded stacks, a line for each call chain",
 	.arguments = "",
 	.options = fold_options,
-	.examples = "  perfvisor fold >out.folded                 # as perf script | stackcollapse-perf.pl\n"
-		    "  perfvisor fold | flamegraph.pl >flame.svg  # for tools that read folded stacks\n",
+	.examples = "  perfvisor fold >out.folded                 # as perf script | "
+		    "stackcollapse-perf.pl\n"
+		    "  perfvisor fold | flamegraph.pl >flame.svg  # for tools that read folded "
+		    "stacks\n",
 	.run = run_fold,
 };

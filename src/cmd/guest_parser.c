@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor guest-parser: the caged process of src/host/inspect/cage.h. It is no command for people and
- * in no list: perfvisor starts itself with it.
+ * perfvisor guest-parser: the caged process of src/host/inspect/cage.h. It is no command for people
+ * and in no list: perfvisor starts itself with it.
  */
 #include "cmd/guest_parser.h"
 

@@ -296,7 +296,8 @@ static void look_into_guests(struct list *list)
 		return;
 	finder = vm_memory_finder_create();
 	for (i = 0; i < count && clock_monotonic_ns() - start_ns < GUESTS_MAX_NS; i++) {
-		struct error *error = look_into(finder, &list->vms.items.items[i], &list->guests[i]);
+		struct error *error =
+			look_into(finder, &list->vms.items.items[i], &list->guests[i]);
 
 		if (error && failures++)
 			error_destroy(error);
@@ -356,7 +357,8 @@ const struct command command_list = {
 	.summary = "List the VMs of this host",
 	.arguments = "",
 	.options = list_options,
-	.examples = "  perfvisor list           # pid, VMM, vCPUs, memory, uptime, name, kernel, threads\n"
+	.examples = "  perfvisor list           # pid, VMM, vCPUs, memory, uptime, name, kernel, "
+		    "threads\n"
 		    "  perfvisor list --json    # the same for programs\n",
 	.run = run_list,
 };

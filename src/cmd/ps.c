@@ -18,8 +18,8 @@ struct ps_config {
 #define FIELD(name) offsetof(struct ps_config, name)
 
 static const struct option_spec ps_options[] = {
-	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0, 0,
-	  COMPLETE_VM, NULL },
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0,
+	  0, COMPLETE_VM, NULL },
 	{ OPTION_FLAG, 0, "threads", FIELD(threads), NULL, "list threads, too" },
 	{ OPTION_UNSIGNEDS, 0, "maps", FIELD(maps), "PID",
 	  "print what PID has mapped, as /proc/PID/maps does (may be repeated)", 1, UINT32_MAX },
@@ -41,7 +41,8 @@ static void print_tasks(const struct guest_tasks *tasks)
 				 task->namespace_pid);
 		printf("%7" PRIu32 " %7" PRIu32 " %7s  %s%s%s\n", task->tgid, task->pid,
 		       namespace_pid, task->kernel_thread ? "[" : "",
-		       guest_command_printable(task->name, name, sizeof(name)), task->kernel_thread ? "]" : "");
+		       guest_command_printable(task->name, name, sizeof(name)),
+		       task->kernel_thread ? "]" : "");
 	}
 }
 

@@ -36,7 +36,9 @@ struct machine_list {
 	size_t capacity;
 };
 
-/* The VMs that NAMES name, by name or pid; none for no names. RET's items are the caller's to free. */
+/*
+ * The VMs that NAMES name, by name or pid; none for no names. RET's items are the caller's to free.
+ */
 struct error *recording_select_vms(const struct session *session, const struct string_list *names,
 				   struct machine_list *ret) MUST_CHECK;
 /* ERROR with the names of the recording's VMs as its hint. Takes and gives ERROR. */

@@ -85,7 +85,8 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 			options->chains = false;
 		else if (strchr("0123456789.", *word) && *word)
 			error = parse_percent("-g", word, &options->min_chain_percent);
-		else if (strcmp(word, "graph") && strcmp(word, "function") && strcmp(word, "percent"))
+		else if (strcmp(word, "graph") && strcmp(word, "function") &&
+			 strcmp(word, "percent"))
 			error = error_hint(error_create(ERROR_USAGE, "-g knows no word '%s'", word),
 					  "the words are caller, callee, none, and the share below "
 					  "which branches are left out, in percent");
@@ -107,8 +108,8 @@ static struct error *write_report(const struct profile *profile,
 }
 
 /* Which chains to show, and how; perf's defaults. */
-static struct error *choose_chains(const struct report_config *config, const struct session *session,
-				   struct report_text_options *ret)
+static struct error *choose_chains(const struct report_config *config,
+				   const struct session *session, struct report_text_options *ret)
 {
 	struct error *error = NULL;
 
@@ -214,10 +215,11 @@ const struct command command_report = {
 	.summary = "Show a recording as a profile",
 	.arguments = "",
 	.options = report_options,
-	.examples = "  perfvisor report                           # the newest recording here\n"
-		    "  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
-		    "  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
-		    "  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n"
-		    "  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n",
+	.examples =
+		"  perfvisor report                           # the newest recording here\n"
+		"  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
+		"  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
+		"  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n"
+		"  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n",
 	.run = run_report,
 };

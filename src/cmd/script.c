@@ -66,7 +66,8 @@ const struct command command_script = {
 	.summary = "Show a recording sample by sample, as perf script does",
 	.arguments = "",
 	.options = script_options,
-	.examples = "  perfvisor script | stackcollapse-perf.pl | flamegraph.pl >flame.svg\n"
-		    "  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was when\n",
+	.examples =
+		"  perfvisor script | stackcollapse-perf.pl | flamegraph.pl >flame.svg\n"
+		"  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was when\n",
 	.run = run_script,
 };

@@ -18,8 +18,8 @@ struct symbols_config {
 #define FIELD(name) offsetof(struct symbols_config, name)
 
 static const struct option_spec symbols_options[] = {
-	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0, 0,
-	  COMPLETE_VM, NULL },
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0,
+	  0, COMPLETE_VM, NULL },
 	{ OPTION_FLAG, 0, "modules", FIELD(modules), NULL,
 	  "list modules, in the format of /proc/modules" },
 	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },

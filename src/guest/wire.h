@@ -17,56 +17,98 @@
 
 enum guest_message {
 	/* From the owner. */
-	GUEST_ASK_OPEN = 1, /* u32 arch number, 4 u64 of its registers (CR3 may be 0: not known),
-			       u64 limit in bytes, u32 count of slots, each u64 gpa, u64 bytes ->
-			       guest_opened */
-	GUEST_ASK_RECALL, /* an answer to GUEST_ASK_KEEP: GUEST_ASK_OPEN uses it from here on where the
-			     guest runs that very kernel; closes what is open -> nothing */
-	GUEST_ASK_KEEP,	/* -> what was found of the kernel (guest_kernel_keep()) */
-	GUEST_ASK_NAMES, /* as GUEST_ASK_OPEN, but only -> release, host name: u32 length, text;
-			    no guest is open after that */
-	GUEST_ASK_CODE, /* as GUEST_ASK_OPEN, then u64 gva of a page, u32 count of pages, at most
-			   GUEST_CODE_PAGES -> of each page u32 1 and the page, or u32 0; no guest is
-			   open after that, and none needs to be one of Linux */
-	GUEST_ASK_SYMBOLS,	/* u64 key of a table that the owner has, 0: none -> u64 key; an encoded
-				   symbol table (symbol/table.h) of kernel and modules, or nothing if
-				   its key is the owner's */
-	GUEST_ASK_KALLSYMS,	/* -> text of /proc/kallsyms */
-	GUEST_ASK_MODULES,	/* -> text of /proc/modules */
-	GUEST_ASK_TASKS,	/* u32: 1 for threads, too -> tasks */
-	GUEST_ASK_TASK,		/* u64 task_struct -> that task */
-	GUEST_ASK_MAPPINGS,	/* u64 mm -> mappings */
-	GUEST_ASK_FILE_SYMBOLS, /* u64 mm, u64 start of a mapping -> an encoded symbol table of the
-				   file or vDSO mapped there; memory is read anew */
-	GUEST_ASK_FILE_UNWIND,	/* the same -> an encoded table of unwind data (unwind/table/table.h) by file
-				   offsets, from its DWARF; memory is read anew */
-	GUEST_ASK_STACKS,	/* u64 task_struct, at most GUEST_STACK_TASKS times; what the tasks do
-				   is read anew -> of each: u32 enum unwind_task_kind (unwind/), u32
-				   state's letter; of one that is asleep also u32 enum unwind_end, where
-				   its chain ended (a place), u32 count of frames, each u32
-				   GUEST_FRAME_*, a place: u64 address, u64 offset in its function,
-				   u64 bytes of that, function, module: u32 length, text */
-	GUEST_ASK_VCPU,		/* what a vCPU was met at: u32 1 in user mode, u64 ip, u64 sp, u64 bp, 16
-				   u64 by enum unwind_register (unwind/table/row.h), u64 task_struct, u64 GS
-				   base (to find the task by, if that is 0), 4 u64 of the vCPU's
-				   registers, u32 count of copied stacks: two of the kernel and the
-				   user's, of each u64 start, u64 end, u32 bytes, the bytes; or 0:
-				   the vCPU stands still, they are read from memory -> u32 1 if its
-				   task was found, and that task; a chain as above: the kernel's,
-				   then the user's */
-	GUEST_ASK_CURRENT,	/* -> struct guest_current (running.h), field by field; u32 count of
-				   CPUs, each u32 APIC id, u64 GS base in the kernel (cpus.h) */
-	GUEST_ASK_STATE,	/* 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory
-				   is read anew, then -> u64 kernel, u64 modules */
-	GUEST_ASK_UNWIND,	/* likewise -> u64 key, an encoded table of unwind data (unwind/table/table.h)
-				   of kernel and modules */
-	GUEST_ASK_CALLS,	/* -> the encoded calls (unwind/table/calls.h) of kernel and modules */
-	GUEST_ASK_REFRESH,	/* memory is read anew from here on -> nothing */
-	GUEST_PAGES,		/* u32 1 or 0: read or not; then the pages */
+	/*
+	 * u32 arch number, 4 u64 of its registers (CR3 may be 0: not known), u64 limit in bytes,
+	 * u32 count of slots, each u64 gpa, u64 bytes -> guest_opened
+	 */
+	GUEST_ASK_OPEN = 1,
+	/*
+	 * an answer to GUEST_ASK_KEEP: GUEST_ASK_OPEN uses it from here on where the guest runs
+	 * that very kernel; closes what is open -> nothing
+	 */
+	GUEST_ASK_RECALL,
+	/* -> what was found of the kernel (guest_kernel_keep()) */
+	GUEST_ASK_KEEP,
+	/*
+	 * as GUEST_ASK_OPEN, but only -> release, host name: u32 length, text; no guest is open
+	 * after that
+	 */
+	GUEST_ASK_NAMES,
+	/*
+	 * as GUEST_ASK_OPEN, then u64 gva of a page, u32 count of pages, at most GUEST_CODE_PAGES
+	 * -> of each page u32 1 and the page, or u32 0; no guest is open after that, and none needs
+	 * to be one of Linux
+	 */
+	GUEST_ASK_CODE,
+	/*
+	 * u64 key of a table that the owner has, 0: none -> u64 key; an encoded symbol table
+	 * (symbol/table.h) of kernel and modules, or nothing if its key is the owner's
+	 */
+	GUEST_ASK_SYMBOLS,
+	/* -> text of /proc/kallsyms */
+	GUEST_ASK_KALLSYMS,
+	/* -> text of /proc/modules */
+	GUEST_ASK_MODULES,
+	/* u32: 1 for threads, too -> tasks */
+	GUEST_ASK_TASKS,
+	/* u64 task_struct -> that task */
+	GUEST_ASK_TASK,
+	/* u64 mm -> mappings */
+	GUEST_ASK_MAPPINGS,
+	/*
+	 * u64 mm, u64 start of a mapping -> an encoded symbol table of the file or vDSO mapped
+	 * there; memory is read anew
+	 */
+	GUEST_ASK_FILE_SYMBOLS,
+	/*
+	 * the same -> an encoded table of unwind data (unwind/table/table.h) by file offsets, from
+	 * its DWARF; memory is read anew
+	 */
+	GUEST_ASK_FILE_UNWIND,
+	/*
+	 * u64 task_struct, at most GUEST_STACK_TASKS times; what the tasks do is read anew -> of
+	 * each: u32 enum unwind_task_kind (unwind/), u32 state's letter; of one that is asleep also
+	 * u32 enum unwind_end, where its chain ended (a place), u32 count of frames, each u32
+	 * GUEST_FRAME_*, a place: u64 address, u64 offset in its function, u64 bytes of that,
+	 * function, module: u32 length, text
+	 */
+	GUEST_ASK_STACKS,
+	/*
+	 * what a vCPU was met at: u32 1 in user mode, u64 ip, u64 sp, u64 bp, 16 u64 by enum
+	 * unwind_register (unwind/table/row.h), u64 task_struct, u64 GS base (to find the task by,
+	 * if that is 0), 4 u64 of the vCPU's registers, u32 count of copied stacks: two of the
+	 * kernel and the user's, of each u64 start, u64 end, u32 bytes, the bytes; or 0: the vCPU
+	 * stands still, they are read from memory -> u32 1 if its task was found, and that task; a
+	 * chain as above: the kernel's, then the user's
+	 */
+	GUEST_ASK_VCPU,
+	/*
+	 * -> struct guest_current (running.h), field by field; u32 count of CPUs, each u32 APIC id,
+	 * u64 GS base in the kernel (cpus.h)
+	 */
+	GUEST_ASK_CURRENT,
+	/*
+	 * 4 u64 of registers for each vCPU, at most GUEST_STATE_MMUS; memory is read anew, then ->
+	 * u64 kernel, u64 modules
+	 */
+	GUEST_ASK_STATE,
+	/*
+	 * likewise -> u64 key, an encoded table of unwind data (unwind/table/table.h) of kernel and
+	 * modules
+	 */
+	GUEST_ASK_UNWIND,
+	/* -> the encoded calls (unwind/table/calls.h) of kernel and modules */
+	GUEST_ASK_CALLS,
+	/* memory is read anew from here on -> nothing */
+	GUEST_ASK_REFRESH,
+	/* u32 1 or 0: read or not; then the pages */
+	GUEST_PAGES,
 	/* From the cage. */
-	GUEST_READ,		/* u64 gpa of each page, at most GUEST_READ_PAGES */
+	/* u64 gpa of each page, at most GUEST_READ_PAGES */
+	GUEST_READ,
 	GUEST_RESULT,
-	GUEST_FAILED,		/* u32 error_code, then its message */
+	/* u32 error_code, then its message */
+	GUEST_FAILED,
 };
 
 #define GUEST_READ_PAGES 64
@@ -76,7 +118,8 @@ enum guest_message {
 #define GUEST_STACK_FRAMES 512
 #define GUEST_FRAME_CALL 1    /* the address is a call's return address */
 #define GUEST_FRAME_GUESSED 2
-#define GUEST_FRAME_WAITING 4 /* scheduler or lock code, which the guest's /proc/PID/stack leaves out */
+/* scheduler or lock code, which the guest's /proc/PID/stack leaves out */
+#define GUEST_FRAME_WAITING 4
 #define GUEST_VCPU_STACKS 3
 #define GUEST_PLACE_NAME_BYTES 1024 /* of a place's names; what is longer is cut */
 #define GUEST_FRAME_USER 8    /* user code; the place's module is then the path of its file */

@@ -3,8 +3,8 @@
  * The page is flamegraph.html, with the data as JSON in the place of a mark:
  *
  *	names	texts, used by number
- *	frames	of each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers each
- *	tree	the nodes, each behind its parent, then all that is below it, siblings in their order:
+ *	frames	of each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
+ *	tree	the nodes, each after its parent, then all that is below it, siblings in order:
  *		frame, period of its own in units, how many levels up its parent is from the node
  *		before (0: that is the parent), three numbers each
  *	samples	of each node that has its own: so many
@@ -78,7 +78,8 @@ static void write_frames(struct json *json, const struct writer *writer)
 {
 	json_open_array(json, "frames");
 	for (size_t i = 0; i < writer->kinds.count; i++) {
-		const struct stack_node *node = &writer->stacks->nodes.items[writer->kinds.items[i]];
+		const struct stack_node *node =
+			&writer->stacks->nodes.items[writer->kinds.items[i]];
 
 		json_unsigned(json, NULL, node->name);
 		json_unsigned(json, NULL, node->dso);

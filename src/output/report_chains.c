@@ -34,7 +34,8 @@ static void append_columns(struct report_chains *chains, const struct columns *c
 {
 	append_margin(chains, columns);
 	for (size_t i = 0; i < count; i++)
-		buffer_append_string(chains->out, columns->lines[i] ? "|          " : "           ");
+		buffer_append_string(chains->out,
+				     columns->lines[i] ? "|          " : "           ");
 }
 
 static void append_function(struct report_chains *chains, const struct callgraph_branch *branch)
@@ -114,7 +115,8 @@ static void append_branches(struct report_chains *chains, struct columns *column
 		buffer_append_u8(chains->out, '\n');
 		if (i + 1 == shown)
 			columns->lines[columns->count - 1] = false;
-		append_stretch(chains, &branches->list.items[i], columns, true, append_line, &below);
+		append_stretch(chains, &branches->list.items[i], columns, true, append_line,
+			       &below);
 		append_branches(chains, columns, &below);
 		callgraph_branches_deinit(&below);
 	}

@@ -20,7 +20,8 @@ static void write_vms(struct json *json, const struct perfdata_inventory *invent
 		json_unsigned(json, "pid", vm->pid);
 		json_string(json, "name", vm->name);
 		json_string(json, "vmm", vm->vmm);
-		json_string(json, "kernel_release", *vm->kernel_release ? vm->kernel_release : NULL);
+		json_string(json, "kernel_release",
+			    *vm->kernel_release ? vm->kernel_release : NULL);
 		json_string(json, "host_name", *vm->host_name ? vm->host_name : NULL);
 		json_close(json);
 	}
@@ -71,7 +72,8 @@ static void write_number(struct json *json, const char *key, uint32_t value, uin
 /* NULL for what is no string. */
 static const char *text_of(const struct profile *profile, uint32_t number)
 {
-	return number >= PROFILE_HOST_COMM ? NULL : intern_string(profile->session->strings, number);
+	return number >= PROFILE_HOST_COMM ? NULL
+					   : intern_string(profile->session->strings, number);
 }
 
 static void write_symbol(struct json *json, const char *key, const struct profile *profile,

@@ -15,8 +15,8 @@ struct script_event {
 };
 
 /*
- * RET: as many as SESSION has events, to be freed by script_events_destroy(). An error where the user
- * asked for what the samples do not have.
+ * RET: as many as SESSION has events, to be freed by script_events_destroy(). An error where the
+ * user asked for what the samples do not have.
  */
 struct error *script_events_create(const struct session *session,
 				   const struct script_fields *fields,

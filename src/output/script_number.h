@@ -52,8 +52,9 @@ static inline uint64_t hex_digits(uint32_t value)
 	digits = (digits | digits << 16) & 0x0000ffff0000ffffULL;
 	digits = (digits | digits << 8) & 0x00ff00ff00ff00ffULL;
 	digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fULL;
-	digits += 0x3030303030303030ULL +
-		  ((digits + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
+	digits +=
+		0x3030303030303030ULL +
+		((digits + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
 	return __builtin_bswap64(digits);
 }
 

@@ -222,7 +222,8 @@ static void begin_line(struct writer *writer, const struct session_sample *sampl
 		       const struct context *context)
 {
 	uint64_t ip = sample->decoded.sample.ip;
-	struct frame *frame = begin_frame(writer, context->machine, context->space, ip, sample->time);
+	struct frame *frame =
+		begin_frame(writer, context->machine, context->space, ip, sample->time);
 
 	frame->shown = ip;
 	frame->guessed = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of functions without a symbol are their file's, in brackets: addresses would make a node of
- * each. Tidy names are those of stackcollapse-perf.pl (github.com/brendangregg/FlameGraph): ';' would
- * end a frame, arguments and quotes are noise.
+ * each. Tidy names are those of stackcollapse-perf.pl (github.com/brendangregg/FlameGraph): ';'
+ * would end a frame, arguments and quotes are noise.
  */
 #include "output/stacks.h"
 
@@ -220,7 +220,8 @@ static void add_nodes(struct builder *builder, size_t event)
 			name_frame(builder, node->frame);
 		wanted = (struct stack_node){ .name = builder->names[node->frame] - 1,
 					      .dso = builder->dsos[node->frame],
-					      .kind = kind_of(tree->frames.items[node->frame].cpumode) };
+					      .kind = kind_of(
+						      tree->frames.items[node->frame].cpumode) };
 		places[i] = find_node(builder, places[node->parent], &wanted);
 		add_own(builder->stacks, places[i], node);
 	}
@@ -285,8 +286,10 @@ struct stacks *stacks_create(const struct profile *profile, size_t event,
 	size_t frames = profile->tree->frames.count;
 
 	stacks->names = intern_create();
-	vector_append(&stacks->nodes, (struct stack_node){ .child = STACK_NONE, .sibling = STACK_NONE,
-							   .name = intern_text(stacks->names, "all") });
+	vector_append(&stacks->nodes,
+		      (struct stack_node){ .child = STACK_NONE,
+					   .sibling = STACK_NONE,
+					   .name = intern_text(stacks->names, "all") });
 	map_init(&builder.places);
 	buffer_init(&builder.text, 1024 * 1024);
 	builder.names = memory_calloc(frames + 1, sizeof(*builder.names));

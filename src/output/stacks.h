@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call tree of a profile's event as words: what flame graphs and folded stacks show. What
- * reads the same under the same parent is one node. The keys that were asked for are levels above the
+ * The call tree of a profile's event as words: what flame graphs and folded stacks show. What reads
+ * the same under the same parent is one node. The keys that were asked for are levels above the
  * functions.
  */
 #ifndef OUTPUT_STACKS_H
@@ -31,7 +31,8 @@ enum stack_kind {
 
 struct stack_node {
 	uint32_t parent;	 /* its number is lower than the node's */
-	uint32_t child, sibling; /* the first below, the next beside it; STACK_NONE: there is none */
+	/* the first below, the next beside it; STACK_NONE: there is none */
+	uint32_t child, sibling;
 	uint32_t name, dso;	 /* in names; dso 0: not a function, or not known */
 	enum stack_kind kind;
 	uint64_t period, count;		  /* of samples that end here or below */

@@ -11,12 +11,15 @@
 #include "base/memory.h"
 #include "perfdata/writer.h"
 
-#define MAX_DEPTH 40 /* debug/PATH/xxyyyy…, where PATH has 32 parts at most (src/cmd/convert/native_symbols.c) */
+/* debug/PATH/xxyyyy…, where PATH has 32 parts at most (src/cmd/convert/native_symbols.c) */
+#define MAX_DEPTH 40
 
 /* What recordings consist of: whatever else is in a folder is somebody's own. */
 static bool is_part(const char *name)
 {
-	static const char *const names[] = { "data", "kallsyms", "modules", "kcore", "elf", "vdso" };
+	static const char *const names[] = {
+		"data", "kallsyms", "modules", "kcore", "elf", "vdso"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
@@ -24,7 +27,10 @@ static bool is_part(const char *name)
 	return !strncmp(name, "data.", 5);
 }
 
-/* Removes the parts of a recording in the folder NAME of PARENT, and the folder if it is empty then. */
+/*
+ * Removes the parts of a recording in the folder NAME of PARENT, and the folder if it is empty
+ * then.
+ */
 static void remove_parts(int parent, const char *name, int depth)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -63,8 +69,9 @@ struct error *perfdata_directory_create(const char *path, char **ret_file)
 	if (!lstat(path, &status)) {
 		remove_recording(old);
 		if (rename(path, old))
-			return error_hint(error_system(errno, "could not keep '%s' as '%s'", path, old),
-					  "remove '%s', or name another folder with -o", old);
+			return error_hint(
+				error_system(errno, "could not keep '%s' as '%s'", path, old),
+				"remove '%s', or name another folder with -o", old);
 	}
 	if (mkdir(path, 0700))
 		return error_system(errno, "could not make the folder '%s'", path);

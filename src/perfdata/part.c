@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parts of a recording, for threads that read it side by side. Where a record starts is known only by
- * going from one to the next: so parts are cut while the records are read for the first time. What is
- * compressed cannot be read but from its start on: a recording with such records has no parts.
+ * Parts of a recording, for threads that read it side by side. Where a record starts is known only
+ * by going from one to the next: so parts are cut while the records are read for the first time.
+ * What is compressed cannot be read but from its start on: a recording with such records has no
+ * parts.
  *
- * A part's reader is a copy of the reader with a window, an id cache and scratch memory of its own. What
- * both point to (files, events, ids, features) does not change any more.
+ * A part's reader is a copy of the reader with a window, an id cache and scratch memory of its own.
+ * What both point to (files, events, ids, features) does not change any more.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reader: opening a recording, and its records one after another.
- *
- * Records are taken from a window (reader_state.h). The common case, a record that is all
- * there and of the kernel's types, is a few instructions; the rest is in functions of its
- * own: records of perf's user space, the window's end, compressed records.
+ * The reader: opening a recording, and its records one after another. These are taken from a window
+ * (reader_state.h). The common case, a record that is all there and of the kernel's types, is a few
+ * instructions; the rest is in functions of its own: records of perf's user space, the window's
+ * end, compressed records.
  */
 #include "perfdata/reader.h"
 
@@ -19,7 +18,6 @@
 /* The content of a compressed record where the file does not say how large it may be. */
 #define INFLATE_DEFAULT_BYTES ((uint64_t)16 << 20)
 #define MAX_FILES 65536
-
 /* A file is read twice: to map it again takes longer than to read it where it is mapped. */
 #define KEEP_BYTES ((size_t)128 << 20)
 #define RELEASE_BYTES ((size_t)4 << 20)
@@ -108,9 +106,8 @@ static struct error *open_files(struct perfdata_reader *reader)
 }
 
 /*
- * Takes in what stands before the first sample, so that the events of the pipe form and
- * the VMs of the ids are known right after opening. What is wrong there is said again, and
- * for good, when the caller comes to it.
+ * Takes in what stands before the first sample, so that the events of the pipe form and the VMs of
+ * the ids are known right after opening. What is wrong there is said when the caller comes to it.
  */
 static void read_ahead(struct perfdata_reader *reader)
 {

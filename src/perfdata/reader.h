@@ -66,11 +66,11 @@ void perfdata_reader_release(struct perfdata_reader *reader);
 void perfdata_reader_keep_nothing(struct perfdata_reader *reader);
 
 /*
- * Parts of a recording, to be read by several threads at once. perfdata_reader_cut(), called between the
- * records of the first time that all of them are read, cuts it into parts of a MB or more; when that has
- * come to the end, part NUMBER < COUNT is opened, read as any reader is, and closed, all in one thread.
- * Each record is in one part. READER is not to be read nor closed meanwhile. COUNT is 0 where records are
- * compressed.
+ * Parts of a recording, to be read by several threads at once. perfdata_reader_cut(), called
+ * between the records of the first time that all of them are read, cuts it into parts of a MB or
+ * more; when that has come to the end, part NUMBER < COUNT is opened, read as any reader is, and
+ * closed, all in one thread. Each record is in one part. READER is not to be read nor closed
+ * meanwhile. COUNT is 0 where records are compressed.
  */
 void perfdata_reader_cut(struct perfdata_reader *reader);
 size_t perfdata_reader_part_count(const struct perfdata_reader *reader);
@@ -111,7 +111,8 @@ bool perfdata_reader_decode(struct perfdata_reader *reader, const struct perfdat
 			    struct perfdata_decoded *ret);
 /*
  * The next sample, decoded, for who needs no more of it than pid, tid, ip, id, time, period, misc
- * and the call chain: no other field is set. False: not here; perfdata_reader_next() has what comes next.
+ * and the call chain: no other field is set. False: not here; perfdata_reader_next() has what comes
+ * next.
  */
 bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_decoded *ret);
 /*

@@ -58,8 +58,8 @@ struct error *perfdata_writer_create(const char *path, const struct perfdata_eve
 void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; closes the file */
 
 /*
- * Makes the folder PATH for a recording; what was there becomes PATH.old, in place of a recording of that
- * name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
+ * Makes the folder PATH for a recording; what was there becomes PATH.old, in place of a recording
+ * of that name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
  */
 struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
 

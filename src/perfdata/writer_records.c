@@ -2,9 +2,9 @@
 /*
  * The records that the writer makes itself, in this machine's byte order.
  *
- * Formats: include/uapi/linux/perf_event.h (MMAP2, COMM, LOST), format.h (ID_INDEX,
- * EVENT_UPDATE, FINISHED_ROUND). Those of the kernel end in the sample_id trailer of an event: of the one
- * whose id is in it, or with id 0 of the first event (evlist__event2evsel()).
+ * Formats: include/uapi/linux/perf_event.h (MMAP2, COMM, LOST), format.h (ID_INDEX, EVENT_UPDATE,
+ * FINISHED_ROUND). Those of the kernel end in the sample_id trailer of an event: of the one whose
+ * id is in it, or with id 0 of the first event (evlist__event2evsel()).
  */
 #include <string.h>
 

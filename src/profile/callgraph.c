@@ -5,8 +5,8 @@
  * asks for what is above its threshold.
  *
  * perf counts a sample once for each function in its chain (iter_add_next_cumulative_entry() in
- * tools/perf/util/hist.c): with the whole chain for the function in which it was taken, with the part
- * of the chain that begins at the function for the others, where it begins being its outermost
+ * tools/perf/util/hist.c): with the whole chain for the function in which it was taken, with the
+ * part of the chain that begins at the function for the others, where it begins being its outermost
  * call by caller, its innermost by callee. ways[] are these parts.
  */
 #include "profile/callgraph.h"

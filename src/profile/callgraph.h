@@ -51,7 +51,9 @@ struct callgraph *callgraph_create(const struct profile *profile,
 				   const struct callgraph_options *options);
 void callgraph_destroy(struct callgraph *graph); /* takes NULL */
 
-/* The first branches of ROW, added to RET, which is empty. They hold until the next call of this. */
+/*
+ * The first branches of ROW, added to RET, which is empty. They hold until the next call of this.
+ */
 void callgraph_enter(struct callgraph *graph, const struct profile_row *row,
 		     struct callgraph_branches *ret);
 /* The branches behind BRANCH, likewise. */

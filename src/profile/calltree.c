@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains in the order of their functions are a walk through the tree: what a chain has in common with
- * the one before is there, and the rest is new, right behind it. So nothing is looked up, and what is
- * below a node lies behind it.
+ * Chains in the order of their functions are a walk through the tree: what a chain has in common
+ * with the one before is there, and the rest is new, right behind it. So nothing is looked up, and
+ * what is below a node lies behind it.
  *
  * A function may stand twice below another: where chains are made of different parts.
  *

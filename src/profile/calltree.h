@@ -35,12 +35,13 @@ struct calltree {
 	VECTOR(struct calltree_node) nodes;
 	VECTOR(struct chains_frame) frames;
 	VECTOR(struct calltree_root) roots;
-	uint32_t *nodes_of; /* of chains' cells: where they end; NULL when the profile is complete */
+	/* of chains' cells: where they end; NULL when the profile is complete */
+	uint32_t *nodes_of;
 };
 
 /*
- * From CHAINS. The rows of roots, whose number is their group until then, and of nodes are the caller's
- * to fill in.
+ * From CHAINS. The rows of roots, whose number is their group until then, and of nodes are the
+ * caller's to fill in.
  */
 struct calltree *calltree_create(const struct chains *chains);
 void calltree_destroy(struct calltree *tree); /* takes NULL */

@@ -40,7 +40,8 @@ static uint32_t find(struct chain_frames *frames, uint32_t location, uint16_t cp
 		*place = frames->list.count;
 	}
 	number = *place - 1;
-	if (met < frames->met.items[number]) { /* another thread has met it later, but was quicker */
+	/* another thread has met it later, but was quicker */
+	if (met < frames->met.items[number]) {
 		frames->met.items[number] = met;
 		frames->list.items[number].location = location;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions in call chains, at their levels: equal ones have equal numbers. Several threads may look for
- * them at once; the numbers are then put into the order in which one thread would have met them, so
- * that a recording looks the same each time. Part of chains.c.
+ * The functions in call chains, at their levels: equal ones have equal numbers. Several threads may
+ * look for them at once; the numbers are then put into the order in which one thread would have met
+ * them, so that a recording looks the same each time. Part of chains.c.
  */
 #ifndef PROFILE_CHAIN_FRAMES_H
 #define PROFILE_CHAIN_FRAMES_H
@@ -25,7 +25,8 @@ struct chain_frames {
 	struct identities *functions; /* borrowed */
 	VECTOR(struct chains_frame) list;
 	VECTOR(uint64_t) met; /* when each was, first */
-	VECTOR(uint32_t) numbers[1 << CHAINS_LEVEL_BITS]; /* by cpumode: of an identity, frame + 1 */
+	/* by cpumode: of an identity, frame + 1 */
+	VECTOR(uint32_t) numbers[1 << CHAINS_LEVEL_BITS];
 };
 
 /* By FUNCTIONS, which know dso and symbol. */
@@ -37,8 +38,8 @@ void chain_frames_deinit(struct chain_frames *frames);
 uint32_t chain_frames_find(struct chain_frames *frames, uint32_t location, uint16_t cpumode,
 			   uint64_t met);
 /*
- * Puts the frames in the order of the times that they were met at. Gives the new numbers by the old ones,
- * to be freed by the caller.
+ * Puts the frames in the order of the times that they were met at. Gives the new numbers by the old
+ * ones, to be freed by the caller.
  */
 uint32_t *chain_frames_order(struct chain_frames *frames);
 

@@ -12,7 +12,8 @@ struct chain_memo_entry {
 
 #define ENTRY_WORDS (sizeof(struct chain_memo_entry) / sizeof(uint64_t))
 
-_Static_assert(sizeof(struct chain_memo_entry) % sizeof(uint64_t) == 0, "entries are made of words");
+_Static_assert(sizeof(struct chain_memo_entry) % sizeof(uint64_t) == 0,
+	       "entries are made of words");
 _Static_assert(CHAIN_MEMO_WORDS < UINT32_MAX, "where an entry starts is a number of the table");
 
 void chain_memo_init(struct chain_memo *memo, size_t limit)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What parts of call chains were found to be: the words that such a part is looked up by, and the sequence
- * that came of them, for a span of time. Words are compared, whatever their hash. Of bounded size: it
- * forgets all when it is full.
+ * What parts of call chains were found to be: the words that such a part is looked up by, and the
+ * sequence that came of them, for a span of time. Words are compared, whatever their hash. Of
+ * bounded size: it forgets all when it is full.
  */
 #ifndef PROFILE_CHAIN_MEMO_H
 #define PROFILE_CHAIN_MEMO_H
@@ -18,7 +18,8 @@ struct chain_memo {
 	/* Entries side by side; all the words of a chain_memo_entry, then those of its part. */
 	VECTOR(uint64_t) words;
 	struct number_table table; /* where an entry starts */
-	size_t limit;		   /* of words; entries that do not fit into it alone are not kept */
+	/* of words; entries that do not fit into it alone are not kept */
+	size_t limit;
 };
 
 struct chain_memo_key {
@@ -45,7 +46,10 @@ static inline void chain_memo_fetch_slot(const struct chain_memo *memo, uint64_t
 }
 void chain_memo_fetch_entry(const struct chain_memo *memo, uint64_t hash);
 
-/* What is known of KEY, to be written to where it no longer holds; NULL: nothing. Until the next add. */
+/*
+ * What is known of KEY, to be written to where it no longer holds; NULL: nothing. Until the next
+ * add.
+ */
 struct chain_memo_value *chain_memo_find(struct chain_memo *memo, const struct chain_memo_key *key);
 void chain_memo_add(struct chain_memo *memo, const struct chain_memo_key *key,
 		    const struct chain_memo_value *value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call chain of a sample as its innermost address and two parts, which repeat apart from each other:
- * what is from the last mark on, the outer one, and what is inside of that. Part of chains.c.
+ * The call chain of a sample as its innermost address and two parts, which repeat apart from each
+ * other: what is from the last mark on, the outer one, and what is inside of that. Part of
+ * chains.c.
  *
  * A part is made of words: places, and the addresses that are in each.
  */

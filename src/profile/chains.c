@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Callers repeat: the return addresses of a loop's callers are the same in every sample of it,
- * while the innermost address is another each time. And the kernel's part of a chain has little to do
- * with the program that it was called by. So a sample's callers are two parts, each looked up as a
- * whole (chain_memo.h): the outer one from the chain's last mark on, and what is inside of that. Only
- * what was not met before is looked up address by address. The innermost address is always.
+ * while the innermost address is another each time. And the kernel's part of a chain has little to
+ * do with the program that it was called by. So a sample's callers are two parts, each looked up as
+ * a whole (chain_memo.h): the outer one from the chain's last mark on, and what is inside of that.
+ * Only what was not met before is looked up address by address. The innermost address is always.
  *
- * No tree is built while samples are read: a function's place in it would have to be looked for, frame by
- * frame. What is counted are triples of outer part, inner part and innermost function.
+ * No tree is built while samples are read: a function's place in it would have to be looked for,
+ * frame by frame. What is counted are triples of outer part, inner part and innermost function.
  *
  * A part is looked up by its addresses and the places that these are in.
  *
- * Limits, of each thread: 64 Mi different chains, samples of more count for their group alone; 64 Mi
- * different parts of chains, more are left out.
+ * Limits, of each thread: 64 Mi different chains, samples of more count for their group alone; 64
+ * Mi different parts of chains, more are left out.
  */
 #include "profile/chains.h"
 
@@ -57,7 +57,8 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 	chains->frames = frames;
 	chains->lone = lone;
 	if (getrandom(chains->parts.seeds, sizeof(chains->parts.seeds), GRND_NONBLOCK) < 0)
-		for (size_t i = 0; i < sizeof(chains->parts.seeds) / sizeof(*chains->parts.seeds); i++)
+		for (size_t i = 0; i < sizeof(chains->parts.seeds) / sizeof(*chains->parts.seeds);
+		     i++)
 			chains->parts.seeds[i] = hash_u64((uintptr_t)chains + i);
 	number_table_init(&chains->cells_table);
 	chain_memo_init(&chains->memo, CHAIN_MEMO_WORDS);
@@ -212,7 +213,8 @@ static void hash_cell(struct chains *chains, struct chains_end *end)
 {
 	uint64_t callers = (uint64_t)end->at.outer << 32 | end->at.inner;
 
-	end->hash = chain_parts_fold(callers ^ chains->parts.seeds[0], end->at.innermost ^ chains->parts.seeds[1]);
+	end->hash = chain_parts_fold(callers ^ chains->parts.seeds[0],
+				     end->at.innermost ^ chains->parts.seeds[1]);
 	number_table_prefetch(&chains->cells_table, end->hash);
 }
 
@@ -226,8 +228,8 @@ void chains_find_callers(struct chains *chains, struct chains_end *end)
 		end->at.inner = find_part(chains, &end->read.inner, end->time);
 	end->at.innermost = CHAINS_NONE;
 	if (end->elsewhere) {
-		resolver_begin(chains->resolver, end->read.place.machine, end->read.place.space, end->read.address,
-			       end->time, &innermost.lookup);
+		resolver_begin(chains->resolver, end->read.place.machine, end->read.place.space,
+			       end->read.address, end->time, &innermost.lookup);
 		innermost.cpumode = end->read.place.cpumode;
 		end->at.innermost = frame_at(chains, &innermost);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts call chains while a recording is read: how many samples have which callers, and end in which
- * function. calltree.h makes trees of them.
+ * Counts call chains while a recording is read: how many samples have which callers, and end in
+ * which function. calltree.h makes trees of them.
  */
 #ifndef PROFILE_CHAINS_H
 #define PROFILE_CHAINS_H
@@ -32,8 +32,8 @@ struct chains_cell {
 struct chains;
 
 /*
- * All but LONE is borrowed; FRAMES may be shared with other chains, of other threads. LONE: a sample without
- * a chain has one of its own address; else it ends in its group.
+ * All but LONE is borrowed; FRAMES may be shared with other chains, of other threads. LONE: a
+ * sample without a chain has one of its own address; else it ends in its group.
  */
 struct chains *chains_create(struct session *session, struct resolver *resolver,
 			     struct chain_frames *frames, bool lone);
@@ -43,8 +43,8 @@ void chains_destroy(struct chains *chains); /* takes NULL */
 void chains_begin_part(struct chains *chains, uint32_t number);
 
 /*
- * Counts samples, many at once, in steps of which each fetches into the processor's cache what the next
- * one needs: a step for all of them, in their order, then the next step.
+ * Counts samples, many at once, in steps of which each fetches into the processor's cache what the
+ * next one needs: a step for all of them, in their order, then the next step.
  *
  *	chains_begin(chains, sample, context, group, &end);
  *	chains_fetch(chains, &end);
@@ -64,7 +64,10 @@ struct chains_end {
 	struct chains_cell at; /* period and count are not used */
 };
 
-/* The chain of SAMPLE, whose context is CONTEXT, in GROUP (from 1 on). A damaged one counts as none. */
+/*
+ * The chain of SAMPLE, whose context is CONTEXT, in GROUP (from 1 on). A damaged one counts as
+ * none.
+ */
 void chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret);
 void chains_fetch(const struct chains *chains, const struct chains_end *end);
@@ -79,8 +82,8 @@ uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool 
 void chains_end_batch(struct chains *chains);
 
 /*
- * Adds what OTHER has counted, with the same frames. The number that each of its cells has now is in the
- * answer, to be freed by the caller.
+ * Adds what OTHER has counted, with the same frames. The number that each of its cells has now is
+ * in the answer, to be freed by the caller.
  */
 uint32_t *chains_merge(struct chains *chains, const struct chains *other);
 /* There will be no more samples: frees what only counting needs. */

@@ -140,7 +140,8 @@ static void count_total(struct profile_totals *totals, const struct context *con
 }
 
 /* Of samples whose chain ends elsewhere than at the location in the key, where they were taken. */
-static void count_stray(struct counter *counter, const struct counter_pending *pending, uint32_t cell)
+static void count_stray(struct counter *counter, const struct counter_pending *pending,
+			uint32_t cell)
 {
 	vector_append(&counter->strays,
 		      (struct profile_stray){ .group = pending->group,
@@ -299,7 +300,8 @@ void counter_seal(struct counter *counter)
 	/* The places of the cells are those of the old numbers: none is looked for any more. */
 	for (size_t i = 0; i < counter->capacity; i++)
 		if (counter->cells[i].key)
-			counter->cells[i].key = (uint64_t)groups[counter->cells[i].key >> 32] << 32 |
+			counter->cells[i].key = (uint64_t)groups[counter->cells[i].key >> 32]
+							<< 32 |
 						(uint32_t)counter->cells[i].key;
 	for (size_t i = 0; i < counter->strays.count; i++)
 		counter->strays.items[i].group = groups[counter->strays.items[i].group];

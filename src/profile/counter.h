@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts samples in one thread. Several counters may share what they find (struct counter_shared), and be
- * put together afterwards. Part of profile.c.
+ * Counts samples in one thread. Several counters may share what they find (struct counter_shared),
+ * and be put together afterwards. Part of profile.c.
  */
 #ifndef PROFILE_COUNTER_H
 #define PROFILE_COUNTER_H
@@ -39,7 +39,8 @@ struct counter {
 	struct context_cache *contexts;
 	struct profile_cell *cells;
 	size_t capacity, count; /* capacity is a power of two */
-	struct counter_pending pending[COUNTER_BATCH]; /* samples whose address is not looked up yet */
+	/* samples whose address is not looked up yet */
+	struct counter_pending pending[COUNTER_BATCH];
 	size_t pending_count;
 	struct chains *chains; /* NULL: not asked for */
 	VECTOR(struct profile_stray) strays;
@@ -64,8 +65,8 @@ void counter_end_part(struct counter *counter);
 /* Adds what OTHER has counted with the same SHARED. */
 void counter_merge(struct counter *counter, const struct counter *other);
 /*
- * There will be no more. Frees what only counting needs, and gives groups and frames the numbers that they
- * have for good.
+ * There will be no more. Frees what only counting needs, and gives groups and frames the numbers
+ * that they have for good.
  */
 void counter_seal(struct counter *counter);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each thread has a counter of its own and takes one part of the recording after another, in their order;
- * in the end the counters are put together. Where the recording has no parts it is read from its start to
- * its end.
+ * Each thread has a counter of its own and takes one part of the recording after another, in their
+ * order; in the end the counters are put together. Where the recording has no parts it is read from
+ * its start to its end.
  */
 #include "profile/counting.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Groups of samples: what the keys that do not depend on the address tell apart. Several threads may look for
- * them at once; the numbers are then put into the order in which one thread would have met them.
- * Part of profile.c.
+ * Groups of samples: what the keys that do not depend on the address tell apart. Several threads
+ * may look for them at once; the numbers are then put into the order in which one thread would have
+ * met them. Part of profile.c.
  */
 #ifndef PROFILE_GROUPS_H
 #define PROFILE_GROUPS_H
@@ -37,8 +37,8 @@ uint32_t groups_find(struct groups *groups, const struct profile_group *group, u
 /* While no thread looks for one. */
 struct profile_group groups_get(const struct groups *groups, uint32_t number);
 /*
- * Puts the groups in the order of the times that they were met at. Gives the new numbers by the old ones,
- * to be freed by the caller.
+ * Puts the groups in the order of the times that they were met at. Gives the new numbers by the old
+ * ones, to be freed by the caller.
  */
 uint32_t *groups_order(struct groups *groups);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the numbers of things by their hash; the things themselves are the user's, who compares them:
+ * Finds the numbers of things by their hash; the things themselves are the user's, who compares
+ * them:
  *
  *	for (at = number_table_first(table, hash); number_table_next(table, hash, &at, &number);)
  *		if (thing NUMBER is the one) return number;
  *	number_table_add(table, hash, number of the new thing);
  *
- * A slot has 32 bits of the hash beside the number: things of another hash are hardly ever looked at.
+ * A slot has 32 bits of the hash beside the number: things of another hash are hardly ever looked
+ * at.
  */
 #ifndef PROFILE_NUMBER_TABLE_H
 #define PROFILE_NUMBER_TABLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a profile: counts the samples (counting.c), and makes rows and the call tree of what was counted
- * (profile_rows.c).
+ * Makes a profile: counts the samples (counting.c), and makes rows and the call tree of what was
+ * counted (profile_rows.c).
  */
 #include "profile/profile.h"
 

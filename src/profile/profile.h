@@ -48,7 +48,8 @@ struct profile_row {
 	uint32_t pid, tid;	  /* tid of a row without a comm */
 	uint32_t guest_comm;	  /* strings; TIMELINE_NO_COMM: not known; PROFILE_HOST_COMM */
 	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
-	uint16_t cpumode;	  /* PERF_RECORD_MISC_*: host or guest, kernel or user; CPUMODE_GUESSED */
+	/* PERF_RECORD_MISC_*: host or guest, kernel or user; CPUMODE_GUESSED */
+	uint16_t cpumode;
 	uint32_t dso;		  /* string: its short name; of symbol and dso rows */
 	uint32_t location;	  /* one of those that are the same by these keys */
 	uint32_t number;	  /* unique in the profile: what nodes of call trees name it by */
@@ -90,7 +91,9 @@ struct profile_options {
 	bool chains;   /* count call chains, too: the tree … */
 	bool lone;     /* … a sample without a chain standing there by its function … */
 	bool children; /* … and, with it, children of the rows: they are 0 else */
-	/* No rows, and functions told apart by file and name; all of a file without a name is one. */
+	/*
+	 * No rows, and functions told apart by file and name; all of a file without a name is one.
+	 */
 	bool by_name;
 	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
 	const struct machine *const *vms;

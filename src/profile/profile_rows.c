@@ -24,7 +24,8 @@ struct builder {
 	struct groups *groups;
 	struct identities *identities;
 	struct map numbers; /* group << 32 | identity -> number of the row + 1 */
-	bool one_each; /* each frame of a root is a row that nothing else counts for: none is looked up */
+	/* each frame of a root is a row that nothing else counts for: none is looked up */
+	bool one_each;
 	VECTOR(struct row_place) places; /* of each number */
 };
 
@@ -178,7 +179,9 @@ static uint32_t row_of_frame(struct builder *builder, struct walk *walk, uint32_
 	return find_row(builder, *group, frame->location, frame->cpumode);
 }
 
-/* A function that called itself, directly or not, counts once for a sample: where it stands first. */
+/*
+ * A function that called itself, directly or not, counts once for a sample: where it stands first.
+ */
 static void enter_node(struct builder *builder, struct walk *walk, struct calltree_node *node)
 {
 	struct profile_row *row;

@@ -16,7 +16,10 @@ struct profile_cell {
 	uint64_t period, count;
 };
 
-/* A sample without a chain, or whose chain begins elsewhere: perf's precise events, chains of user code. */
+/*
+ * A sample without a chain, or whose chain begins elsewhere: perf's precise events, chains of user
+ * code.
+ */
 struct profile_stray {
 	uint32_t group, location; /* of its address */
 	uint32_t cell;		  /* of its chain, in chains */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ranks are made by sorting by two elements at a time: most sequences differ in the first ones. Those
- * that do not are sorted by the next two, a few of them by comparing the rest.
+ * Ranks are made by sorting by two elements at a time: most sequences differ in the first ones.
+ * Those that do not are sorted by the next two, a few of them by comparing the rest.
  */
 #include "profile/sequences.h"
 

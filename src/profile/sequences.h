@@ -44,8 +44,8 @@ static inline uint32_t sequences_length(const struct sequences *sequences, uint3
 }
 
 /*
- * The place of each sequence in the order by their elements, of which the first counts most; one that
- * another begins with comes before it. To be freed by the caller.
+ * The place of each sequence in the order by their elements, of which the first counts most; one
+ * that another begins with comes before it. To be freed by the caller.
  */
 uint32_t *sequences_rank(const struct sequences *sequences);
 

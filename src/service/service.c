@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers the owner's questions about one guest. What the guest's memory holds is only ever turned
- * into answers; what an answer is used for is the owner's affair, and it checks them.
+ * Answers the owner's questions about one guest: which there are, and those about the guest as a
+ * whole. What the guest's memory holds is only ever turned into answers; what an answer is used for
+ * is the owner's affair, and it checks them.
  */
 #include "service/service.h"
 
@@ -12,13 +13,9 @@
 #include "base/memory.h"
 #include "guest/kernel/kernel_search.h"
 #include "guest/kernel/uts.h"
-#include "guest/process/cpus.h"
 #include "guest/process/running.h"
 #include "guest/wire.h"
 #include "service/service_private.h"
-#include "symbol/table.h"
-#include "unwind/kernel/kernel_calls.h"
-#include "unwind/kernel/kernel_table.h"
 
 #define MAX_SLOTS 32768
 
@@ -185,8 +182,9 @@ static struct error *open_kernel(struct service *service)
 	return service->recalled ? NULL : guest_kernel_open(&service->space, &service->kernel);
 }
 
-static struct error *answer_kept(struct service *service)
+static struct error *answer_kept(struct service *service, struct cursor *request)
 {
+	(void)request;
 	if (!guest_kernel_keep(service->kernel, &service->answer))
 		return error_create(ERROR_NOT_FOUND, "the guest's kernel cannot be kept");
 	return NULL;
@@ -245,201 +243,6 @@ static struct error *answer_code(struct service *service, struct cursor *request
 	return NULL;
 }
 
-/* MODULES is NULL where they are not known. */
-static void append_symbols(struct service *service, const struct guest_modules *modules)
-{
-	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
-	struct symbol_builder *builder = symbol_builder_create();
-	_cleanup_symbol_table_ struct symbol_table *table = NULL;
-
-	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
-		symbol_builder_add(builder, symbols[i].address.value, 0, symbols[i].type,
-				   symbols[i].name, NULL);
-	for (size_t m = 0; modules && m < modules->items.count; m++) {
-		const struct guest_module *module = &modules->items.items[m];
-
-		for (size_t i = 0; i < module->range_count; i++)
-			symbol_builder_add_module(builder, module->name,
-						  module->ranges[i].start.value,
-						  module->ranges[i].start.value +
-							  module->ranges[i].bytes);
-		for (size_t i = 0; i < module->symbol_count; i++) {
-			const struct guest_symbol *symbol =
-				&modules->symbols.items[module->first_symbol + i];
-
-			symbol_builder_add(builder, symbol->address.value, 0, symbol->type,
-					   symbol->name, module->name);
-		}
-	}
-	table = symbol_builder_finish(builder);
-	symbol_table_encode(table, &service->answer);
-}
-
-/* Whether the owner has the table of that key; it is told the key. */
-static bool is_known(struct service *service, struct cursor *request, uint64_t key)
-{
-	buffer_append_u64(&service->answer, key);
-	return key && cursor_u64(request) == key;
-}
-
-static struct error *answer_symbols(struct service *service, struct cursor *request)
-{
-	_cleanup_error_ struct error *error = NULL;
-	struct guest_modules modules, *known = NULL;
-	size_t skipped;
-
-	/* A kernel whose modules cannot be read still has names of its own. */
-	error = guest_modules_read(service->kernel, &modules, &skipped);
-	if (!error)
-		known = &modules;
-	if (!is_known(service, request, service_symbols_key(service, known)))
-		append_symbols(service, known);
-	if (known)
-		guest_modules_deinit(known);
-	return NULL;
-}
-
-static void print_symbol(struct buffer *text, const struct guest_symbol *symbol,
-			 const char *module)
-{
-	buffer_printf(text, module ? "%016llx %c %s\t[%s]\n" : "%016llx %c %s\n",
-		      (unsigned long long)symbol->address.value, symbol->type, symbol->name,
-		      module);
-}
-
-static struct error *answer_kallsyms(struct service *service)
-{
-	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
-	_cleanup_error_ struct error *no_modules = NULL;
-	struct guest_modules modules;
-	size_t skipped;
-
-	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
-		print_symbol(&service->answer, &symbols[i], NULL);
-	no_modules = guest_modules_read(service->kernel, &modules, &skipped);
-	if (no_modules)
-		return NULL;
-	for (size_t m = 0; m < modules.items.count; m++)
-		for (size_t i = 0; i < modules.items.items[m].symbol_count; i++)
-			print_symbol(&service->answer,
-				     &modules.symbols.items[modules.items.items[m].first_symbol + i],
-				     modules.items.items[m].name);
-	guest_modules_deinit(&modules);
-	return NULL;
-}
-
-/* kernel/module/procfs.c, m_show() */
-static void print_module(struct buffer *text, const struct guest_module *module)
-{
-	static const char *const states[] = { "Live", "Loading", "Unloading" };
-
-	buffer_printf(text, "%s %llu %lld ", module->name, (unsigned long long)module->bytes,
-		      (long long)module->references);
-	for (size_t i = 0; i < module->users.count; i++)
-		buffer_printf(text, "%s,", module->users.items[i]);
-	if (module->permanent)
-		buffer_append_string(text, "[permanent],");
-	else if (!module->users.count)
-		buffer_append_string(text, "-");
-	buffer_printf(text, " %s 0x%016llx%s%s\n", states[module->state],
-		      (unsigned long long)module->text.value, *module->taints ? " " : "",
-		      module->taints);
-}
-
-static struct error *answer_modules(struct service *service)
-{
-	struct guest_modules modules;
-	size_t skipped;
-	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
-
-	if (error)
-		return error;
-	for (size_t i = 0; i < modules.items.count; i++)
-		print_module(&service->answer, &modules.items.items[i]);
-	guest_modules_deinit(&modules);
-	return NULL;
-}
-
-static void append_cpus(struct service *service)
-{
-	struct guest_cpus cpus;
-
-	guest_cpus_read(service->kernel, &cpus);
-	buffer_append_u32(&service->answer, cpus.items.count);
-	for (size_t i = 0; i < cpus.items.count; i++) {
-		buffer_append_u32(&service->answer, cpus.items.items[i].apic_id);
-		buffer_append_u64(&service->answer, cpus.items.items[i].base.value);
-	}
-	guest_cpus_deinit(&cpus);
-}
-
-static struct error *answer_current(struct service *service)
-{
-	struct guest_current current;
-	struct error *error = guest_current_find(service->kernel, &current);
-
-	if (error)
-		return error;
-	buffer_append_u64(&service->answer, current.page_tables.value);
-	buffer_append_u64(&service->answer, current.offset);
-	buffer_append_u32(&service->answer, current.levels);
-	buffer_append_u32(&service->answer, current.pid);
-	buffer_append_u32(&service->answer, current.tgid);
-	buffer_append_u32(&service->answer, current.comm);
-	buffer_append_u32(&service->answer, current.mm);
-	buffer_append_u32(&service->answer, current.pgd);
-	buffer_append_u32(&service->answer, current.stack);
-	buffer_append_u32(&service->answer, current.stack_bytes);
-	buffer_append_u64(&service->answer, current.irq_stack_offset);
-	buffer_append_u64(&service->answer, current.run_queue_task_offset);
-	buffer_append_u64(&service->answer, current.preempt_count_offset);
-	buffer_append_u64(&service->answer, current.irq_use_offset);
-	buffer_append_u32(&service->answer, current.irq_use_bytes);
-	buffer_append_u32(&service->answer, current.irq_unused);
-	append_cpus(service);
-	return NULL;
-}
-
-static struct error *append_unwind_table(struct service *service,
-					 const struct guest_modules *modules)
-{
-	struct unwind_table *table;
-	struct error *error = unwind_table_read(service->kernel, modules, &table);
-
-	if (error)
-		return error;
-	unwind_table_encode(table, &service->answer);
-	unwind_table_destroy(table);
-	return NULL;
-}
-
-static struct error *answer_unwind(struct service *service, struct cursor *request)
-{
-	struct guest_modules modules;
-	size_t skipped;
-	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
-
-	if (error)
-		return error;
-	if (!is_known(service, request, service_unwind_key(service, &modules)))
-		error = append_unwind_table(service, &modules);
-	guest_modules_deinit(&modules);
-	return error;
-}
-
-static struct error *answer_calls(struct service *service)
-{
-	struct guest_modules modules;
-	size_t skipped;
-	struct error *error = guest_modules_read(service->kernel, &modules, &skipped);
-
-	if (error)
-		return error;
-	error = unwind_calls_read(service->kernel, &modules, &service->answer);
-	guest_modules_deinit(&modules);
-	return error;
-}
-
 static void refresh(struct service *service)
 {
 	guest_space_forget(&service->space);
@@ -464,58 +267,57 @@ static struct error *answer_state(struct service *service, struct cursor *reques
 	return NULL;
 }
 
+static struct error *answer_recall(struct service *service, struct cursor *request)
+{
+	(void)request;
+	take_kept(service);
+	return NULL;
+}
+
+static struct error *answer_refresh(struct service *service, struct cursor *request)
+{
+	(void)request;
+	refresh(service);
+	return NULL;
+}
+
+typedef struct error *answer_question(struct service *service, struct cursor *request);
+
+static const struct {
+	answer_question *answer;
+	bool without_guest; /* none needs to be open */
+} questions[] = {
+	[GUEST_ASK_OPEN] = { open_guest, true },
+	[GUEST_ASK_NAMES] = { answer_names, true },
+	[GUEST_ASK_RECALL] = { answer_recall, true },
+	[GUEST_ASK_CODE] = { answer_code, true },
+	[GUEST_ASK_KEEP] = { answer_kept },
+	[GUEST_ASK_SYMBOLS] = { service_answer_symbols },
+	[GUEST_ASK_KALLSYMS] = { service_answer_kallsyms },
+	[GUEST_ASK_MODULES] = { service_answer_modules },
+	[GUEST_ASK_TASKS] = { service_answer_tasks },
+	[GUEST_ASK_TASK] = { service_answer_task },
+	[GUEST_ASK_MAPPINGS] = { service_answer_mappings },
+	[GUEST_ASK_FILE_SYMBOLS] = { service_answer_file_symbols },
+	[GUEST_ASK_FILE_UNWIND] = { service_answer_file_unwind },
+	[GUEST_ASK_STACKS] = { service_answer_stacks },
+	[GUEST_ASK_VCPU] = { service_answer_vcpu },
+	[GUEST_ASK_CURRENT] = { service_answer_current },
+	[GUEST_ASK_STATE] = { answer_state },
+	[GUEST_ASK_UNWIND] = { service_answer_unwind },
+	[GUEST_ASK_CALLS] = { service_answer_calls },
+	[GUEST_ASK_REFRESH] = { answer_refresh },
+};
+
 static struct error *answer(struct service *service, uint32_t type)
 {
 	struct cursor request = cursor_make(service->request.data, service->request.size, false);
 
-	if (type == GUEST_ASK_OPEN)
-		return open_guest(service, &request);
-	if (type == GUEST_ASK_NAMES)
-		return answer_names(service, &request);
-	if (type == GUEST_ASK_RECALL) {
-		take_kept(service);
-		return NULL;
-	}
-	if (type == GUEST_ASK_CODE)
-		return answer_code(service, &request);
-	if (!service->kernel)
+	if (type >= sizeof(questions) / sizeof(*questions) || !questions[type].answer)
+		return error_create(ERROR_BAD_DATA, "there is no question %u", type);
+	if (!service->kernel && !questions[type].without_guest)
 		return error_create(ERROR_BAD_DATA, "no guest is open");
-	switch (type) {
-	case GUEST_ASK_KEEP:
-		return answer_kept(service);
-	case GUEST_ASK_SYMBOLS:
-		return answer_symbols(service, &request);
-	case GUEST_ASK_KALLSYMS:
-		return answer_kallsyms(service);
-	case GUEST_ASK_MODULES:
-		return answer_modules(service);
-	case GUEST_ASK_TASKS:
-		return service_answer_tasks(service, &request);
-	case GUEST_ASK_TASK:
-		return service_answer_task(service, &request);
-	case GUEST_ASK_MAPPINGS:
-		return service_answer_mappings(service, &request);
-	case GUEST_ASK_FILE_SYMBOLS:
-		return service_answer_file_symbols(service, &request);
-	case GUEST_ASK_FILE_UNWIND:
-		return service_answer_file_unwind(service, &request);
-	case GUEST_ASK_STACKS:
-		return service_answer_stacks(service, &request);
-	case GUEST_ASK_VCPU:
-		return service_answer_vcpu(service, &request);
-	case GUEST_ASK_CURRENT:
-		return answer_current(service);
-	case GUEST_ASK_STATE:
-		return answer_state(service, &request);
-	case GUEST_ASK_UNWIND:
-		return answer_unwind(service, &request);
-	case GUEST_ASK_CALLS:
-		return answer_calls(service);
-	case GUEST_ASK_REFRESH:
-		refresh(service);
-		return NULL;
-	}
-	return error_create(ERROR_BAD_DATA, "there is no question %u", type);
+	return questions[type].answer(service, &request);
 }
 
 static struct error *send_answer(struct service *service, const struct error *failure)

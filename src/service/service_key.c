@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a table of symbols or of unwind data was made of, as a number: where that is the same, the
- * table is. The kernel's own part does not change while it runs; modules do, even at the same place.
+ * table is. The kernel's own part does not change while it runs; modules do, even at the same
+ * place.
  */
 #include <string.h>
 
@@ -28,7 +29,8 @@ static uint64_t hash_modules(uint64_t key, const struct guest_modules *modules)
 {
 	for (size_t i = 0; i < modules->items.count; i++) {
 		const struct guest_module *module = &modules->items.items[i];
-		uint64_t words[] = { module->text.value, module->range_count, module->symbol_count };
+		uint64_t words[] = { module->text.value, module->range_count,
+				     module->symbol_count };
 
 		key = hash_bytes_seeded(key, words, sizeof(words));
 		key = hash_bytes_seeded(key, module->ranges,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What service.c (the connection, the kernel), service_key.c (what tables are made of),
- * service_process.c (its processes), service_stack.c (their kernel stacks) and service_vcpu.c (what a
- * vCPU runs) share.
+ * What service.c (the connection, the guest as a whole), service_kernel.c (its kernel),
+ * service_key.c (what tables are made of), service_process.c (its processes), service_stack.c
+ * (their kernel stacks) and service_vcpu.c (what a vCPU runs) share.
  */
 #ifndef SERVICE_SERVICE_PRIVATE_H
 #define SERVICE_SERVICE_PRIVATE_H
@@ -38,6 +38,12 @@ struct service {
 };
 
 /* Each answers one question (wire.h), whose number has been read from REQUEST, into ->answer. */
+struct error *service_answer_symbols(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_kallsyms(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_modules(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_current(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_unwind(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_calls(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_tasks(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_task(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_mappings(struct service *service, struct cursor *request) MUST_CHECK;
@@ -68,8 +74,8 @@ void service_append_frame(struct service *service, const struct unwind_frame *fr
 const struct unwind_table *service_kernel_unwind(const struct service *service);
 
 /*
- * Numbers of what the tables of symbols and of unwind data of the kernel with MODULES (NULL: not known)
- * are made of; 0: they cannot be told.
+ * Numbers of what the tables of symbols and of unwind data of the kernel with MODULES (NULL: not
+ * known) are made of; 0: they cannot be told.
  */
 uint64_t service_symbols_key(struct service *service, const struct guest_modules *modules);
 uint64_t service_unwind_key(struct service *service, const struct guest_modules *modules);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a vCPU runs: the chain from its registers, through the kernel and the program below it, with
- * names. The stacks come with the question, copied when the registers were taken; or the vCPU stands
- * still, and they are where memory has them.
+ * names. The stacks come with the question, copied when the registers were taken; or the vCPU
+ * stands still, and they are where memory has them.
  *
  * Of what a process has mapped only those files are read that the chain leads through.
  */

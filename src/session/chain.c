@@ -4,7 +4,8 @@
 
 static bool is_guest_mark(uint64_t word)
 {
-	return word == (uint64_t)PERF_CONTEXT_GUEST || word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
+	return word == (uint64_t)PERF_CONTEXT_GUEST ||
+	       word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
 	       word == (uint64_t)PERF_CONTEXT_GUEST_USER;
 }
 

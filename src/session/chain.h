@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call chain of a sample: addresses, the innermost first, between marks (PERF_CONTEXT_*)
- * that say in which address space those behind them are. A chain may go through host and
- * guest (PERF_CONTEXT_GUEST_*), which perf itself cannot show. Behind a guest's mark that repeats the one
+ * The call chain of a sample: addresses, the innermost first, between marks (PERF_CONTEXT_*) that
+ * say in which address space those behind them are. A chain may go through host and guest
+ * (PERF_CONTEXT_GUEST_*), which perf itself cannot show. Behind a guest's mark that repeats the one
  * before it are addresses that are guessed.
  */
 #ifndef SESSION_CHAIN_H
@@ -28,8 +28,8 @@ static inline bool chain_is_mark(uint64_t word)
 }
 
 /*
- * False: MARK, of those that chain_is_mark() takes for one, is none. Its chain is damaged: perf shows
- * nothing of it, and so do we. Marks of guests count as none in a recording without guests.
+ * False: MARK, of those that chain_is_mark() takes for one, is none. Its chain is damaged: perf
+ * shows nothing of it, and so do we. Marks of guests count as none in a recording without guests.
  */
 bool chain_is_sound_mark(const struct session *session, uint64_t mark);
 /* Whether no mark in the chain of FIELDS is such a one. */
@@ -37,8 +37,8 @@ bool chain_is_sound(const struct session *session, const struct perfdata_sample 
 
 /*
  * The place of what follows MARK in the chain of SAMPLE, whose context is CONTEXT. MARK is of a
- * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it. PLACE was that of
- * what is before MARK, or is empty.
+ * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it. PLACE was
+ * that of what is before MARK, or is empty.
  */
 void chain_enter(struct session *session, const struct session_sample *sample,
 		 const struct context *context, uint64_t mark, struct chain_place *place);

@@ -66,7 +66,10 @@ static void fill_guest(struct session *session, struct context *context,
 		return;
 	span = timeline_find(&context->machine->timeline, fields->pid, fields->tid, sample->time);
 	fill_names(context, &span);
-	/* perf inject adds a guest's threads to a recording, not its samples: those stay the host's. */
+	/*
+	 * perf inject adds a guest's threads to a recording, not its samples: those stay the
+	 * host's.
+	 */
 	context->process = context->machine->processes && context->id && context->id->machine_pid;
 	context->special = special_of(session, context->id);
 	context->space = space_of(context->machine, &span, context->cpumode);

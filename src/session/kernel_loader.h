@@ -24,7 +24,8 @@ struct kernel_loader {
 /* Starts, once; what REQUEST points to is copied. */
 void kernel_loader_start(struct kernel_loader *loader, const struct dso_request *request);
 /* Waits for the result. It is the caller's. Only after kernel_loader_start(), once. */
-struct error *kernel_loader_finish(struct kernel_loader *loader, struct dso_symbols *ret) MUST_CHECK;
+struct error *kernel_loader_finish(struct kernel_loader *loader,
+				   struct dso_symbols *ret) MUST_CHECK;
 /* Waits and drops what nobody took. */
 void kernel_loader_deinit(struct kernel_loader *loader);
 

@@ -49,7 +49,8 @@ struct locations {
 
 struct resolver {
 	struct session *session;
-	struct locations *locations; /* of all resolvers that share them; changed with the session's lock */
+	/* of all resolvers that share them; changed with the session's lock */
+	struct locations *locations;
 	bool borrowed;		     /* they are another's */
 	struct cached *cache;
 	size_t capacity, count; /* capacity is a power of two */
@@ -144,8 +145,8 @@ static uint32_t share_location(struct resolver *resolver, const struct location 
 		return add_location(resolver, location);
 	shared.address = location->symbol->start;
 	/* Tables do not move: a symbol's place in memory, which is even, stands for it. */
-	place = map_insert(&resolver->locations->by_symbol, (uintptr_t)location->symbol | location->varies,
-			   NULL);
+	place = map_insert(&resolver->locations->by_symbol,
+			   (uintptr_t)location->symbol | location->varies, NULL);
 	if (!*place)
 		*place = add_location(resolver, &shared) + 1;
 	return *place - 1;

@@ -33,8 +33,8 @@ struct resolver;
 
 struct resolver *resolver_create(struct session *session);
 /*
- * For another thread: what both find has the same numbers, but for addresses without a symbol, which may
- * have one of each. Of RESOLVER no more is used than its locations, which stay its own.
+ * For another thread: what both find has the same numbers, but for addresses without a symbol,
+ * which may have one of each. Of RESOLVER no more is used than its locations, which stay its own.
  */
 struct resolver *resolver_create_beside(struct resolver *resolver);
 void resolver_destroy(struct resolver *resolver); /* takes NULL */

@@ -54,7 +54,7 @@ struct session {
 	bool shared_guest_loaded;
 	struct error *symbols_error; /* the first of the user's symbol files that failed */
 	uint64_t sequence;	     /* of the record that was read last */
-	uint32_t kernel_path;	     /* of the host's kernel's MMAP record: "[kernel.kallsyms]_text" */
+	uint32_t kernel_path; /* of the host's kernel's MMAP record: "[kernel.kallsyms]_text" */
 	uint64_t kernel_reference;   /* where that symbol was; 0: not known */
 	struct kernel_loader kernel_loader;
 	struct map build_ids;	     /* machine pid and path -> place in the header's list */

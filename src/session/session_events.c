@@ -48,7 +48,8 @@ struct collector {
 	VECTOR(struct side_event) events;
 };
 
-#define MMAP_HUGETLB_FLAG 0x40000 /* MAP_HUGETLB: the same on all of perf's architectures but alpha */
+/* MAP_HUGETLB: the same on all of perf's architectures but alpha */
+#define MMAP_HUGETLB_FLAG 0x40000
 
 static uint16_t cpumode_of(const struct perfdata_record *record)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of kernels, loaded when they are asked for. The host's are those of
- * symbol/dso.h; of a directory recording with kcore_dir/kallsyms, those. A guest's are those that the user named, else those in the recording, of which
- * each holds for its span of time, else kcore_dir__PID/kallsyms of a directory recording.
+ * The symbols of kernels, loaded when they are asked for. The host's are those of symbol/dso.h; of
+ * a directory recording with kcore_dir/kallsyms, those. A guest's are those that the user named,
+ * else those in the recording, of which each holds for its span of time, else
+ * kcore_dir__PID/kallsyms of a directory recording.
  */
 #include <string.h>
 #include <unistd.h>

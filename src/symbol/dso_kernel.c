@@ -195,8 +195,9 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 	_cleanup_error_ struct error *reason = NULL;
 
 	if (request->kallsyms)
-		return load_kallsyms(request, request->kallsyms, request->modules,
-				     kernel_delta(request, find_in_kallsyms, (void *)request->kallsyms), ret);
+		return load_kallsyms(
+			request, request->kallsyms, request->modules,
+			kernel_delta(request, find_in_kallsyms, (void *)request->kallsyms), ret);
 	if (is_running_kernel(request)) {
 		reason = load_running(request, ret);
 		if (!reason)

@@ -73,10 +73,11 @@ static uint64_t put_symbols(const struct symbol_table *table, struct buffer *sym
 		bool global = symbol->type >= 'A' && symbol->type <= 'Z';
 		Elf64_Sym entry = {
 			.st_name = strings->size,
-			.st_info = ELF64_ST_INFO(symbol->type == 'W' || symbol->type == 'w' ? STB_WEAK
-						 : global				      ? STB_GLOBAL
-										      : STB_LOCAL,
-						 is_code(symbol->type) ? STT_FUNC : STT_OBJECT),
+			.st_info =
+				ELF64_ST_INFO(symbol->type == 'W' || symbol->type == 'w' ? STB_WEAK
+					      : global ? STB_GLOBAL
+						       : STB_LOCAL,
+					      is_code(symbol->type) ? STT_FUNC : STT_OBJECT),
 			.st_shndx = SECTION_CODE,
 			.st_value = symbol->start,
 			.st_size = symbol->end - symbol->start,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files that have no code, but tell other tools what we know: the symbols of a program, and where
- * a kernel has code. 64 bits, in this machine's byte order.
+ * ELF files that have no code, but tell other tools what we know: the symbols of a program, and
+ * where a kernel has code. 64 bits, in this machine's byte order.
  */
 #ifndef SYMBOL_ELF_WRITE_H
 #define SYMBOL_ELF_WRITE_H
@@ -24,7 +24,8 @@ uint16_t elf_write_machine(const char *name);
 
 /*
  * Into OUT, which is empty, a shared object whose .symtab has TABLE's symbols; their addresses are
- * offsets in the file that it stands for, and addresses of its one segment. BUILD_ID_BYTES at most 64.
+ * offsets in the file that it stands for, and addresses of its one segment. BUILD_ID_BYTES at most
+ * 64.
  */
 void elf_write_symbols(const struct symbol_table *table, uint16_t machine, const uint8_t *build_id,
 		       size_t build_id_bytes, struct buffer *out);

@@ -56,8 +56,8 @@ struct error *kallsyms_load(const char *kallsyms, const char *modules,
 			    struct symbol_table **ret) MUST_CHECK;
 
 /*
- * Appends TABLE, a kernel's, in the format of /proc/kallsyms; MODULES: with the modules' names. Blanks
- * and what is not ASCII become '?'.
+ * Appends TABLE, a kernel's, in the format of /proc/kallsyms; MODULES: with the modules' names.
+ * Blanks and what is not ASCII become '?'.
  */
 void kallsyms_write(const struct symbol_table *table, bool modules, struct buffer *out);
 /* Appends those of its modules whose range is known in the format of /proc/modules. */

@@ -11,8 +11,8 @@
  *    all but the last are empty. Between the kernel's own symbols and a module's it ends
  *    within two pages instead, as the last symbol of all does.
  * 3. Of the symbols at one address the first of these differences decides: not empty; not
- *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first. Names are
- *    those for people here, so "operator new[]" is better than "operator new".
+ *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first.
+ *    Names are those for people here, so "operator new[]" is better than "operator new".
  *
  * Two differences, both where perf relies on its maps to hide the symbol's end: a module's
  * symbols end at the module's end where its range is known, and the page rule holds
@@ -29,7 +29,8 @@
 #include "symbol/table_private.h"
 
 #define PAGE_BYTES 4096
-#define MAX_DEMANGLED 65536 /* of a table: a hostile name takes some 50 us; those after it are compared as they are */
+/* of a table: a hostile name takes some 50 us; those after it are compared as they are */
+#define MAX_DEMANGLED 65536
 
 struct symbol_builder {
 	VECTOR(struct symbol) symbols; /* their module is 1 + the index below, as in the table */

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import unicodedata
+
+from steering import find_steering
 
 PERFVISOR, PROGRAMS = sys.argv[1:]
 # C0 with ESC, DEL, C1 as UTF-8 (CSI) and as a byte, marks that turn the direction, the end of a line and paragraph.
@@ -28,19 +29,6 @@ failures, looked_at, escaped = [], 0, 0
 def run(*arguments):
     done = subprocess.run([PERFVISOR, *arguments], capture_output=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
-
-
-def find_steering(text):
-    """The first character that has no place in lines of text, and what is around it; None: there is none."""
-    try:
-        line = text.decode()
-    except UnicodeDecodeError as error:
-        return text[max(error.start - 20, 0):error.start + 20]
-    for at, character in enumerate(line):
-        kind = unicodedata.category(character)
-        if character not in "\n\t" and kind in ("Cc", "Cf", "Zl", "Zp"):
-            return line[max(at - 20, 0):at + 20]
-    return None
 
 
 def check_file(path, lines, what):

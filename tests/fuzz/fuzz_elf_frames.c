@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF file's call frame information: of the whole file, and with a hole of a page (the first byte). */
+/*
+ * An ELF file's call frame information: of the whole file, and with a hole of a page (the first
+ * byte).
+ */
 #include <string.h>
 
 #include "fuzz.h"

@@ -8,7 +8,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const structures[] = { "task", "mm", "list_head", "outer" };
-	static const char *const paths[] = { "next", "mm.pgd", "pid", "inner.value", "bits", "array" };
+	static const char *const paths[] = {
+		"next", "mm.pgd", "pid", "inner.value", "bits", "array"
+	};
 	_cleanup_guest_btf_ struct guest_btf *btf = guest_btf_create(data, size);
 	struct guest_btf_field field;
 	uint32_t element, count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was kept of a kernel, as a damaged file gives it back: of the small guest, so that it is not found
- * to be another kernel's at once. What opens can be searched, and is kept again.
+ * What was kept of a kernel, as a damaged file gives it back: of the small guest, so that it is not
+ * found to be another kernel's at once. What opens can be searched, and is kept again.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page tables looked for in a guest's memory. The input is all of its RAM: two pages below 1 MiB, the
- * others from 2 MiB on, where an image may begin.
+ * Page tables looked for in a guest's memory. The input is all of its RAM: two pages below 1 MiB,
+ * the others from 2 MiB on, where an image may begin.
  */
 #include <assert.h>
 #include <string.h>

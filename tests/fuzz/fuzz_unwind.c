@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind data and stacks that a guest made up: tables of any bytes, and two stacks full of anything,
- * which may point at each other.
+ * Unwind data and stacks that a guest made up: tables of any bytes, and two stacks full of
+ * anything, which may point at each other.
  *
  * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
- * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's, 16: SP is
- * looked for), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then each row's u32 (its ip)
- * and all rows' entries; where SP is looked for, u16 length and the encoded calls; then the two stacks, a half
- * each. Parts of the first one's bytes are above it again, in pieces.
+ * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's,
+ * 16: SP is looked for), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then
+ * each row's u32 (its ip) and all rows' entries; where SP is looked for, u16 length and the encoded
+ * calls; then the two stacks, a half each. Parts of the first one's bytes are above it again, in
+ * pieces.
  */
 #include <assert.h>
 #include <string.h>
@@ -76,10 +77,11 @@ static void take_stack(struct cursor *input, size_t number, size_t bytes, struct
 static void add_pieces(struct unwind_stack *stack, struct unwind_piece *pieces)
 {
 	stack->pieces = pieces;
-	for (uint64_t at = 0; stack->piece_count < PIECES && at + PIECE_BYTES <= stack->bytes; at += PIECE_BYTES)
-		pieces[stack->piece_count++] = (struct unwind_piece){
-			GVA(stack->start.value + stack->bytes + at * 3 / 2), PIECE_BYTES, stack->data + at
-		};
+	for (uint64_t at = 0; stack->piece_count < PIECES && at + PIECE_BYTES <= stack->bytes;
+	     at += PIECE_BYTES)
+		pieces[stack->piece_count++] =
+			(struct unwind_piece){ GVA(stack->start.value + stack->bytes + at * 3 / 2),
+					       PIECE_BYTES, stack->data + at };
 }
 
 static void check(const struct unwind_chain *chain)
@@ -95,8 +97,9 @@ static void check(const struct unwind_chain *chain)
 	}
 }
 
-static void look_for_sp(struct unwind_table *table, struct cursor *calls, struct unwind_registers registers,
-			const struct unwind_stack *stacks, struct unwind_chain *chain)
+static void look_for_sp(struct unwind_table *table, struct cursor *calls,
+			struct unwind_registers registers, const struct unwind_stack *stacks,
+			struct unwind_chain *chain)
 {
 	struct unwind_stack whole[2] = { stacks[0], stacks[1] };
 	struct unwind_calls *decoded;
@@ -157,7 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(&chain);
 	unwind_scan(table, stacks, 2, &chain);
 	check(&chain);
-	unwind_run_linked(flags & 8 ? &arch_ppc64 : &arch_arm64, table, &registers, stacks, 2, &chain);
+	unwind_run_linked(flags & 8 ? &arch_ppc64 : &arch_arm64, table, &registers, stacks, 2,
+			  &chain);
 	check(&chain);
 	return 0;
 }

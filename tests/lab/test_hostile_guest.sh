@@ -55,6 +55,26 @@ is "and is read" [ "$(cat "$work/out/report.status")" = 0 ]
 # 200 a second for 24 seconds, less what the guest does not live to see.
 samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/out/report")
 is "the guest was sampled" [ "${samples:-0}" -ge 200 ]
+# A guest's names do not steer the terminal of who looks at it.
+python3 - "$work/out/texts" <<'END' || failed=1
+import os
+import sys
+
+sys.path[:0] = ["tests/lab/check", "tests/cli"]
+from steering import find_steering
+from verdict import check, exit_status
+
+folder = sys.argv[1]
+for name in sorted(os.listdir(folder)):
+    with open(f"{folder}/{name}", "rb") as file:
+        text = file.read()
+    found = find_steering(text)
+    check(found is None, f"{name}: {len(text)} bytes" + (f" with {found!r}" if found else ", none of which steers a terminal"))
+    if not name.startswith("stack") and not name.endswith(".err"):
+        check(any(escaped in text for escaped in (b"e?[31m??", rb"e\x1b[31m\xc2\x9b\xe2\x80\xae", rb"e\u001b[31m\u009b\u202e")),
+              f"{name}: it has the name")
+sys.exit(exit_status())
+END
 # Chains are finite, each of them says how it ends, and they cost the recording nothing.
 python3 - "$work/out" <<'END' || failed=1
 import re

@@ -31,7 +31,8 @@ static struct error *choose_vm(const struct session *session, const struct strin
 	else if (!error && session->machines.count < 2)
 		error = error_create(ERROR_NOT_FOUND, "the recording has no VM");
 	else if (!error && session->machines.count > 2)
-		error = recording_name_vms(session, error_create(ERROR_USAGE, "one VM at a time can be "
+		error = recording_name_vms(session, error_create(ERROR_USAGE,
+								 "one VM at a time can be "
 								 "converted: say which with --vm"));
 	else if (!error)
 		*ret = session->machines.items[1];
@@ -45,15 +46,18 @@ static struct error *check_output(const char *input, const char *output)
 	char read[PATH_MAX], written[PATH_MAX];
 
 	if (realpath(input, read) && realpath(output, written) && !strcmp(read, written))
-		return error_create(ERROR_USAGE, "'%s' is the recording that is to be converted: name "
-						 "another with -o", output);
+		return error_create(ERROR_USAGE,
+				    "'%s' is the recording that is to be converted: name another "
+				    "with -o",
+				    output);
 	return NULL;
 }
 
 /* Other readers than perf know files by this table alone. */
 static struct perfdata_writer_build_id *list_build_ids(const struct native *native)
 {
-	struct perfdata_writer_build_id *list = memory_calloc(native->files.count + 1, sizeof(*list));
+	struct perfdata_writer_build_id *list =
+		memory_calloc(native->files.count + 1, sizeof(*list));
 
 	for (size_t i = 0; i < native->files.count; i++) {
 		const struct native_file *file = &native->files.items[i];
@@ -108,8 +112,9 @@ static void say_what_was_done(const struct native *native, const char *output)
 		log_note("%llu of the samples are of a guest in the guest: they have no names",
 			 (unsigned long long)native->nested);
 	if (native->other_boots)
-		log_warning("the guest booted while it was recorded: %llu samples of another boot are left "
-			    "out", (unsigned long long)native->other_boots);
+		log_warning("the guest booted while it was recorded: %llu samples of another boot "
+			    "are left out",
+			    (unsigned long long)native->other_boots);
 	if (!native->samples)
 		log_warning("there are no samples of VM '%s'", native->machine->name);
 }
@@ -179,7 +184,8 @@ static struct error *run_convert(const struct command *command, int argc, char *
 static const struct option_spec convert_options[] = {
 	RECORDING_INPUT_OPTION(struct convert_config, input),
 	{ OPTION_FLAG, 0, "native", offsetof(struct convert_config, native), NULL,
-	  "into a recording of the guest as if it had been made inside, for stock perf and others" },
+	  "into a recording of the guest as if it had been made inside, for stock perf and "
+	  "others" },
 	{ OPTION_STRING, 'o', "output", offsetof(struct convert_config, output), "DIR",
 	  "the folder to be written (default: perf.data.native)", .completion = COMPLETE_FILE },
 	{ OPTION_STRINGS, 0, "vm", offsetof(struct convert_config, vms), "NAME|PID",
@@ -193,7 +199,8 @@ const struct command command_convert = {
 	.summary = "Make a recording for other tools, with a guest as an ordinary machine",
 	.arguments = "",
 	.options = convert_options,
-	.examples = "  perfvisor convert --native          # then: perf report -i perf.data.native\n"
-		    "  perfvisor convert --native --vm web -o web.data  # one of several VMs\n",
+	.examples =
+		"  perfvisor convert --native          # then: perf report -i perf.data.native\n"
+		"  perfvisor convert --native --vm web -o web.data  # one of several VMs\n",
 	.run = run_convert,
 };

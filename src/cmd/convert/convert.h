@@ -26,13 +26,15 @@ struct native {
 	/* What the guest ran; NULL: its symbols are not known. Owned. */
 	struct symbol_table *kernel;
 	uint64_t kernel_text; /* where it begins; 0: not known */
-	uint64_t *boot_starts; /* where each of the machine's kernels began; NULL: all the same. Owned */
+	/* where each of the machine's kernels began; NULL: all the same. Owned */
+	uint64_t *boot_starts;
 	uint64_t other_boots; /* samples of kernels that are not this one: left out */
 	uint64_t samples;     /* that were written */
 	uint64_t nested;      /* of them: of a guest of the guest */
 	uint32_t vcpus;	      /* one more than the highest number of a vCPU with samples */
 
-	uint32_t *events; /* place in the new file + 1, by that in the old one; 0: left out. Owned */
+	/* place in the new file + 1, by that in the old one; 0: left out. Owned */
+	uint32_t *events;
 	struct map ids;	  /* new place of the event and vCPU -> new id */
 
 	VECTOR(struct native_file) files;
@@ -43,7 +45,10 @@ struct native {
 struct error *native_choose_kernel(struct native *native) MUST_CHECK;
 /* Whether TIME was under that kernel. */
 bool native_has_time(const struct native *native, uint64_t time);
-/* The kernel's and its modules' range, by whose addresses perf loads what it knows; false: not known. */
+/*
+ * The kernel's and its modules' range, by whose addresses perf loads what it knows; false: not
+ * known.
+ */
 bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint64_t *ret_end);
 
 #define NATIVE_MAX_VCPUS 4096

@@ -144,7 +144,9 @@ bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint6
 	for (size_t i = 0; i < symbol_table_count(native->kernel); i++) {
 		const struct symbol *symbol = symbol_table_at(native->kernel, i);
 
-		/* Modules may lie below the kernel; per-CPU offsets, lower still, are no addresses. */
+		/*
+		 * Modules may lie below the kernel; per-CPU offsets, lower still, are no addresses.
+		 */
 		if (symbol->start < start && symbol_module(native->kernel, symbol))
 			start = symbol->start;
 		if (symbol->end > end)

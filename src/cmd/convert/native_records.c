@@ -7,8 +7,9 @@
  * A guest of the guest is another machine still: what is not named there must not be named here, so
  * its samples stay, as a hypervisor's, without their chains.
  *
- * A thread that is not known (-1: of a unikernel all are) would be no thread to tools that read numbers
- * alone, as the Firefox profiler. It becomes one of its vCPU's, with numbers that no thread of Linux has.
+ * A thread that is not known (-1: of a unikernel all are) would be no thread to tools that read
+ * numbers alone, as the Firefox profiler. It becomes one of its vCPU's, with numbers that no thread
+ * of Linux has.
  */
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -90,9 +91,11 @@ static struct error *create_writer(struct native *native, const char *path)
 		native->events[i] = ++count;
 	}
 	if (count)
-		error = perfdata_writer_create(path, events, count, NATIVE_MAX_VCPUS, &native->writer);
+		error = perfdata_writer_create(path, events, count, NATIVE_MAX_VCPUS,
+					       &native->writer);
 	else
-		error = error_create(ERROR_UNSUPPORTED, "the recording has events of the host alone");
+		error = error_create(ERROR_UNSUPPORTED,
+				     "the recording has events of the host alone");
 	for (size_t i = 0; i < count; i++)
 		free(events[i].name);
 	free(events);
@@ -129,8 +132,8 @@ struct error *native_find_id(struct native *native, size_t old_event, uint32_t v
 }
 
 /*
- * The guest's part of a chain into copier->chain; gives how many words. What is guessed (behind a mark that
- * repeats) is left out: it would no longer be seen to be so.
+ * The guest's part of a chain into copier->chain; gives how many words. What is guessed (behind a
+ * mark that repeats) is left out: it would no longer be seen to be so.
  */
 static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sample)
 {
@@ -153,7 +156,8 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 			continue;
 		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER)
 			chain[count++] = (uint64_t)PERF_CONTEXT_USER;
-		else if (word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL || word == (uint64_t)PERF_CONTEXT_GUEST)
+		else if (word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
+			 word == (uint64_t)PERF_CONTEXT_GUEST)
 			chain[count++] = (uint64_t)PERF_CONTEXT_KERNEL;
 		else
 			guest = false;

@@ -68,7 +68,8 @@ static struct error *copy_mapping(struct native *native, const struct perfdata_r
 	const struct native_file *file;
 	struct perfdata_mapping mapping;
 
-	if (!perfdata_record_mapping(record, perfdata_reader_swap(native->session->reader), &mapping) ||
+	if (!perfdata_record_mapping(record, perfdata_reader_swap(native->session->reader),
+				     &mapping) ||
 	    (mapping.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_GUEST_USER)
 		return NULL;
 	mapping.misc = PERF_RECORD_MISC_USER;
@@ -87,9 +88,11 @@ static struct error *copy_lost(struct native_side *side, const struct perfdata_r
 	uint64_t count, id;
 	struct error *error;
 
-	if (!perfdata_record_lost(record, swap, &count) || !side->native->events[trailer->event_index])
+	if (!perfdata_record_lost(record, swap, &count) ||
+	    !side->native->events[trailer->event_index])
 		return NULL;
-	error = native_find_id(side->native, trailer->event_index, native_cpu(trailer->id->vcpu), &id);
+	error = native_find_id(side->native, trailer->event_index, native_cpu(trailer->id->vcpu),
+			       &id);
 	return error ? error : perfdata_writer_lost(side->native->writer, id, count,
 						    trailer->sample.time_ns);
 }

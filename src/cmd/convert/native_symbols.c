@@ -6,8 +6,9 @@
  *						(perf_data__kallsyms_name(), tools/perf/util/data.c,
  *						since 5.5)
  *	debug/.build-id/xx/yyyy…/elf		perf --buildid-dir FOLDER/debug …
- *	debug/PATH/xxyyyy…/elf			the same file, for hotspot: --debugPaths FOLDER/debug
- *						(PerfSymbolTable::findFile(), KDAB/perfparser)
+ *	debug/PATH/xxyyyy…/elf			the same file, for hotspot: --debugPaths
+ *						FOLDER/debug (PerfSymbolTable::findFile(),
+ *						KDAB/perfparser)
  *
  * kcore has the kernel's ranges and no bytes. With it perf goes by addresses: without, it takes a
  * module's symbols only if the module's file is there, and none if that was looked at before the
@@ -69,10 +70,10 @@ static bool is_placed(const struct native *native, const struct symbol *symbol)
 }
 
 /*
- * Where symbols follow one another without a gap of pages: the kernel, each part of a module. perf takes
- * the last range first: then the kernel's map, which spans modules until that (native_kernel_range()),
- * becomes the kernel's range and leaves room for theirs (dso__load_kcore() in tools/perf/util/symbol.c
- * of Linux 6.1 and 6.12).
+ * Where symbols follow one another without a gap of pages: the kernel, each part of a module. perf
+ * takes the last range first: then the kernel's map, which spans modules until that
+ * (native_kernel_range()), becomes the kernel's range and leaves room for theirs (dso__load_kcore()
+ * in tools/perf/util/symbol.c of Linux 6.1 and 6.12).
  */
 static void put_core(const struct native *native, struct buffer *out)
 {
@@ -94,7 +95,9 @@ static void put_core(const struct native *native, struct buffer *out)
 	vector_deinit(&ranges);
 }
 
-/* perf asks for the name that the kernel's MMAP record ends with; a table has one for an address. */
+/*
+ * perf asks for the name that the kernel's MMAP record ends with; a table has one for an address.
+ */
 static void put_kallsyms(const struct native *native, struct buffer *out)
 {
 	static const char *const names[] = { "_text", "_stext" };
@@ -162,8 +165,8 @@ static bool is_safe(const char *path)
 }
 
 /*
- * The file ELF as DEBUG/PATH/TEXT/elf, too. Where it cannot be, a file there being another one's folder, one
- * tool less finds it.
+ * The file ELF as DEBUG/PATH/TEXT/elf, too. Where it cannot be, a file there being another one's
+ * folder, one tool less finds it.
  */
 static void link_by_path(const char *debug, const char *path, const char *text, const char *elf)
 {

@@ -17,7 +17,6 @@
 #define STEP_MS 200
 #define MAX_STACK_BYTES 32768
 #define FIRST_LOOK_NS 10000000000ull
-#define NAMES_SHOWN 3
 #define MAX_OVERHEAD_PERCENT 2
 #define MAX_PAUSED_PERCENT 10
 #define TRACING_DATA_MAX_BYTES (64u << 20)
@@ -56,20 +55,23 @@ static const struct option_spec record_option_table[] = {
 	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
 	       .max = MAX_STACK_BYTES),
 	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
-	       "exact (the default), or scan: where a chain breaks off, guess callers, and mark them",
+	       "exact (the default), or scan: where a chain breaks off, guess callers, and mark "
+	       "them",
 	       .completion = COMPLETE_WORDS, .words = "exact scan"),
 	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
-	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the guest",
+	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the "
+	       "guest",
 	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
 	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
-	       "of a core that samples may take of a vCPU before -F is lowered (default: 2, qmp: 10)"),
+	       "of a core that samples may take of a vCPU before -F is lowered (default: 2, qmp: "
+	       "10)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE", "and its /proc/modules",
 	       .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE", "or its vmlinux; of a unikernel: its ELF file",
-	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE",
+	       "or its vmlinux; of a unikernel: its ELF file", .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestmount", guestmount, "DIR",
 	       "or, by the VM's pid, DIR/PID/proc/kallsyms", .completion = COMPLETE_DIRECTORY),
 	OPTION(OPTION_FLAG, 0, "no-memory", no_memory, NULL,
@@ -82,8 +84,8 @@ static const struct option_spec record_option_table[] = {
 };
 
 /*
- * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by what
- * its kernel and programs have.
+ * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by
+ * what its kernel and programs have.
  */
 static struct error *check_call_graph(struct record_options *options)
 {
@@ -94,19 +96,22 @@ static struct error *check_call_graph(struct record_options *options)
 
 	options->callchains = true;
 	if (!strcmp(mode, "fp")) {
-		log_note("--call-graph fp: only the host's chains are by frame pointers; guests' are by "
-			 "unwind data");
+		log_note("--call-graph fp: only the host's chains are by frame pointers; guests' "
+			 "are by unwind data");
 		return NULL;
 	}
 	if (length != 5 || strncmp(mode, "dwarf", 5))
-		return error_hint(error_create(ERROR_USAGE, "--call-graph takes dwarf, dwarf,SIZE or fp, "
-						       "not '%s'", mode),
-				  "before a command to be recorded write -g, or --call-graph dwarf");
+		return error_hint(
+			error_create(ERROR_USAGE,
+				     "--call-graph takes dwarf, dwarf,SIZE or fp, not '%s'",
+				     mode),
+			"before a command to be recorded write -g, or --call-graph dwarf");
 	if (!comma)
 		return NULL;
 	size = strtoul(comma + 1, &end, 10);
 	if (comma[1] < '0' || comma[1] > '9' || *end || !size || size > MAX_STACK_BYTES)
-		return error_create(ERROR_USAGE, "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
+		return error_create(ERROR_USAGE,
+				    "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
 				    MAX_STACK_BYTES, comma + 1);
 	options->stack_bytes = size;
 	return NULL;
@@ -116,7 +121,8 @@ static struct error *check_unwind(struct record_options *options)
 {
 	options->scan = !strcmp(options->unwind, "scan");
 	if (!options->scan && strcmp(options->unwind, "exact") != 0)
-		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'", options->unwind);
+		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'",
+				    options->unwind);
 	options->callchains = true;
 	return NULL;
 }
@@ -168,72 +174,6 @@ static struct error *check_options(struct record_options *options)
 	return NULL;
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-/* "2 VMs (db1, web), 6 vCPU threads" */
-static char *describe_vms(const struct recorder *recorder)
-{
-	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
-	struct recorder_totals totals = recorder_totals(recorder);
-	_cleanup_buffer_ struct buffer text;
-
-	buffer_init(&text, 4096);
-	buffer_printf(&text, "%zu VM%s", totals.vms, plural(totals.vms));
-	for (size_t i = 0; i < inventory->vms.count && i < NAMES_SHOWN; i++)
-		buffer_printf(&text, "%s%s", i ? ", " : " (", inventory->vms.items[i].name);
-	if (inventory->vms.count)
-		buffer_printf(&text, "%s)", inventory->vms.count > NAMES_SHOWN ? ", …" : "");
-	buffer_printf(&text, ", %zu %sthread%s", totals.threads,
-		      totals.vcpus_unknown ? "" : "vCPU ", plural(totals.threads));
-	return memory_strndup((const char *)text.data, text.size);
-}
-
-static void note_beginning(const struct recorder *recorder, const struct record_events *events)
-{
-	_cleanup_free_ char *vms = describe_vms(recorder);
-	const struct host_event *first = &events->list.items.items[0];
-	struct capture_stats stats = recorder_capture_stats(recorder);
-
-	if (*events->choice)
-		log_note("event %s: %s", first->name, events->choice);
-	log_note("recording %s", vms);
-	if (recorder_totals(recorder).vcpus_unknown)
-		log_note("which threads are vCPUs is not known here, so all threads of the VMs are "
-			 "sampled; 'perfvisor doctor' says why");
-	if (stats.ring_reduced)
-		log_note("the limit of locked memory leaves %zu KiB for a ring: samples may be "
-			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
-			 stats.ring_bytes >> 10);
-	if (recorder_lacks_chains(recorder))
-		log_note("guest samples have no call chains here: that takes an AMD host with Linux 5.17 "
-			 "or later, or Intel's with 6.3, BPF, and guest memory ('perfvisor doctor' says what "
-			 "is missing); or --engine qmp, which pauses the guest");
-	else if (recorder_lacks_sp(recorder))
-		log_note("guests have call chains here only where their code keeps frame pointers, and of kernels "
-			 "where memory proves the stack pointer, which is out of reach on this host");
-	if (stats.ring_bytes)
-		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
-			   stats.ring_bytes >> 10);
-}
-
-static void show_progress(struct progress *progress, const struct recorder *recorder,
-			  uint64_t begin_ns)
-{
-	struct recorder_totals totals;
-
-	if (!progress_due(progress))
-		return;
-	totals = recorder_totals(recorder);
-	progress_show(progress,
-		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C ends)",
-		      totals.vms_alive, plural(totals.vms_alive), totals.threads,
-		      plural(totals.threads), (unsigned long long)totals.written,
-		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
-}
-
 /* The time until the recording's end by --duration, in ms, not more than STEP_MS; 0: over. */
 static int next_wait(const struct record_options *options, uint64_t begin_ns)
 {
@@ -260,129 +200,10 @@ static struct error *sample(struct recorder *recorder, const struct record_optio
 	while (!error && !interrupt_requested() && !record_command_ended(command) &&
 	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder)) {
 		error = recorder_step(recorder, wait_ms);
-		show_progress(&progress, recorder, begin_ns);
+		record_show_progress(&progress, recorder, begin_ns);
 	}
 	progress_end(&progress);
 	return error ? error : recorder_stop(recorder);
-}
-
-static void add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts)
-{
-	sum->guest_kernel += counts->guest_kernel;
-	sum->guest_user += counts->guest_user;
-	sum->host_written += counts->host_written;
-	sum->host_dropped += counts->host_dropped;
-	sum->guest_dropped += counts->guest_dropped;
-	sum->lost += counts->lost;
-}
-
-static struct perfdata_vm_counts sum_counts(const struct perfdata_inventory *inventory)
-{
-	struct perfdata_vm_counts sum = inventory->other;
-
-	for (size_t i = 0; i < inventory->vms.count; i++)
-		add_counts(&sum, &inventory->vms.items[i].counts);
-	return sum;
-}
-
-static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint64_t all)
-{
-	struct capture_stats stats = recorder_capture_stats(recorder);
-
-	if (lost)
-		log_warning("lost %llu of %llu samples (%.1f %%): a lower -F loses fewer",
-			    (unsigned long long)lost, (unsigned long long)all, 100.0 * lost / all);
-	if (stats.throttled)
-		log_warning("the kernel throttled the events %llu time%s: a lower -F avoids it",
-			    (unsigned long long)stats.throttled, plural(stats.throttled));
-	if (stats.undecodable)
-		log_warning("%llu records of the kernel could not be read",
-			    (unsigned long long)stats.undecodable);
-	if (stats.due)
-		log_detail("%llu samples were due by the kernel's counts, %llu were taken",
-			   (unsigned long long)stats.due, (unsigned long long)all);
-}
-
-/* What sampling took away from the guests: what the BPF program does is measured, and what QEMU is asked. */
-static void note_cost(const struct recorder *recorder, const struct record_options *options)
-{
-	struct sampler_cost cost = recorder_cost(recorder);
-	uint64_t samples = sampler_cost_samples(&cost);
-
-	if (options->qmp) {
-		record_qmp_note_pauses(recorder, options, &cost);
-		return;
-	}
-	if (!samples) {
-		log_detail("no guest sample was taken by BPF: what they took is not known, and "
-			   "--max-overhead had no effect");
-		return;
-	}
-	log_detail("a guest sample took its vCPU's thread %llu ns (p50), %llu ns (p99), %llu ns on "
-		   "average: the BPF program alone, %llu samples",
-		   (unsigned long long)sampler_cost_quantile(&cost, 0.5),
-		   (unsigned long long)sampler_cost_quantile(&cost, 0.99),
-		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
-}
-
-/* Where SP is out of reach. */
-static void note_stack_pointers(const struct recorder *recorder)
-{
-	struct recorder_sp_counts counts = recorder_sp_counts(recorder);
-
-	if (counts.samples)
-		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, of %llu it was found; "
-			   "of %llu none was, of %llu several, of %llu an uncertain one; %llu were in code with "
-			   "stacks of its own; %llu chains were wrong",
-			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
-			   (unsigned long long)counts.found, (unsigned long long)counts.none,
-			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
-			   (unsigned long long)counts.not_certain, (unsigned long long)counts.wrong);
-}
-
-static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
-{
-	struct recorder_totals totals = recorder_totals(recorder);
-	struct capture_stats stats = recorder_capture_stats(recorder);
-	const char *cause = "the vCPUs were idle, or the event does not count in guests here";
-
-	if (!totals.vms)
-		cause = "no VM ran";
-	else if (stats.looks.failed)
-		cause = "QEMU could not be asked";
-	else if (stats.looks.paused)
-		cause = "the guest is paused";
-	else if (stats.looks.halted)
-		cause = "the vCPUs were halted";
-	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
-		cause = "its vCPUs have not run yet";
-	else if (sum->host_dropped)
-		cause = "all samples were the host's; --host records those";
-	else if (sum->guest_dropped)
-		cause = "all samples were the guests'; --guest records those";
-	log_warning("nothing was recorded: %s ('perfvisor doctor' says what works)", cause);
-}
-
-/* What was written, and where all the samples went: the sum of the numbers is all of them. */
-static void note_end(const struct recorder *recorder, const struct record_options *options)
-{
-	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
-	struct perfdata_vm_counts sum = sum_counts(inventory);
-	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
-	uint64_t dropped = sum.host_dropped + sum.guest_dropped;
-
-	if (!written)
-		warn_of_nothing(recorder, &sum);
-	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
-	note_cost(recorder, options);
-	note_stack_pointers(recorder);
-	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
-		 "%llu lost; %s%llu not written",
-		 options->output, recorder_totals(recorder).file_bytes / 1e6, (unsigned long long)written,
-		 (unsigned long long)sum.guest_kernel, (unsigned long long)sum.guest_user,
-		 (unsigned long long)sum.host_written, (unsigned long long)sum.lost,
-		 inventory->guest && !inventory->host ? "of the host " : "",
-		 (unsigned long long)dropped);
 }
 
 static struct error *finish_file(struct recorder *recorder, const struct record_options *options,
@@ -415,7 +236,7 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 		error = record_directory_finish(options->output, symbols,
 						recorder_inventory(recorder));
 	if (!error)
-		note_end(recorder, options);
+		record_note_end(recorder, options);
 	return error;
 }
 
@@ -430,7 +251,7 @@ static void look_at_guests(struct recorder *recorder)
 	       clock_monotonic_ns() - begin_ns < FIRST_LOOK_NS)
 		if (progress_due(&progress))
 			progress_show(&progress, "reading the kernel%s of %zu guest%s",
-				      plural(guests), guests, plural(guests));
+				      guests == 1 ? "" : "s", guests, guests == 1 ? "" : "s");
 	progress_end(&progress);
 }
 
@@ -469,7 +290,7 @@ static struct error *record(const struct record_options *options, struct record_
 	if (error)
 		return error;
 	look_at_guests(recorder);
-	note_beginning(recorder, events);
+	record_note_beginning(recorder, events);
 	error = sample(recorder, options, command);
 	if (error)
 		return error;

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/progress.h"
 #include "base/vector.h"
 #include "host/event/event.h"
 #include "host/record/recorder.h"
@@ -54,6 +55,12 @@ struct error *record_qmp_prepare_event(const struct record_options *options,
 void record_qmp_note_pauses(const struct recorder *recorder,
 			    const struct record_options *options,
 			    const struct sampler_cost *pauses);
+
+/* What is said (record_notes.c). The time is that of clock_monotonic_ns(). */
+void record_note_beginning(const struct recorder *recorder, const struct record_events *events);
+void record_show_progress(struct progress *progress, const struct recorder *recorder,
+			  uint64_t begin_ns);
+void record_note_end(const struct recorder *recorder, const struct record_options *options);
 
 /* The command to record (record_command.c): forked at once, runs when told to. */
 struct record_command {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording as a folder (--dir): `data` is the file, and kcore_dir__PID/kallsyms has the symbols of
- * the guest kernel of VM PID, where stock perf looks for them (perf_data__guest_kallsyms_name(),
+ * A recording as a folder (--dir): `data` is the file, and kcore_dir__PID/kallsyms has the symbols
+ * of the guest kernel of VM PID, where stock perf looks for them (perf_data__guest_kallsyms_name(),
  * tools/perf/util/data.c, since 6.0).
  */
 #include <errno.h>
@@ -44,7 +44,9 @@ static struct error *write_kallsyms(const char *path, uint32_t pid,
 		error = symbol_table_decode(symbols->data, symbols->size, &table);
 	if (error)
 		return error;
-	/* Without the modules' names: perf takes a module's only where it knows the module's file. */
+	/*
+	 * Without the modules' names: perf takes a module's only where it knows the module's file.
+	 */
 	if (table)
 		kallsyms_write(table, false, &text);
 	if (mkdir(folder, 0700) && errno != EEXIST)

@@ -53,7 +53,8 @@ struct error *record_qmp_prepare_event(const struct record_options *options,
 	if (options->callchains)
 		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	vector_append(&events.modes, modes);
-	events.choice = memory_strdup("QEMU is asked at this rate, which pauses the guest each time");
+	events.choice =
+		memory_strdup("QEMU is asked at this rate, which pauses the guest each time");
 	*ret = events;
 	return NULL;
 }
@@ -68,16 +69,17 @@ void record_qmp_note_pauses(const struct recorder *recorder,
 
 	if (!looks || !stats.looks.elapsed_ns)
 		return;
-	log_note("asked for %llu Hz, QEMU answered %.1f times a second (%llu of %llu); the guest stood still "
-		 "for %.2f ms each time (p50), %.2f ms (p99), %.1f %% of all the time; %llu looks met a halted "
-		 "vCPU",
-		 (unsigned long long)frequency_of(options), (double)looks / seconds, (unsigned long long)looks,
-		 (unsigned long long)stats.looks.due,
+	log_note("asked for %llu Hz, QEMU answered %.1f times a second (%llu of %llu); the guest "
+		 "stood still for %.2f ms each time (p50), %.2f ms (p99), %.1f %% of all the time; "
+		 "%llu looks met a halted vCPU",
+		 (unsigned long long)frequency_of(options), (double)looks / seconds,
+		 (unsigned long long)looks, (unsigned long long)stats.looks.due,
 		 (double)sampler_cost_quantile(pauses, 0.5) / 1e6,
 		 (double)sampler_cost_quantile(pauses, 0.99) / 1e6,
 		 100.0 * (double)pauses->total_ns / (double)stats.looks.elapsed_ns,
 		 (unsigned long long)stats.looks.halted);
 	if (stats.looks.failed)
-		log_warning("QEMU could not be asked %llu time%s", (unsigned long long)stats.looks.failed,
+		log_warning("QEMU could not be asked %llu time%s",
+			    (unsigned long long)stats.looks.failed,
 			    stats.looks.failed == 1 ? "" : "s");
 }

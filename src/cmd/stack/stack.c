@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor stack: what a guest does at this moment. What its vCPUs run (stack_vcpus.c), or what its
- * other tasks wait for, by their kernel stacks in its memory.
+ * perfvisor stack: what a guest does at this moment. What its vCPUs run (stack_vcpus.c), or what
+ * its other tasks wait for, by their kernel stacks in its memory.
  */
 #include <inttypes.h>
 

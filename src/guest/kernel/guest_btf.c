@@ -26,7 +26,9 @@ struct guest_btf {
 	VECTOR(uint32_t) offsets; /* of type N in the section, at N - 1 */
 };
 
-/* Bytes behind the btf_type of a kind; SIZE_MAX: a kind that did not exist when this was written. */
+/*
+ * Bytes behind the btf_type of a kind; SIZE_MAX: a kind that did not exist when this was written.
+ */
 static size_t extra_bytes(const struct btf_type *type)
 {
 	size_t count = BTF_INFO_VLEN(type->info);
@@ -206,7 +208,8 @@ uint64_t guest_btf_size(const struct guest_btf *btf, uint32_t number)
 	return 0;
 }
 
-bool guest_btf_array(const struct guest_btf *btf, uint32_t number, uint32_t *ret_element, uint32_t *ret_count)
+bool guest_btf_array(const struct guest_btf *btf, uint32_t number, uint32_t *ret_element,
+		     uint32_t *ret_count)
 {
 	const uint8_t *extra;
 	struct btf_type type;
@@ -221,7 +224,8 @@ bool guest_btf_array(const struct guest_btf *btf, uint32_t number, uint32_t *ret
 }
 
 static void place_member(const struct guest_btf *btf, const struct btf_type *outer,
-			 const struct btf_member *member, uint64_t base, struct guest_btf_field *ret)
+			 const struct btf_member *member, uint64_t base,
+			 struct guest_btf_field *ret)
 {
 	uint32_t bits = BTF_INFO_KFLAG(outer->info) ? BTF_MEMBER_BITFIELD_SIZE(member->offset) : 0;
 	uint64_t bit = BTF_INFO_KFLAG(outer->info) ? BTF_MEMBER_BIT_OFFSET(member->offset)

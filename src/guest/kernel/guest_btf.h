@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest kernel's own description of its types, BTF, as far as reading its memory needs it: where
- * a field of a structure is, and how large.
+ * The guest kernel's own description of its types, BTF, as far as reading its memory needs it:
+ * where a field of a structure is, and how large.
  *
  * Source: Documentation/bpf/btf.rst, include/uapi/linux/btf.h. BTF comes from the guest: every
  * offset, length and type number is checked, and chains of types have a bound.
@@ -27,7 +27,8 @@ uint64_t guest_btf_size(const struct guest_btf *btf, uint32_t type); /* in bytes
 
 struct guest_btf_field {
 	uint64_t offset; /* in bytes, from the start of the outermost structure */
-	uint64_t size;	 /* in bytes: of all elements of an array; of the whole word of a bit-field */
+	/* in bytes: of all elements of an array; of the whole word of a bit-field */
+	uint64_t size;
 	uint32_t type;	 /* behind typedefs and qualifiers */
 	uint8_t bit_offset, bit_count; /* of a bit-field in its word; 0 otherwise */
 };
@@ -39,7 +40,8 @@ struct guest_btf_field {
 bool guest_btf_find_field(const struct guest_btf *btf, const char *structure, const char *path,
 		    struct guest_btf_field *ret);
 /* If TYPE is an array: its element's type and their number. */
-bool guest_btf_array(const struct guest_btf *btf, uint32_t type, uint32_t *ret_element, uint32_t *ret_count);
+bool guest_btf_array(const struct guest_btf *btf, uint32_t type, uint32_t *ret_element,
+		     uint32_t *ret_count);
 /* The value of enumerator NAME of any enum; false: none has it. Linear. */
 bool guest_btf_find_enumerator(const struct guest_btf *btf, const char *name, int64_t *ret);
 

@@ -4,10 +4,10 @@
  *
  * Names are compressed: each is a length and that many bytes, each byte standing for one of 256
  * tokens. The token index, 256 ascending 16-bit offsets that end where the tokens in front of it
- * end, is what cannot be mistaken, so it is looked for first. Then the number of symbols, in
- * front of the names: right when that many names end where the markers begin, and every marker
- * names the place of each 256th symbol. Then the addresses: right when they ascend and lie in the
- * kernel image. A guest that forges all that gets the names it forged; a search that starts again and
+ * end, is what cannot be mistaken, so it is looked for first. Then the number of symbols, in front
+ * of the names: right when that many names end where the markers begin, and every marker names the
+ * place of each 256th symbol. Then the addresses: right when they ascend and lie in the kernel
+ * image. A guest that forges all that gets the names it forged; a search that starts again and
  * again, for tables that are nearly right, ends when it has taken a few steps for each byte.
  *
  * Source: scripts/kallsyms.c (write_src) and kernel/kallsyms.c (kallsyms_sym_address,
@@ -316,7 +316,8 @@ bool guest_kallsyms_find(const struct guest_block *block, struct gva image_start
 {
 	struct effort effort = { STEPS_PER_BYTE * (uint64_t)block->size };
 
-	for (size_t at = 0; fits(block, at, GUEST_KALLSYMS_INDEX_BYTES) && effort.steps_left; at += 4) {
+	for (size_t at = 0; fits(block, at, GUEST_KALLSYMS_INDEX_BYTES) && effort.steps_left;
+	     at += 4) {
 		struct guest_kallsyms kallsyms = { .block = *block, .token_index = at };
 
 		if (!is_token_index(block, at) ||

@@ -284,7 +284,8 @@ struct error *guest_kernel_layout(const struct guest_kernel *kernel,
 		return error_create(ERROR_UNSUPPORTED,
 				    "the guest's kernel has no type information (BTF)");
 	for (; rows->structure; rows++) {
-		struct guest_btf_field *field = (struct guest_btf_field *)((char *)layout + rows->field);
+		struct guest_btf_field *field =
+			(struct guest_btf_field *)((char *)layout + rows->field);
 
 		*field = (struct guest_btf_field){ 0 };
 		if (!guest_btf_find_field(kernel->btf, rows->structure, rows->path, field) &&

@@ -39,8 +39,9 @@ bool guest_kernel_keep(const struct guest_kernel *kernel, struct buffer *to);
 /* A number for this kernel at this place in this guest's memory; 0: it cannot be kept. */
 uint64_t guest_kernel_identity(const struct guest_kernel *kernel);
 /*
- * Opens a kernel by what was kept of it, which reads a few pages of the guest; DATA, aligned for any type, is checked, and
- * must outlive the kernel. ERROR_NOT_FOUND: SPACE maps another kernel, or the same one elsewhere.
+ * Opens a kernel by what was kept of it, which reads a few pages of the guest; DATA, aligned for
+ * any type, is checked, and must outlive the kernel. ERROR_NOT_FOUND: SPACE maps another kernel, or
+ * the same one elsewhere.
  */
 struct error *guest_kernel_recall(struct guest_space *space, const void *data, size_t size,
 				  struct guest_kernel **ret) MUST_CHECK;

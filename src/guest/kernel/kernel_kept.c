@@ -3,12 +3,12 @@
  * A guest's kernel as bytes: what was found of it, and by what to tell that it still runs, which is
  * where its image is and a few of its bytes.
  *
- * In this machine's byte order: u32 KEPT_FORM; where the image is: u64 start, u64 end, u64 the guest
- * physical address of its start; u32 count of regions, each u64 start, u64 end, u32 kind; u32 count of
- * witnesses, each u64 address, u32 bytes, u64 hash of these; u32 bytes of the build-id and itself; u32
- * count of symbols, their names in the order of hashes (struct guest_name_key, at a multiple of 4), their
- * u64 addresses, u32 offsets of their names, u8 types, u32 bytes of the names, which end with 0 each;
- * u32 bytes of BTF and itself.
+ * In this machine's byte order: u32 KEPT_FORM; where the image is: u64 start, u64 end, u64 the
+ * guest physical address of its start; u32 count of regions, each u64 start, u64 end, u32 kind; u32
+ * count of witnesses, each u64 address, u32 bytes, u64 hash of these; u32 bytes of the build-id and
+ * itself; u32 count of symbols, their names in the order of hashes (struct guest_name_key, at a
+ * multiple of 4), their u64 addresses, u32 offsets of their names, u8 types, u32 bytes of the
+ * names, which end with 0 each; u32 bytes of BTF and itself.
  */
 #include <string.h>
 

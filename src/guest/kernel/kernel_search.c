@@ -8,9 +8,9 @@
  * that the last entry names is part of it (level3_kernel_pgt, level4_kernel_pgt with 5 levels;
  * arch/x86/kernel/head_64.S). So the tables must map that very table where the image has it.
  *
- * A kernel that ran before may have left its own elsewhere; nothing here tells which of two runs, so
- * that neither is taken. Kernels that need no trampoline have none: Xen PV guests, and confidential
- * ones, whose memory is out of reach anyway.
+ * A kernel that ran before may have left its own elsewhere; nothing here tells which of two runs,
+ * so that neither is taken. Kernels that need no trampoline have none: Xen PV guests, and
+ * confidential ones, whose memory is out of reach anyway.
  */
 #include "guest/kernel/kernel_search.h"
 

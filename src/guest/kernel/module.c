@@ -32,8 +32,8 @@
 enum { STATE_LIVE, STATE_COMING, STATE_GOING, STATE_UNFORMED };
 
 struct layout {
-	struct guest_btf_field state, list, name, kallsyms, syms, num_syms, refcnt, init, exit, taints,
-		source_list;
+	struct guest_btf_field state, list, name, kallsyms, syms, num_syms, refcnt, init, exit,
+		taints, source_list;
 	struct guest_btf_field core_base, core_size, init_size; /* until 6.3 */
 	struct guest_btf_field mem, mem_base, mem_size;	  /* since 6.4 */
 	struct guest_btf_field symtab, num_symtab, strtab, typetab;

@@ -28,11 +28,13 @@ struct guest_module {
 	VECTOR(const char *) users; /* modules that use it, in the kernel's order */
 	const char *taints; /* "(OE)", "" for none */
 	struct gva text;  /* where its text begins: /proc/modules' address */
-	struct guest_module_range ranges[GUEST_MODULE_RANGES]; /* memory that stays after its init */
+	/* memory that stays after its init */
+	struct guest_module_range ranges[GUEST_MODULE_RANGES];
 	size_t range_count;
 	struct gva orc_ips, orc_entries; /* its unwind data (unwind/table/orc.h) */
 	uint32_t orc_count;		 /* 0: it has none */
-	struct gva static_calls; /* its table of calls whose target changes: struct static_call_site */
+	/* its table of calls whose target changes: struct static_call_site */
+	struct gva static_calls;
 	uint32_t static_call_count;
 	size_t first_symbol, symbol_count; /* in the list's symbols */
 };

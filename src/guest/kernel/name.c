@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms_lookup(): the first of the symbols at the highest address that is not above; it ends where
- * the next higher one starts, or its memory ends (kernel/kallsyms.c, get_symbol_pos();
+ * kallsyms_lookup(): the first of the symbols at the highest address that is not above; it ends
+ * where the next higher one starts, or its memory ends (kernel/kallsyms.c, get_symbol_pos();
  * kernel/module/kallsyms.c, find_kallsyms_symbol()). A module's symbols are not sorted.
  */
 #include "guest/kernel/name.h"

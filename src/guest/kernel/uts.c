@@ -30,9 +30,9 @@ static const char linux_name[GUEST_UTS_FIELD_BYTES] = "Linux";
 
 static bool is_uts(const struct new_utsname *name)
 {
-	return !memcmp(name->sysname, linux_name, sizeof(linux_name)) &&
-	       name->release[0] >= '0' && name->release[0] <= '9' && name->version[0] == '#' &&
-	       name->version[1] > ' ' && name->machine[0] && memchr(name->nodename, 0, GUEST_UTS_FIELD_BYTES) &&
+	return !memcmp(name->sysname, linux_name, sizeof(linux_name)) && name->release[0] >= '0' &&
+	       name->release[0] <= '9' && name->version[0] == '#' && name->version[1] > ' ' &&
+	       name->machine[0] && memchr(name->nodename, 0, GUEST_UTS_FIELD_BYTES) &&
 	       memchr(name->release, 0, GUEST_UTS_FIELD_BYTES);
 }
 

@@ -13,7 +13,8 @@
 
 struct guest_uts {
 	char release[GUEST_UTS_FIELD_BYTES]; /* "6.1.0-50-cloud-amd64" */
-	char host_name[GUEST_UTS_FIELD_BYTES]; /* of the first namespace; "(none)" where none is set */
+	char host_name
+		[GUEST_UTS_FIELD_BYTES]; /* of the first namespace; "(none)" where none is set */
 };
 
 /* Looks through the writable part of IMAGE, 16 MB of it at most; false: it is not there. */

@@ -26,8 +26,8 @@ struct guest_slot {
 
 struct guest_memory_source {
 	/*
-	 * Reads COUNT whole pages, each at a page-aligned gpa inside the slots, into PAGES one after
-	 * another. False: none of them could be read.
+	 * Reads COUNT whole pages, each at a page-aligned gpa inside the slots, into PAGES one
+	 * after another. False: none of them could be read.
 	 */
 	bool (*read_pages)(void *context, const struct gpa *from, size_t count, void *pages);
 	void *context;
@@ -35,7 +35,10 @@ struct guest_memory_source {
 
 struct guest_memory;
 
-/* SLOTS are copied. At most MAX_BYTES are read in all (and cached): a bound on what a guest can cost. */
+/*
+ * SLOTS are copied. At most MAX_BYTES are read in all (and cached): a bound on what a guest can
+ * cost.
+ */
 struct guest_memory *guest_memory_create(const struct guest_memory_source *source,
 					 const struct guest_slot *slots, size_t slot_count,
 					 uint64_t max_bytes);

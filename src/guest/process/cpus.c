@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * __per_cpu_offset[] has what is to be added to a per-CPU symbol for each CPU (arch/x86/kernel/
- * setup_percpu.c); cpu_info, a per-CPU struct cpuinfo_x86, has its APIC id (arch/x86/kernel/smpboot.c,
- * smp_store_cpu_info()), in a field of its own until 6.6 and in topo since. Of a CPU that never ran it
- * reads 0 there, which is the first one's: whose number comes first has it.
+ * setup_percpu.c); cpu_info, a per-CPU struct cpuinfo_x86, has its APIC id
+ * (arch/x86/kernel/smpboot.c, smp_store_cpu_info()), in a field of its own until 6.6 and in topo
+ * since. Of a CPU that never ran it reads 0 there, which is the first one's: whose number comes
+ * first has it.
  */
 #include "guest/process/cpus.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPUs of an x86-64 guest: where each has its per-CPU variables, which is its GS base in the kernel.
- * A vCPU is found by its APIC id, which is KVM's number of it.
+ * The CPUs of an x86-64 guest: where each has its per-CPU variables, which is its GS base in the
+ * kernel. A vCPU is found by its APIC id, which is KVM's number of it.
  */
 #ifndef GUEST_PROCESS_CPUS_H
 #define GUEST_PROCESS_CPUS_H

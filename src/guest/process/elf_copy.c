@@ -72,8 +72,9 @@ bool elf_copy_open(const struct guest_elf_source *source, struct elf_copy *copy)
 	    copy->image[EI_DATA] != NATIVE_ORDER || !elf_copy_reopen(copy) ||
 	    copy->header.e_phnum > MAX_SEGMENTS)
 		return false;
-	return elf_copy_range(copy, copy->header.e_phoff,
-			      gelf_fsize(copy->elf, ELF_T_PHDR, copy->header.e_phnum, EV_CURRENT)) &&
+	return elf_copy_range(
+		       copy, copy->header.e_phoff,
+		       gelf_fsize(copy->elf, ELF_T_PHDR, copy->header.e_phnum, EV_CURRENT)) &&
 	       elf_copy_reopen(copy);
 }
 

@@ -32,8 +32,8 @@ struct guest_elf_source {
 struct guest_build_id guest_elf_build_id(const struct guest_elf_source *source);
 /*
  * The symbols of .symtab and .dynsym, each if all of it is there, as symbol/dso.h has them: by file
- * offset. Reads at most 16 MiB, of files of at most 128 MiB. ERROR_NOT_FOUND: no ELF file, it has no
- * symbols, or they are not to be had; the message says which.
+ * offset. Reads at most 16 MiB, of files of at most 128 MiB. ERROR_NOT_FOUND: no ELF file, it has
+ * no symbols, or they are not to be had; the message says which.
  */
 struct error *guest_elf_symbols(const struct guest_elf_source *source,
 				struct symbol_table **ret) MUST_CHECK;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What elf_copy.c (headers and sections), elf_dynamic.c (files without sections) and elf_frames.c share. */
+/*
+ * What elf_copy.c (headers and sections), elf_dynamic.c (files without sections) and elf_frames.c
+ * share.
+ */
 #ifndef GUEST_PROCESS_ELF_COPY_PRIVATE_H
 #define GUEST_PROCESS_ELF_COPY_PRIVATE_H
 
@@ -20,7 +23,10 @@ struct elf_copy {
 	GElf_Ehdr header;
 };
 
-/* Copies the file's header and its program headers; false: no such ELF file. To be closed either way. */
+/*
+ * Copies the file's header and its program headers; false: no such ELF file. To be closed either
+ * way.
+ */
 bool elf_copy_open(const struct guest_elf_source *source, struct elf_copy *copy);
 void elf_copy_close(struct elf_copy *copy);
 

@@ -4,8 +4,8 @@
  * of no use to a running program; what the loader needs is in its first segment, and in memory.
  *
  * PT_DYNAMIC says where the symbols and their names are, not how many there are. DT_HASH has one
- * chain entry for each symbol. DT_GNU_HASH has chains that end with an odd word: the last symbol
- * is the end of the chain that begins last (System V ABI, "Dynamic Section"; binutils, bfd/elflink.c).
+ * chain entry for each symbol. DT_GNU_HASH has chains that end with an odd word: the last symbol is
+ * the end of the chain that begins last (System V ABI, "Dynamic Section"; binutils, bfd/elflink.c).
  */
 #include <string.h>
 
@@ -131,7 +131,8 @@ static uint32_t count_by_gnu_hash(struct elf_copy *copy, uint64_t at)
 			last = word(words, i);
 	if (last < first)
 		return 0;
-	offset += (uint64_t)sizeof(uint32_t) * buckets + (uint64_t)sizeof(uint32_t) * (last - first);
+	offset +=
+		(uint64_t)sizeof(uint32_t) * buckets + (uint64_t)sizeof(uint32_t) * (last - first);
 	end = chain_end(copy, offset, last);
 	return end ? end + 1 : 0;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call frame information is in .eh_frame, which is mapped. Its place is told by .eh_frame_hdr, which a
- * program header shows (PT_GNU_EH_FRAME):
+ * Call frame information is in .eh_frame, which is mapped. Its place is told by .eh_frame_hdr,
+ * which a program header shows (PT_GNU_EH_FRAME):
  *
  *	u8 version, u8 encodings of the three that follow
  *	where .eh_frame is, how many functions it has
  *	of each function, sorted: where its code is, where its record is
  *
- * and by section headers, if they are in memory: those have its size, and may show a .debug_frame where
- * there is no .eh_frame. Without a size .eh_frame ends with a record of no length.
+ * and by section headers, if they are in memory: those have its size, and may show a .debug_frame
+ * where there is no .eh_frame. Without a size .eh_frame ends with a record of no length.
  *
- * Of a file in a page cache some pages of .eh_frame may be missing; the table of functions tells where
- * records go on behind them.
+ * Of a file in a page cache some pages of .eh_frame may be missing; the table of functions tells
+ * where records go on behind them.
  *
  * Source: LSB 5.0 Core, "Exception Frames". Limits: the encodings that linkers make; no x32.
  */

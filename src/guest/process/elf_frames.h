@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call frame information of an x86 ELF file, 64- or 32-bit, of which only some bytes may be to be had. */
+/*
+ * The call frame information of an x86 ELF file, 64- or 32-bit, of which only some bytes may be to
+ * be had.
+ */
 #ifndef GUEST_PROCESS_ELF_FRAMES_H
 #define GUEST_PROCESS_ELF_FRAMES_H
 
@@ -16,7 +19,10 @@ struct guest_elf_frames {
 	bool bits32;        /* of i386 */
 	bool *pages;        /* whether each GUEST_ELF_FRAMES_PAGE is there; NULL: all are */
 	size_t page_offset; /* of DATA in the first of them */
-	/* Where functions' records begin in DATA, ascending, by .eh_frame_hdr; NULL: it has no such table. */
+	/*
+	 * Where functions' records begin in DATA, ascending, by .eh_frame_hdr; NULL: it has no such
+	 * table.
+	 */
 	uint32_t *records;
 	size_t record_count;
 	struct {

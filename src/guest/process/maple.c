@@ -5,7 +5,8 @@
  * An encoded node pointer holds the node's address (256-byte aligned), its type in bits 6:3 and
  * flags below. A node has slots and, one less, pivots: the greatest index of each slot. Slots end
  * where a pivot reaches the node's own maximum, or is 0 behind the first slot: then that slot ends
- * at the maximum. What stands behind is stale. In leaves (types 0, 1) slots are entries, else nodes.
+ * at the maximum. What stands behind is stale. In leaves (types 0, 1) slots are entries, else
+ * nodes.
  */
 #include "guest/process/maple.h"
 

@@ -31,7 +31,8 @@
 #define MM_CONTEXT_HAS_VSYSCALL 2 /* bit 1 of mm->context.flags (arch/x86/include/asm/mmu.h) */
 
 struct layout {
-	struct guest_btf_field start, end, flags, offset, file, operations, private_data, next, anon_name;
+	struct guest_btf_field start, end, flags, offset, file, operations, private_data, next,
+		anon_name;
 	struct guest_btf_field first, tree, brk, start_brk, start_stack, context_flags;
 	struct guest_btf_field special_name;
 };
@@ -125,8 +126,8 @@ void guest_mapping_reader_destroy(struct guest_mapping_reader *reader)
 	free(reader);
 }
 
-static bool field(struct guest_mapping_reader *reader, struct gva base, const struct guest_btf_field *at,
-		  uint64_t *ret)
+static bool field(struct guest_mapping_reader *reader, struct gva base,
+		  const struct guest_btf_field *at, uint64_t *ret)
 {
 	return guest_kernel_read_field(reader->kernel, base, at, ret);
 }

@@ -29,7 +29,8 @@ struct guest_mapping {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
 	uint32_t path; /* a number of the reader's strings: a path, "[heap]", "" */
-	struct guest_build_id build_id; /* of executable files and the vDSO, where it is in memory */
+	/* of executable files and the vDSO, where it is in memory */
+	struct guest_build_id build_id;
 };
 
 struct guest_mappings {

@@ -87,7 +87,8 @@ struct error *guest_page_cache_init(struct guest_page_cache *cache,
 		error = find_page_structs(kernel, &layout);
 	if (!error && (layout.slots.size > 8 * MAX_CHUNK || !layout.slots.size ||
 		       layout.slots.size & (layout.slots.size - 1)))
-		error = error_create(ERROR_UNSUPPORTED, "the guest's kernel has odd trees of pages");
+		error = error_create(ERROR_UNSUPPORTED,
+				     "the guest's kernel has odd trees of pages");
 	if (error)
 		return error_prefix(error, "could not read files in the guest's memory");
 	*cache = (struct guest_page_cache){ guest_kernel_space(kernel), layout };
@@ -142,8 +143,8 @@ static uint64_t find_entry(struct guest_page_cache *cache, uint64_t head, uint64
 		if (limit == 64 && index >> shift >= chunk)
 			return 0; /* behind the last page that the tree has */
 		limit = shift;
-		if (!guest_space_read_u64(cache->space, GVA(slots + 8 * (index >> shift & (chunk - 1))),
-					  &entry))
+		if (!guest_space_read_u64(cache->space,
+					  GVA(slots + 8 * (index >> shift & (chunk - 1))), &entry))
 			return 0;
 		if (is_sibling(entry, chunk) &&
 		    !guest_space_read_u64(cache->space, GVA(slots + 8 * (entry >> 2)), &entry))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The programs, libraries and vDSOs that guest processes have mapped: their build-ids, symbols and
- * call frame information, read from the page cache of the guest, or for a vDSO from its kernel's image.
+ * call frame information, read from the page cache of the guest, or for a vDSO from its kernel's
+ * image.
  */
 #ifndef GUEST_PROCESS_PROGRAM_H
 #define GUEST_PROCESS_PROGRAM_H

@@ -23,8 +23,14 @@ struct current_layout {
 	struct guest_btf_field hot_irq_use, hot_preempt_count, queue_task;
 };
 
-#define ROW(structure, path, field) { structure, path, offsetof(struct current_layout, field), false }
-#define MAYBE(structure, path, field) { structure, path, offsetof(struct current_layout, field), true }
+#define ROW(structure, path, field)                                                                \
+	{                                                                                          \
+		structure, path, offsetof(struct current_layout, field), false                     \
+	}
+#define MAYBE(structure, path, field)                                                              \
+	{                                                                                          \
+		structure, path, offsetof(struct current_layout, field), true                      \
+	}
 
 static const struct guest_layout_row current_rows[] = {
 	ROW("task_struct", "pid", pid),
@@ -106,16 +112,18 @@ static void find_stacks(const struct guest_kernel *kernel, const struct current_
 }
 
 /*
- * hardirq_stack_inuse is set before the stack is switched to and cleared when it has been left; until 5.11
- * irq_count counts from -1 up, in the same places (arch/x86/include/asm/irq_stack.h).
+ * hardirq_stack_inuse is set before the stack is switched to and cleared when it has been left;
+ * until 5.11 irq_count counts from -1 up, in the same places (arch/x86/include/asm/irq_stack.h).
  */
 static void find_irq_use(const struct guest_kernel *kernel, const struct current_layout *layout,
 			 struct guest_current *ret)
 {
-	if (find_offset(kernel, "hardirq_stack_inuse", &layout->hot_irq_use, &ret->irq_use_offset)) {
+	if (find_offset(kernel, "hardirq_stack_inuse", &layout->hot_irq_use,
+			&ret->irq_use_offset)) {
 		ret->irq_use_bytes = sizeof(uint8_t);
 		ret->irq_unused = 0;
-	} else if (find_offset(kernel, "irq_count", &(struct guest_btf_field){ 0 }, &ret->irq_use_offset)) {
+	} else if (find_offset(kernel, "irq_count", &(struct guest_btf_field){ 0 },
+			       &ret->irq_use_offset)) {
 		ret->irq_use_bytes = sizeof(uint32_t);
 		ret->irq_unused = UINT32_MAX;
 	}
@@ -129,7 +137,8 @@ static void find_stack_use(const struct guest_kernel *kernel, const struct curre
 
 	if (!ret->irq_stack_offset || !layout->queue_task.size ||
 	    !guest_kernel_find_symbol(kernel, "runqueues", &queues) ||
-	    !find_offset(kernel, "__preempt_count", &layout->hot_preempt_count, &ret->preempt_count_offset))
+	    !find_offset(kernel, "__preempt_count", &layout->hot_preempt_count,
+			 &ret->preempt_count_offset))
 		return;
 	ret->run_queue_task_offset = queues.value + layout->queue_task.offset;
 	find_irq_use(kernel, layout, ret);

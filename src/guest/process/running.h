@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest kernel while it runs: how a sampler finds what a vCPU does at this moment, and whether the
- * kernel that was opened is still the one that runs.
+ * A guest kernel while it runs: how a sampler finds what a vCPU does at this moment, and whether
+ * the kernel that was opened is still the one that runs.
  */
 #ifndef GUEST_PROCESS_RUNNING_H
 #define GUEST_PROCESS_RUNNING_H
@@ -18,7 +18,9 @@ struct guest_current {
 	/* Of kernel stacks, for call chains; stack_bytes 0: not known. */
 	uint32_t stack, stack_bytes; /* where in a task_struct the stack's address is; its size */
 	int64_t irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
-	/* Where it is said which stack is in use, from the GS base too; irq_use_bytes 0: not known. */
+	/*
+	 * Where it is said which stack is in use, from the GS base too; irq_use_bytes 0: not known.
+	 */
 	int64_t run_queue_task_offset; /* the task that this CPU is about to run, or runs */
 	int64_t preempt_count_offset;
 	int64_t irq_use_offset; /* of a number: IRQ_UNUSED while the IRQ stack is not in use */

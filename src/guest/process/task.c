@@ -18,7 +18,8 @@
 #define MAX_NAMESPACE_LEVEL 32 /* MAX_PID_NS_LEVEL */
 
 struct layout {
-	struct guest_btf_field pid, tgid, comm, flags, mm, stack, tasks, signal, thread_pid, thread_node;
+	struct guest_btf_field pid, tgid, comm, flags, mm, stack, tasks, signal, thread_pid,
+		thread_node;
 	struct guest_btf_field thread_head;
 	struct guest_btf_field pgd;
 	struct guest_btf_field level, numbers, number_in_namespace;

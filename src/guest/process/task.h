@@ -15,8 +15,10 @@
 
 struct guest_task {
 	struct gva at;	       /* its task_struct: what names it at a sample */
-	uint32_t pid, tgid;    /* pid is the thread's, tgid the process's, as ps and /proc have them */
-	uint32_t namespace_pid; /* in the innermost pid namespace it is in; pid outside of containers */
+	/* pid is the thread's, tgid the process's, as ps and /proc have them */
+	uint32_t pid, tgid;
+	/* in the innermost pid namespace it is in; pid outside of containers */
+	uint32_t namespace_pid;
 	uint32_t namespace_level; /* 0: in the first namespace */
 	bool kernel_thread;
 	char comm[GUEST_COMM_BYTES];

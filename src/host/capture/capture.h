@@ -42,8 +42,8 @@ struct capture_stack {
 };
 
 /*
- * What was copied further up in the user's stack: COUNT pairs of two words, the first of which is where the
- * next pair is, and behind the last pair ABOVE_BYTES that follow it in memory.
+ * What was copied further up in the user's stack: COUNT pairs of two words, the first of which is
+ * where the next pair is, and behind the last pair ABOVE_BYTES that follow it in memory.
  */
 struct capture_links {
 	struct gva first;
@@ -55,8 +55,10 @@ struct capture_links {
 #define CAPTURE_KERNEL_STACKS 2
 struct capture_stacks {
 	const uint64_t *registers; /* SAMPLER_REGISTERS of src/bpf/guest_sampler.h */
-	bool sp_unknown; /* SP is not among them: a stack is what is above BP, if that is in one, or */
-	bool whole;	 /* kernel stacks are whole, and SP was in one, but for some code (unwind/table/calls.h) */
+	/* SP is not among them: a stack is what is above BP, if that is in one, or */
+	bool sp_unknown;
+	/* kernel stacks are whole, and SP was in one, but for some code (unwind/table/calls.h) */
+	bool whole;
 	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
 	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
 	struct capture_links links;
@@ -80,8 +82,8 @@ struct capture_guest {
 struct capture_sink {
 	void *context;
 	/*
-	 * SAMPLE is valid during the call; its id is the kernel's. GUEST: what is known besides, of a
-	 * guest sample; NULL: nothing, or it is none.
+	 * SAMPLE is valid during the call; its id is the kernel's. GUEST: what is known besides, of
+	 * a guest sample; NULL: nothing, or it is none.
 	 */
 	void (*sample)(void *context, size_t event, size_t thread,
 		       const struct perfdata_sample *sample, const struct capture_guest *guest);
@@ -123,8 +125,8 @@ struct error *capture_add_thread(struct capture *capture, const struct capture_t
 void capture_remove_thread(struct capture *capture, size_t thread);
 
 /*
- * Whether guest samples say their process, once capture_set_guest() has told how it is found.
- * The latter holds for the threads of VM number VM; any thread may call it. False: there were more VMs
+ * Whether guest samples say their process, once capture_set_guest() has told how it is found. The
+ * latter holds for the threads of VM number VM; any thread may call it. False: there were more VMs
  * than it has room for, which is twice as many as there were threads at first, 1,024 at least.
  */
 bool capture_sees_guests(const struct capture *capture);
@@ -132,7 +134,9 @@ struct sampler_vm;
 struct guest_cpus;
 bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
 		       const struct guest_cpus *cpus);
-/* Whether all registers are known, of which stacks are found, once guests are seen; else SP is not. */
+/*
+ * Whether all registers are known, of which stacks are found, once guests are seen; else SP is not.
+ */
 bool capture_sees_registers(const struct capture *capture);
 
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
@@ -143,7 +147,10 @@ void capture_finish(struct capture *capture);
 
 /* Now and then after a drain: lowers the rate, and says so, where sampling exceeds max_overhead. */
 void capture_keep_budget(struct capture *capture);
-/* Of events that have a rate, to FACTOR (above 0, at most 1) of what it is; delivers what came before. */
+/*
+ * Of events that have a rate, to FACTOR (above 0, at most 1) of what it is; delivers what came
+ * before.
+ */
 void capture_lower_rate(struct capture *capture, double factor);
 
 struct capture_stats {
@@ -163,7 +170,9 @@ struct capture_stats {
 	} looks;
 };
 struct capture_stats capture_stats(const struct capture *capture);
-/* What guest samples took that a BPF program took, or how long looks paused the guest; else all 0. */
+/*
+ * What guest samples took that a BPF program took, or how long looks paused the guest; else all 0.
+ */
 struct sampler_cost capture_cost(const struct capture *capture);
 /* What samples, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
 const char *capture_description(const struct capture *capture);

@@ -4,8 +4,8 @@
  * all threads and all events with a rate, so that their samples stay comparable. It is never raised
  * again. Events with a fixed period stay as they are: who asks for each COUNT events gets them.
  *
- * What is measured is the BPF sampler (src/bpf/sampler_cost.h), or how long an engine pauses vCPUs; where perf
- * takes the samples, nothing is.
+ * What is measured is the BPF sampler (src/bpf/sampler_cost.h), or how long an engine pauses vCPUs;
+ * where perf takes the samples, nothing is.
  */
 #include <stdbool.h>
 
@@ -96,8 +96,8 @@ static void lower(struct capture *capture, const struct sampling_verdict *verdic
 
 	capture_lower_rate(capture, verdict->factor);
 	if (first_rate(capture) < before)
-		log_note("sampling at %llu Hz: at %llu Hz it took %.1f %% of a core on a vCPU's thread, "
-			 "--max-overhead is %g",
+		log_note("sampling at %llu Hz: at %llu Hz it took %.1f %% of a core on a vCPU's "
+			 "thread, --max-overhead is %g",
 			 (unsigned long long)first_rate(capture), (unsigned long long)before,
 			 verdict->worst * 100, capture->budget.share * 100);
 }
@@ -117,8 +117,8 @@ void capture_keep_budget(struct capture *capture)
 		lower(capture, &verdict);
 	} else if (verdict.worst > capture->budget.share && !capture->budget_exceeded) {
 		capture->budget_exceeded = true;
-		log_warning("sampling takes %.1f %% of a core on a vCPU's thread, --max-overhead is %g: "
-			    "the period of -c stays as it is, a longer one takes less",
+		log_warning("sampling takes %.1f %% of a core on a vCPU's thread, --max-overhead "
+			    "is %g: the period of -c stays as it is, a longer one takes less",
 			    verdict.worst * 100, capture->budget.share * 100);
 	}
 }

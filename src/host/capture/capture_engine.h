@@ -31,7 +31,10 @@ struct capture_engine {
 	void (*enable)(struct capture *capture);
 	void (*disable)(struct capture *capture);
 	void (*set_rate)(struct capture *capture); /* as capture_rate() has become */
-	/* As capture_set_guest(), of an engine that looks into guests itself; NULL: samplers do that. */
+	/*
+	 * As capture_set_guest(), of an engine that looks into guests itself; NULL: samplers do
+	 * that.
+	 */
 	bool (*set_guest)(struct capture *capture, const struct sampler_vm *guest,
 			  const struct guest_cpus *cpus);
 	void (*drain)(struct capture *capture);

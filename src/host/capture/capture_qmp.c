@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine that asks a QEMU: at each tick of a timer the guest is stopped, what its vCPUs run is copied,
- * and the guest goes on. It needs no rights but to read QEMU's memory, no BPF and no KVM. One event, one VM.
+ * The engine that asks a QEMU: at each tick of a timer the guest is stopped, what its vCPUs run is
+ * copied, and the guest goes on. It needs no rights but to read QEMU's memory, no BPF and no KVM.
+ * One event, one VM.
  *
- * Samples are at equal distances of time, of all vCPUs at once; a vCPU that is halted gives none. A tick that
- * comes while QEMU still works at the one before is missed: the next sample then stands for both.
+ * Samples are at equal distances of time, of all vCPUs at once; a vCPU that is halted gives none. A
+ * tick that comes while QEMU still works at the one before is missed: the next sample then stands
+ * for both.
  *
  * It pauses guests, so it is in no choice by cost: only who asks for it gets it.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The GS base of the kernel is in force in kernel mode. In user mode it is not known from QEMU: it is what
- * it was in kernel mode before, else what the guest says of the CPU with the APIC id that is the vCPU's
- * number. Either may be wrong (QEMU gives other APIC ids where cores are no power of two, a guest may boot
- * anew): a user task is believed if its page tables are those in force.
+ * The GS base of the kernel is in force in kernel mode. In user mode it is not known from QEMU: it
+ * is what it was in kernel mode before, else what the guest says of the CPU with the APIC id that
+ * is the vCPU's number. Either may be wrong (QEMU gives other APIC ids where cores are no power of
+ * two, a guest may boot anew): a user task is believed if its page tables are those in force.
  */
 #include "host/capture/guest_copy.h"
 
@@ -15,11 +15,13 @@
 
 static inline bool read_hva(struct sampler_vm *vm, uint64_t hva, void *data, uint32_t size)
 {
-	const struct guest_copy_guest *guest = (const struct guest_copy_guest *)vm; /* its first field */
+	/* its first field */
+	const struct guest_copy_guest *guest = (const struct guest_copy_guest *)vm;
 	struct iovec local = { data, size };
 	struct iovec remote = { (void *)(uintptr_t)hva, size };
 
-	return hva && process_vm_readv((pid_t)guest->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+	return hva &&
+	       process_vm_readv((pid_t)guest->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
 static inline bool knows_sp_and_cr3(void)
@@ -104,7 +106,8 @@ static void fill_stacks(struct guest_copy *copy, struct guest_copy_guest *guest,
 	scratch->record.flags |= SAMPLER_STACKS_TAKEN;
 }
 
-const struct sampler_record *guest_copy_take(struct guest_copy *copy, struct guest_copy_guest *guest,
+const struct sampler_record *guest_copy_take(struct guest_copy *copy,
+					     struct guest_copy_guest *guest,
 					     const struct host_vm_registers *registers, bool stacks,
 					     const struct sampler_stacks **ret_stacks)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a vCPU runs that stands still: its task and its stacks, as the BPF sampler takes them of one that was
- * interrupted, by the same code (bpf/stacks_in_use.h); the VMM's memory is read from outside.
+ * What a vCPU runs that stands still: its task and its stacks, as the BPF sampler takes them of one
+ * that was interrupted, by the same code (bpf/stacks_in_use.h); the VMM's memory is read from
+ * outside.
  */
 #ifndef HOST_CAPTURE_GUEST_COPY_H
 #define HOST_CAPTURE_GUEST_COPY_H
@@ -24,10 +25,11 @@ struct guest_copy *guest_copy_create(uint32_t vcpu);
 void guest_copy_destroy(struct guest_copy *copy); /* takes NULL */
 
 /*
- * Copies what the vCPU runs by its REGISTERS, which have_state, with its stacks if STACKS. Both are valid until
- * the next one; *RET_STACKS, which its bytes follow, is NULL where there are none.
+ * Copies what the vCPU runs by its REGISTERS, which have_state, with its stacks if STACKS. Both are
+ * valid until the next one; *RET_STACKS, which its bytes follow, is NULL where there are none.
  */
-const struct sampler_record *guest_copy_take(struct guest_copy *copy, struct guest_copy_guest *guest,
+const struct sampler_record *guest_copy_take(struct guest_copy *copy,
+					     struct guest_copy_guest *guest,
 					     const struct host_vm_registers *registers, bool stacks,
 					     const struct sampler_stacks **ret_stacks);
 

@@ -26,11 +26,10 @@ struct guest_sampler_options {
 };
 
 /*
- * An error where BPF is not built in, not
- * permitted, or not of use (a container's pids). Where guests are out of reach (old kernels), it filters
- * threads, and guest_sampler_sees_guests() is false. Where some of their registers are (Intel), their tasks
- * are found, but no stack pointers: guest_sampler_sees_registers() is false, and stacks are whole, or what is above
- * BP.
+ * An error where BPF is not built in, not permitted, or not of use (a container's pids). Where
+ * guests are out of reach (old kernels), it filters threads, and guest_sampler_sees_guests() is
+ * false. Where some of their registers are (Intel), their tasks are found, but no stack pointers:
+ * guest_sampler_sees_registers() is false, and stacks are whole, or what is above BP.
  */
 struct error *guest_sampler_create(const struct guest_sampler_options *options,
 				   struct guest_sampler **ret) MUST_CHECK;
@@ -54,8 +53,8 @@ uint64_t guest_sampler_cost_ns(const struct guest_sampler *sampler,
 /* Adds what each of these samples took, of all threads. */
 void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_cost *sum);
 /*
- * From now on, in VM number VM, whose vCPUs have their per-CPU variables where CPUS says; may be called by
- * any thread. False: the options left no room for it.
+ * From now on, in VM number VM, whose vCPUs have their per-CPU variables where CPUS says; may be
+ * called by any thread. False: the options left no room for it.
  */
 bool guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 			  const struct sampler_vm *description, const struct guest_cpus *cpus);

@@ -2,11 +2,11 @@
 /*
  * Holds what sampling takes of vCPUs' threads against what it may take, look by look:
  *
- *	sampling_budget_add(&budget, &load);        for each thread: what it took since the last look
- *	sampling_budget_judge(&budget, &verdict);   ends the look
+ *	sampling_budget_add(&budget, &load);       for each thread: what it took since then
+ *	sampling_budget_judge(&budget, &verdict);  ends the look
  *
- * One look that is too high changes nothing: a host that is a VM itself may have stood still in the midst
- * of a sample. Two in a row count, by the milder one.
+ * One look that is too high changes nothing: a host that is a VM itself may have stood still in the
+ * midst of a sample. Two in a row count, by the milder one.
  */
 #ifndef HOST_CAPTURE_SAMPLING_BUDGET_H
 #define HOST_CAPTURE_SAMPLING_BUDGET_H
@@ -27,10 +27,15 @@ struct sampling_budget {
 };
 
 struct sampling_verdict {
-	/* Of the rates as they are, what keeps the budget with some room, more than 0; 1: as they are. */
+	/*
+	 * Of the rates as they are, what keeps the budget with some room, more than 0; 1: as they
+	 * are.
+	 */
 	double factor;
-	/* What it took of the thread that it took most of. With FACTOR 1: if more than the budget, no
-	 * lower rate would help. */
+	/*
+	 * What it took of the thread that it took most of. With FACTOR 1: if more than the budget,
+	 * no lower rate would help.
+	 */
 	double worst;
 };
 

@@ -94,11 +94,12 @@ void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 				   "samples do not say their guest's process: this host's KVM does "
 				   "not keep what BPF needs for that");
 	else if (!guest_sampler_sees_registers(sampler))
-		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
-				   "an AMD host, for all call chains",
-				   "samples of Linux guests say theirs, but have call chains only where "
-				   "code keeps frame pointers, and of kernels where memory proves the stack "
-				   "pointer (this way was not tried on an Intel host)");
+		host_diagnosis_add(
+			diagnosis, HOST_WORKS_LESS, "Guest processes",
+			"an AMD host, for all call chains",
+			"samples of Linux guests say theirs, but have call chains only where code "
+			"keeps frame pointers, and of kernels where memory proves the stack "
+			"pointer (this way was not tried on an Intel host)");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest processes", NULL,
 				   "samples of Linux guests say theirs");

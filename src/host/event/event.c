@@ -382,8 +382,8 @@ bool host_event_sees_guest(const struct host_event *event)
 
 /*
  * The counters of KVM's own events go to guests first: these are pinned events of the vCPU's thread
- * (pmc_reprogram_counter(), arch/x86/kvm/pmu.c), ours give way. Only another pinned one does not; a guest's
- * that finds no counter then is in error and counts nothing (perf_event_open(2), "pinned").
+ * (pmc_reprogram_counter(), arch/x86/kvm/pmu.c), ours give way. Only another pinned one does not; a
+ * guest's that finds no counter then is in error and counts nothing (perf_event_open(2), "pinned").
  */
 char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu)
 {
@@ -395,10 +395,11 @@ char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu)
 			       : memory_printf("while '%s' is recorded, VMs with a mediated vPMU "
 					       "cannot start",
 					       event->name);
-	return event->attr.pinned ? memory_printf("'%s' is pinned (D): it takes a counter from VMs with "
-						  "a vPMU, whose own events may count nothing",
-						  event->name)
-				  : NULL;
+	return event->attr.pinned
+		       ? memory_printf("'%s' is pinned (D): it takes a counter from VMs with a "
+				       "vPMU, whose own events may count nothing",
+				       event->name)
+		       : NULL;
 }
 
 bool host_event_is_clock(const struct host_event *event)

@@ -85,14 +85,16 @@ static int read_paranoid(void)
 static struct error *permission_error(const struct host_event *event, int errno_value)
 {
 	int level = read_paranoid();
-	struct error *error = error_system(errno_value,
-					   "no permission to sample '%s' (perf_event_paranoid is %d)",
-					   event->name, level);
+	struct error *error = error_system(
+		errno_value, "no permission to sample '%s' (perf_event_paranoid is %d)",
+		event->name, level);
 
 	if (level >= PARANOID_ADMIN && host_capability_perf())
-		return error_hint(error, "at level %d this kernel asks for CAP_SYS_ADMIN: run it as "
-				  "root, or 'sysctl kernel.perf_event_paranoid=2' and the "
-				  "capabilities cap_perfmon and cap_sys_ptrace", level);
+		return error_hint(error,
+				  "at level %d this kernel asks for CAP_SYS_ADMIN: run it as root, "
+				  "or 'sysctl kernel.perf_event_paranoid=2' and the capabilities "
+				  "cap_perfmon and cap_sys_ptrace",
+				  level);
 	return error_hint(error, "run it as root, or give the program the capabilities cap_perfmon "
 			  "and cap_sys_ptrace; 'perfvisor doctor' says more");
 }

@@ -89,8 +89,8 @@ static struct error *drop_files(void)
 }
 
 /*
- * What a guest can make the parser take; its own limits stay below that. ASan wants an address space
- * of its own size.
+ * What a guest can make the parser take; its own limits stay below that. ASan wants an address
+ * space of its own size.
  */
 static struct error *limit_memory(void)
 {

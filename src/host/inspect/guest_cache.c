@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file is a struct header, which says whose it is, and the bytes; it is PID-TICKS-FD.PART, written
- * beside its place and renamed into it. What its bytes hold is for those to check who decode them.
+ * A file is a struct header, which says whose it is, and the bytes; it is PID-TICKS-FD.PART,
+ * written beside its place and renamed into it. What its bytes hold is for those to check who
+ * decode them.
  */
 #include "host/inspect/guest_cache.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was found of guests, kept between runs: finding a guest's kernel and symbols costs a tenth of a
- * second, using what was found before a fifth of that. A cache only: every failure is a miss, and
- * whatever is there may go.
+ * What was found of guests, kept between runs: finding a guest's kernel and symbols costs a tenth
+ * of a second, using what was found before a fifth of that. A cache only: every failure is a miss,
+ * and whatever is there may go.
  *
- * An entry is of one VM, which is one file of one process of one boot of this host, so that no guest has
- * a part in what is said of another. That it still holds, the guest's memory has to say (guest_recall.h).
+ * An entry is of one VM, which is one file of one process of one boot of this host, so that no
+ * guest has a part in what is said of another. That it still holds, the guest's memory has to say
+ * (guest_recall.h).
  */
 #ifndef HOST_INSPECT_GUEST_CACHE_H
 #define HOST_INSPECT_GUEST_CACHE_H
@@ -43,7 +44,10 @@ struct guest_cache_entry {
 bool guest_cache_load(const struct guest_cache_vm *vm, enum guest_cache_part part,
 		      struct guest_cache_entry *ret);
 void guest_cache_entry_deinit(struct guest_cache_entry *entry);
-/* Replaces that part of the VM's. Entries of VMs that are gone go, and the oldest of too many bytes. */
+/*
+ * Replaces that part of the VM's. Entries of VMs that are gone go, and the oldest of too many
+ * bytes.
+ */
 void guest_cache_store(const struct guest_cache_vm *vm, enum guest_cache_part part, uint64_t key,
 		       const void *data, size_t size);
 

@@ -157,7 +157,8 @@ static void append_registers(struct buffer *request, const struct arch_mmu *mmu)
 		       sizeof(registers));
 	else
 		memcpy(registers,
-		       (uint64_t[]){ mmu->ppc64.process_table, mmu->ppc64.pid, mmu->ppc64.radix, 0 },
+		       (uint64_t[]){ mmu->ppc64.process_table, mmu->ppc64.pid, mmu->ppc64.radix,
+				     0 },
 		       sizeof(registers));
 	buffer_append(request, registers, sizeof(registers));
 }

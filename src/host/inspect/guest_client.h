@@ -23,7 +23,9 @@ struct guest_client_limits {
 
 struct guest_client;
 
-/* Starts a parser. SOURCE reads pages that lie in SLOTS (checked here), until guest_client_stop(). */
+/*
+ * Starts a parser. SOURCE reads pages that lie in SLOTS (checked here), until guest_client_stop().
+ */
 struct error *guest_client_start(const struct guest_memory_source *source,
 				 const struct guest_slot *slots, size_t slot_count,
 				 const struct guest_client_limits *limits,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A user who names the wrong file would get chains that are wrong. So the guest's code is compared with
- * the file's, page by page; what differs has no data. The guest's page tables are read in the cage.
+ * A user who names the wrong file would get chains that are wrong. So the guest's code is compared
+ * with the file's, page by page; what differs has no data. The guest's page tables are read in the
+ * cage.
  */
 #include "host/inspect/guest_image.h"
 

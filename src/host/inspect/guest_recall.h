@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's kernel by what an earlier run found of it (guest_cache.h). The caged parser is given the old
- * bytes, and holds them against the guest's memory: they are used where the very same kernel runs at the
- * very same place; modules are always read anew. Bytes that are no good are a reason to look afresh.
+ * A guest's kernel by what an earlier run found of it (guest_cache.h). The caged parser is given
+ * the old bytes, and holds them against the guest's memory: they are used where the very same
+ * kernel runs at the very same place; modules are always read anew. Bytes that are no good are a
+ * reason to look afresh.
  */
 #ifndef HOST_INSPECT_GUEST_RECALL_H
 #define HOST_INSPECT_GUEST_RECALL_H

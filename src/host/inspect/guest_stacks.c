@@ -14,7 +14,8 @@ _Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "all stacks are s
 static uint32_t decode_text(struct cursor *cursor, struct intern *strings)
 {
 	uint32_t length = cursor_u32(cursor);
-	const char *text = cursor_bytes(cursor, length <= GUEST_PLACE_NAME_BYTES ? length : SIZE_MAX);
+	const char *text =
+		cursor_bytes(cursor, length <= GUEST_PLACE_NAME_BYTES ? length : SIZE_MAX);
 
 	return text ? intern_bytes(strings, text, length) : 0;
 }

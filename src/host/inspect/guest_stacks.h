@@ -14,8 +14,8 @@ struct guest_place {
 	uint64_t address;
 	uint64_t offset, bytes;    /* in the function, and of it */
 	/*
-	 * Interned; "": no name is known, or the kernel itself. User code's function is demangled, its
-	 * module is its file's path.
+	 * Interned; "": no name is known, or the kernel itself. User code's function is demangled,
+	 * its module is its file's path.
 	 */
 	uint32_t function, module;
 };
@@ -50,8 +50,8 @@ struct error *guest_stacks_read(struct guest_view *view, const struct guest_task
 				size_t count, struct intern *strings,
 				struct guest_stacks *ret) MUST_CHECK;
 /*
- * Adds what an answer to GUEST_ASK_STACKS says of COUNT tasks. False: it is malformed; RET then holds
- * some of it.
+ * Adds what an answer to GUEST_ASK_STACKS says of COUNT tasks. False: it is malformed; RET then
+ * holds some of it.
  */
 bool guest_stacks_decode(const struct buffer *answer, size_t count, struct intern *strings,
 			 struct guest_stacks *ret);
@@ -67,8 +67,8 @@ struct guest_vcpu_state {
 };
 
 /*
- * Its chain, the kernel's and below it the user's, is added to STACKS as that of a task asleep. *RET_TASK
- * is the task that it ran, all 0 if that is not known. Errors as above.
+ * Its chain, the kernel's and below it the user's, is added to STACKS as that of a task asleep.
+ * *RET_TASK is the task that it ran, all 0 if that is not known. Errors as above.
  */
 struct error *guest_stacks_read_vcpu(struct guest_view *view, const struct guest_vcpu_state *state,
 				     struct intern *strings, struct guest_stacks *stacks,

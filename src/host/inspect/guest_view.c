@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a guest: its memory slots, a vCPU whose page tables map a kernel (or one in long mode, where
- * the host cannot say CR3: the parser looks for page tables then), a caged parser. Most of what is
- * asked then: guest_view_answers.c.
+ * Opening a guest: its memory slots, a vCPU whose page tables map a kernel (or one in long mode,
+ * where the host cannot say CR3: the parser looks for page tables then), a caged parser. Most of
+ * what is asked then: guest_view_answers.c.
  */
 #include "host/inspect/guest_view_private.h"
 
@@ -16,8 +16,8 @@
 #include "host/inspect/guest_recall.h"
 
 /*
- * Not below /run: this is some 20 MB for each guest, and memory is what a host of guests has none to
- * spare of. Not root's home, which other users' settings can lead elsewhere (sudo -E).
+ * Not below /run: this is some 20 MB for each guest, and memory is what a host of guests has none
+ * to spare of. Not root's home, which other users' settings can lead elsewhere (sudo -E).
  */
 #define CACHE_FOLDER "/var/cache/perfvisor"
 #define MAX_VCPUS_TRIED 8
@@ -111,7 +111,10 @@ static struct error *try_vcpu(struct guest_view *view, open_question *ask,
 	return ask(view, mmu);
 }
 
-/* A nested guest's page tables are not this guest's; those of guests on Intel hosts can be looked for. */
+/*
+ * A nested guest's page tables are not this guest's; those of guests on Intel hosts can be looked
+ * for.
+ */
 bool guest_view_has_page_tables(const struct host_vm_registers *registers)
 {
 	return !registers->nested &&
@@ -261,7 +264,8 @@ struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, st
 {
 	uint64_t request[] = { mm.value, start.value };
 
-	return guest_client_ask(view->client, GUEST_ASK_FILE_SYMBOLS, request, sizeof(request), ret);
+	return guest_client_ask(view->client, GUEST_ASK_FILE_SYMBOLS, request, sizeof(request),
+				ret);
 }
 
 struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
@@ -284,7 +288,8 @@ struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_tab
 
 struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret)
 {
-	struct error *error = guest_client_ask(view->client, GUEST_ASK_CALLS, NULL, 0, &view->answer);
+	struct error *error =
+		guest_client_ask(view->client, GUEST_ASK_CALLS, NULL, 0, &view->answer);
 
 	return error ? error : unwind_calls_decode(view->answer.data, view->answer.size, ret);
 }

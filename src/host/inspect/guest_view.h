@@ -60,8 +60,8 @@ struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MU
 struct error *guest_view_unwind_table(struct guest_view *view,
 				      struct unwind_table **ret) MUST_CHECK;
 /*
- * What its kernel's code calls, for looking for stack pointers. ERROR_UNSUPPORTED: this cannot be told of
- * this kernel.
+ * What its kernel's code calls, for looking for stack pointers. ERROR_UNSUPPORTED: this cannot be
+ * told of this kernel.
  */
 struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret) MUST_CHECK;
 
@@ -86,16 +86,16 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
 				      struct buffer *ret) MUST_CHECK;
 /*
- * The unwind data of the same, by file offset. All memory is refreshed by it. ERROR_NOT_FOUND as above,
- * ERROR_UNSUPPORTED: a file of another machine than x86.
+ * The unwind data of the same, by file offset. All memory is refreshed by it. ERROR_NOT_FOUND as
+ * above, ERROR_UNSUPPORTED: a file of another machine than x86.
  */
 struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
 					   struct unwind_table **ret) MUST_CHECK;
 
 /*
  * What a sampler needs to find the current task of a vCPU, of which RET_CPUS says where its per-CPU
- * variables are; VERSION is the caller's, not 0. ERROR_UNSUPPORTED: the guest's kernel does not tell (no
- * BTF, no data symbols).
+ * variables are; VERSION is the caller's, not 0. ERROR_UNSUPPORTED: the guest's kernel does not
+ * tell (no BTF, no data symbols).
  */
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 				  struct sampler_vm *ret, struct guest_cpus *ret_cpus) MUST_CHECK;
@@ -106,7 +106,9 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,
 			       const struct host_vm *vm, struct guest_state *ret) MUST_CHECK;
 
-/* Asks the parser QUESTION with SIZE bytes of DATA (guest/wire.h); RET is initialised, and cleared. */
+/*
+ * Asks the parser QUESTION with SIZE bytes of DATA (guest/wire.h); RET is initialised, and cleared.
+ */
 struct error *guest_view_ask(struct guest_view *view, enum guest_message question, const void *data,
 			     size_t size, struct buffer *ret) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the caged parser says of a guest. It has read what the guest wrote, and may be the guest's by now: an
- * answer is checked like a file.
+ * What the caged parser says of a guest. It has read what the guest wrote, and may be the guest's
+ * by now: an answer is checked like a file.
  */
 #include "host/inspect/guest_view_private.h"
 
@@ -241,8 +241,9 @@ static void put_registers(const struct arch_mmu *mmu, uint64_t cr3, uint64_t *re
 }
 
 /*
- * The registers of vCPUs that run the guest's own kernel. Only with PTI does the bit mean that another
- * half maps the kernel; without it, page tables may be at any page (Linux 7.2). Both are tried.
+ * The registers of vCPUs that run the guest's own kernel. Only with PTI does the bit mean that
+ * another half maps the kernel; without it, page tables may be at any page (Linux 7.2). Both are
+ * tried.
  */
 static size_t gather_registers(const struct host_vm_memory *memory,
 			       uint64_t (*ret)[GUEST_WIRE_REGISTERS])

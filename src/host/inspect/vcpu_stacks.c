@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU that is halted is read from memory; its chain holds if its registers are the same before and
- * behind that. Of the others samples are taken as for a recording, one of each. One that gives none
- * stands still if its registers are the same at two looks, and is read as if it were halted.
+ * A vCPU that is halted is read from memory; its chain holds if its registers are the same before
+ * and behind that. Of the others samples are taken as for a recording, one of each. One that gives
+ * none stands still if its registers are the same at two looks, and is read as if it were halted.
  */
 #include "host/inspect/vcpu_stacks.h"
 

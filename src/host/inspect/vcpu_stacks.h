@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the vCPUs of a VM run at this moment: the call chain of each, kernel and user. Those that run
- * are sampled until each has given a sample; of those that do not, registers and stacks are in memory.
+ * What the vCPUs of a VM run at this moment: the call chain of each, kernel and user. Those that
+ * run are sampled until each has given a sample; of those that do not, registers and stacks are in
+ * memory.
  */
 #ifndef HOST_INSPECT_VCPU_STACKS_H
 #define HOST_INSPECT_VCPU_STACKS_H
@@ -40,9 +41,9 @@ struct vcpu_stacks {
 #define VCPU_STACKS_ALL UINT32_MAX
 
 /*
- * Of vCPU number VCPU, or VCPU_STACKS_ALL; takes a second at most, where vCPUs run some milliseconds.
- * Names go to STRINGS. ERROR_UNSUPPORTED: registers are out of reach here (no BPF, no AMD, an old
- * kernel), or as guest_view_describe(). ERROR_NOT_FOUND: there is no such vCPU.
+ * Of vCPU number VCPU, or VCPU_STACKS_ALL; takes a second at most, where vCPUs run some
+ * milliseconds. Names go to STRINGS. ERROR_UNSUPPORTED: registers are out of reach here (no BPF, no
+ * AMD, an old kernel), or as guest_view_describe(). ERROR_NOT_FOUND: there is no such vCPU.
  */
 struct error *vcpu_stacks_read(struct vm_memory_finder *finder, const struct host_vm *vm,
 			       struct guest_view *view, uint32_t vcpu, struct intern *strings,

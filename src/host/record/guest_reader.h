@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is read of guests' memory while they are recorded: kernels and their symbols as they were over
- * time, and the mappings of processes that samples were taken of. A thread of its own does the
+ * What is read of guests' memory while they are recorded: kernels and their symbols as they were
+ * over time, and the mappings of processes that samples were taken of. A thread of its own does the
  * reading; the recording does not wait for it.
  *
  * A guest whose kernel cannot be found (a unikernel, one that boots just now) is recorded all the
@@ -24,7 +24,8 @@ struct guest_reader_options {
 	bool unwind_data; /* wanted, for call chains */
 	bool calls;	  /* of kernels wanted as well, for looking for stack pointers */
 	bool emulated;	  /* VMs may be of QEMUs that do without KVM */
-	const struct guest_image *image; /* of guests that are no Linux; NULL: none is known; borrowed */
+	/* of guests that are no Linux; NULL: none is known; borrowed */
+	const struct guest_image *image;
 };
 
 /*
@@ -52,7 +53,8 @@ struct guest_reader_process {
 	struct gva mm;
 	uint64_t time_ns;
 	struct guest_mappings mappings; /* executable ones only */
-	uint32_t *files; /* of each mapping: its file's number, the same wherever it is mapped; 0: none */
+	/* of each mapping: its file's number, the same wherever it is mapped; 0: none */
+	uint32_t *files;
 	struct intern *strings;		/* of their paths */
 };
 void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
@@ -62,8 +64,8 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 void guest_reader_process_deinit(struct guest_reader_process *process);
 
 /*
- * A table of unwind data that is new, of VM's kernel and modules, for samples with that version. It is
- * there before the first of them, and the caller's from now on. False: there is none.
+ * A table of unwind data that is new, of VM's kernel and modules, for samples with that version. It
+ * is there before the first of them, and the caller's from now on. False: there is none.
  */
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
 				    uint32_t *ret_version, struct unwind_table **ret);
@@ -73,8 +75,8 @@ bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *
 					 struct unwind_table **ret);
 
 /*
- * The code of the image that VM, which is no Linux, runs; RET's vector is the caller's. It is there before
- * the first sample with stacks of that VM. False: no news.
+ * The code of the image that VM, which is no Linux, runs; RET's vector is the caller's. It is there
+ * before the first sample with stacks of that VM. False: no news.
  */
 bool guest_reader_take_image_code(struct guest_reader *reader, uint32_t *ret_vm,
 				  struct guest_image_code *ret);

@@ -97,7 +97,10 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 	return true;
 }
 
-/* What is not there is tried again: a process may map and unmap all the time, and just have been at it. */
+/*
+ * What is not there is tried again: a process may map and unmap all the time, and just have been at
+ * it.
+ */
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
 {
 	struct guest *guest = guest_reader_find_guest(reader, job.vm);

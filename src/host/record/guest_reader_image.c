@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guests in which no Linux kernel was found: their stacks are copied, and the image that is theirs. */
+/*
+ * Guests in which no Linux kernel was found: their stacks are copied, and the image that is theirs.
+ */
 #include "base/log.h"
 #include "base/memory.h"
 #include "host/record/guest_reader_state.h"

@@ -37,7 +37,8 @@ static void note_failure(struct guest_reader *reader, struct guest *guest, const
 }
 
 /* Into TABLE; without them no stack pointer is looked for. */
-static void read_calls(struct guest_reader *reader, const struct guest *guest, struct unwind_table *table)
+static void read_calls(struct guest_reader *reader, const struct guest *guest,
+		       struct unwind_table *table)
 {
 	_cleanup_error_ struct error *error = NULL;
 	struct unwind_calls *calls;
@@ -48,8 +49,8 @@ static void read_calls(struct guest_reader *reader, const struct guest *guest, s
 	if (!error)
 		unwind_table_set_calls(table, calls);
 	else
-		log_detail("the stack pointers of the VM of pid %u are not looked for: %s", guest->pid,
-			   error_message(error));
+		log_detail("the stack pointers of the VM of pid %u are not looked for: %s",
+			   guest->pid, error_message(error));
 }
 
 /* For call chains: of the kernel and the modules that there are now. */
@@ -106,7 +107,9 @@ void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
 static struct error *add_table(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
 {
 	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
-	struct guest_reader_kernel added = { .vm = guest->vm, .pid = guest->pid, .from_ns = from_ns };
+	struct guest_reader_kernel added = { .vm = guest->vm,
+					     .pid = guest->pid,
+					     .from_ns = from_ns };
 	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
 	struct error *error;
 
@@ -151,7 +154,8 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 	if (!capture_set_guest(reader->capture, guest->vm, &description, &cpus) &&
 	    !reader->said_too_many) {
 		reader->said_too_many = true;
-		log_note("too many VMs have come and gone: the processes of further ones are not told");
+		log_note("too many VMs have come and gone: the processes of further ones are not "
+			 "told");
 	}
 	guest_cpus_deinit(&cpus);
 }
@@ -215,8 +219,8 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 }
 
 /*
- * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it was,
- * and its table goes on; else that has ended when it was last seen.
+ * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it
+ * was, and its table goes on; else that has ended when it was last seen.
  */
 static void open_again(struct guest_reader *reader, struct guest *guest)
 {

@@ -16,7 +16,8 @@ struct guest {
 	bool late;
 	bool gone;
 	bool said; /* that it has no names, or it had some */
-	struct guest_view *view; /* NULL with a kernel: closed for others' sake, or the guest is gone */
+	/* NULL with a kernel: closed for others' sake, or the guest is gone */
+	struct guest_view *view;
 	uint64_t used_ns;	 /* when it was last wanted */
 	uint64_t slots;		 /* guest_view_slots() of what capture knows */
 	struct guest_state state;
@@ -111,14 +112,14 @@ struct error *guest_reader_open_view(struct guest_reader *reader, struct guest *
 				     const struct host_vm *vm) MUST_CHECK;
 void guest_reader_close_view(struct guest_reader *reader, struct guest *guest);
 /*
- * The guest's state now. A vCPU's page tables may be those of a process that has just ended: a kernel
- * that none of them maps is looked for a few times before it is taken to be gone.
+ * The guest's state now. A vCPU's page tables may be those of a process that has just ended: a
+ * kernel that none of them maps is looked for a few times before it is taken to be gone.
  */
 struct error *guest_reader_look_again(struct guest_reader *reader, struct guest *guest,
 				      const struct host_vm *vm) MUST_CHECK;
 /*
- * Opens GUEST's view if it was closed for others' sake, and checks it then. False: it has none. With many
- * guests that goes on and on: guest_reader_may_open() says whether it is time.
+ * Opens GUEST's view if it was closed for others' sake, and checks it then. False: it has none.
+ * With many guests that goes on and on: guest_reader_may_open() says whether it is time.
  */
 bool guest_reader_need_view(struct guest_reader *reader, struct guest *guest);
 bool guest_reader_may_open(const struct guest_reader *reader, const struct guest *guest);
@@ -142,7 +143,9 @@ struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader);
  */
 void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest);
 
-/* Gives PROCESS' files their numbers, and puts those that are new on the list of those to be read. */
+/*
+ * Gives PROCESS' files their numbers, and puts those that are new on the list of those to be read.
+ */
 void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process);
 /* Passes TABLE on. */
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,

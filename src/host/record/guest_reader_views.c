@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking at guests. A view of one keeps a caged parser alive, which holds its kernel's symbols and types:
- * 30 MB and more. Of more guests than MAX_VIEWS those that were not asked about for the longest time are
- * closed, and opened again when it matters, which takes a moment and is done for a share of the time only.
+ * Looking at guests. A view of one keeps a caged parser alive, which holds its kernel's symbols and
+ * types: 30 MB and more. Of more guests than MAX_VIEWS those that were not asked about for the
+ * longest time are closed, and opened again when it matters, which takes a moment and is done for a
+ * share of the time only.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -80,7 +81,8 @@ struct error *guest_reader_look_again(struct guest_reader *reader, struct guest 
 	for (int i = 0; i < RECHECKS && !error; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		error = guest_view_check(guest->view, guest_reader_finder(reader), vm, &guest->state);
+		error = guest_view_check(guest->view, guest_reader_finder(reader), vm,
+					 &guest->state);
 		if (!error && guest->state.kernel)
 			return NULL;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Synthesized records, after tools/perf/util/synthetic-events.c: the kernel is a mapping of
- * process -1 named "[kernel.kallsyms]_text" from _text (else _stext) to _etext, whose file
- * offset is the address of that symbol; modules follow with their file, or "[name]" where no file is
- * found; processes' executable mappings are those of /proc/PID/maps. All have time 0: they hold
- * from the beginning on.
+ * Synthesized records, after tools/perf/util/synthetic-events.c: the kernel is a mapping of process
+ * -1 named "[kernel.kallsyms]_text" from _text (else _stext) to _etext, whose file offset is the
+ * address of that symbol; modules follow with their file, or "[name]" where no file is found;
+ * processes' executable mappings are those of /proc/PID/maps. All have time 0: they hold from the
+ * beginning on.
  *
  * Files of a process are opened through /proc/PID/root: a VMM may have a file system of its
  * own. Each (device, inode) is read once.

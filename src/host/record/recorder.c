@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples on their way into the file. Each gets the id of its (event, vCPU), by which readers
- * know its VM; those of modes nobody asked for are counted per VM and not written: an event
- * that cannot be told to leave the host out (every software event) still gives exact totals.
+ * A recording from its beginning to its end: what is opened, introduced, looked at and closed when.
  *
  * Records are in the order of perf's rounds: one pass over all rings, then FINISHED_ROUND.
  */
@@ -18,162 +16,10 @@
 #include "host/system/kvm.h"
 
 #define FLUSH_NS 500000000u
-#define RECORDS_BYTES (256u << 10)
-#define RECORDS_MAX_BYTES (RECORDS_BYTES + (128u << 10))
+#define RECORDS_MAX_BYTES (RECORDER_RECORDS_BYTES + (128u << 10))
 #define LOOK_SECONDS 0.1
 #define LAST_LOOK_SECONDS 10.0 /* at guests not reached while sampling */
 #define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
-
-static struct perfdata_vm *vm_of(struct recorder *recorder, size_t thread)
-{
-	return &recorder->inventory.vms.items[recorder->threads.items[thread].vm];
-}
-
-static void count_sample(struct perfdata_vm_counts *counts, unsigned mode, bool written,
-			 enum recorder_kind kind)
-{
-	bool guest = HOST_MODES_GUEST >> mode & 1;
-
-	if (!written)
-		++*(guest ? &counts->guest_dropped : &counts->host_dropped);
-	else if (mode == PERF_RECORD_MISC_GUEST_KERNEL)
-		counts->guest_kernel++;
-	else if (mode == PERF_RECORD_MISC_GUEST_USER)
-		counts->guest_user++;
-	else
-		counts->host_written++;
-	if (written && kind == RECORDER_NESTED)
-		counts->nested++;
-	else if (written && kind == RECORDER_AT_EXIT)
-		counts->at_exit++;
-}
-
-void recorder_write_records(struct recorder *recorder)
-{
-	if (recorder->records.size && !recorder->error)
-		recorder->error = perfdata_writer_append(recorder->writer, recorder->records.data,
-							 recorder->records.size);
-	buffer_clear(&recorder->records);
-}
-
-static enum recorder_kind kind_of(const struct capture_guest *guest)
-{
-	if (!guest)
-		return RECORDER_PLAIN;
-	if (guest->nested)
-		return RECORDER_NESTED;
-	return guest->at_exit ? RECORDER_AT_EXIT : RECORDER_PLAIN;
-}
-
-/* The id of the thread's samples of that event, kind and end; 0: the file has no room for it. */
-static uint64_t id_of(struct recorder *recorder, struct recorder_thread *thread, size_t event,
-		      enum recorder_kind kind, enum perfdata_chain_end chain_end)
-{
-	static const uint32_t flags[RECORDER_KINDS] = { [RECORDER_AT_EXIT] = PERFDATA_AT_EXIT,
-							[RECORDER_NESTED] = PERFDATA_NESTED };
-	struct perfdata_id spec = { .machine_pid = thread->pid,
-				    .vcpu = thread->vcpu,
-				    .tid = thread->tid,
-				    .cpu = UINT32_MAX };
-	uint64_t *id = &thread->ids[event * RECORDER_IDS + kind * PERFDATA_CHAIN_ENDS + chain_end];
-	uint32_t special = flags[kind] | chain_end << PERFDATA_CHAIN_END_SHIFT;
-	struct error *error;
-
-	if (*id)
-		return *id;
-	recorder_write_records(recorder);
-	error = perfdata_writer_add_id(recorder->writer, event, &spec, id);
-	if (!error && special)
-		perfdata_inventory_add_special(&recorder->inventory, *id, special);
-	error_destroy(error);
-	return *id;
-}
-
-/* Puts the guest's pid and tid into the sample, in a recording whose guest samples have those. */
-static void set_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
-			struct perfdata_sample *sample)
-{
-	if (!recorder->inventory.guest_processes)
-		return;
-	sample->pid = sample->tid = UINT32_MAX;
-	if (!guest || !guest->has_task || guest->nested)
-		return;
-	sample->pid = guest->tgid;
-	sample->tid = guest->pid;
-	recorder_note_task(recorder, vm, guest, sample);
-}
-
-static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample, const struct capture_guest *guest)
-{
-	struct recorder *recorder = context;
-	struct recorder_thread *its = &recorder->threads.items[thread];
-	enum recorder_kind kind = kind_of(guest);
-	enum perfdata_chain_end chain_end = PERFDATA_CHAIN_COMPLETE;
-	struct perfdata_sample own = *sample;
-	unsigned mode;
-	bool written;
-
-	if (!guest) /* what looks into the vCPU knows the mode */
-		own.misc = guest_mode_correct(&recorder->guest_mode,
-					      &recorder->vms.items[its->vm].guest_mode, sample);
-	mode = own.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	written = recorder->config.modes[event] >> mode & 1;
-	if (sample->time_ns > recorder->newest_ns)
-		recorder->newest_ns = sample->time_ns;
-	if (written && HOST_MODES_GUEST >> mode & 1)
-		set_process(recorder, its->vm, guest, &own);
-	if (written && recorder->chain && HOST_MODES_GUEST >> mode & 1)
-		chain_end = recorder_chain(recorder, its->vm, guest, &own);
-	own.id = its->ids ? id_of(recorder, its, event, kind, chain_end) : 0;
-	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
-							   &own, &recorder->records))) {
-		vm_of(recorder, thread)->counts.lost++; /* the file had no room for it */
-		return;
-	}
-	count_sample(&vm_of(recorder, thread)->counts, mode, written, kind);
-	if (recorder->records.size >= RECORDS_BYTES)
-		recorder_write_records(recorder);
-}
-
-/* The id of EVENT for what is known of no thread. */
-static struct error *host_id(struct recorder *recorder, size_t event, uint64_t *ret)
-{
-	struct perfdata_id spec = { .vcpu = PERFDATA_NO_VCPU, .cpu = UINT32_MAX };
-	struct error *error = NULL;
-
-	if (!recorder->host_ids[event])
-		error = perfdata_writer_add_id(recorder->writer, event, &spec,
-					       &recorder->host_ids[event]);
-	if (!error)
-		*ret = recorder->host_ids[event];
-	return error;
-}
-
-static void on_lost(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns)
-{
-	struct recorder *recorder = context;
-	struct error *error = NULL;
-	uint64_t id;
-
-	if (thread == CAPTURE_NO_THREAD) {
-		recorder->inventory.other.lost += count;
-		error = host_id(recorder, event, &id);
-	} else {
-		vm_of(recorder, thread)->counts.lost += count;
-		if (!recorder->threads.items[thread].ids)
-			return;
-		id = recorder->threads.items[thread].ids[event * RECORDER_IDS];
-	}
-	recorder_write_records(recorder); /* what came before stays before */
-	if (!error)
-		error = perfdata_writer_lost(recorder->writer, id, count,
-					     time_ns ? time_ns : recorder->newest_ns);
-	if (recorder->error)
-		error_destroy(error);
-	else
-		recorder->error = error;
-}
 
 static bool writes_host(const struct recorder_config *config)
 {
@@ -220,7 +66,7 @@ struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread
 
 	its->ids = memory_calloc(recorder->config.event_count * RECORDER_IDS, sizeof(*its->ids));
 	for (size_t i = 0; i < recorder->config.event_count; i++)
-		if (!id_of(recorder, its, i, RECORDER_PLAIN, PERFDATA_CHAIN_COMPLETE))
+		if (!recorder_id(recorder, its, i, RECORDER_PLAIN, PERFDATA_CHAIN_COMPLETE))
 			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
 	if (!error)
 		error = write_guest_kernel(recorder, its->vm);
@@ -249,7 +95,8 @@ static struct error *open_writer(struct recorder *recorder)
 	if (error)
 		return error;
 	return perfdata_writer_create(file ? file : recorder->config.path, events, count,
-				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES, &recorder->writer);
+				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES,
+				      &recorder->writer);
 }
 
 static struct error *introduce_all(struct recorder *recorder)
@@ -268,7 +115,8 @@ static void start_reader(struct recorder *recorder)
 {
 	struct guest_reader_options options = { .kernel_only = recorder->config.kernel_only,
 						.unwind_data = recorder->config.call_chains,
-						.calls = recorder_lacks_sp(recorder) || host_kvm_compares(),
+						.calls = recorder_lacks_sp(recorder) ||
+							 host_kvm_compares(),
 						.emulated = recorder->config.qmp };
 	_cleanup_error_ struct error *no_image = NULL;
 
@@ -293,7 +141,8 @@ static struct error *open_everything(struct recorder *recorder)
 					  .user_stack_bytes = config->kernel_only
 								      ? 0
 								      : config->user_stack_bytes,
-					  .sink = { recorder, on_sample, on_lost } };
+					  .sink = { recorder, recorder_on_sample,
+						    recorder_on_lost } };
 	_cleanup_host_vms_ struct host_vms found = { 0 };
 	struct error *error = recorder_find_vms(recorder, &found);
 

@@ -39,10 +39,13 @@ struct recorder_config {
 	bool no_memory;	      /* guest memory is not read */
 	bool kernel_only;     /* nothing of guests' user space is read, no process told */
 	bool call_chains;     /* of guests: of their kernels and, but for kernel_only, programs */
-	bool scan;            /* what may be callers is added to chains that break off, and marked */
-	double max_overhead;  /* share of a core that sampling may take of a vCPU's thread; 0: any */
+	/* what may be callers is added to chains that break off, and marked */
+	bool scan;
+	/* share of a core that sampling may take of a vCPU's thread; 0: any */
+	double max_overhead;
 	uint32_t user_stack_bytes; /* of a program's stack that is copied for them */
-	const char *guest_image;   /* the ELF file of guests that are no Linux, for these; NULL: none */
+	/* the ELF file of guests that are no Linux, for these; NULL: none */
+	const char *guest_image;
 	const char *path;
 	bool qmp; /* the one VM, which may be a QEMU without KVM, is sampled by asking it */
 	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
@@ -57,13 +60,17 @@ void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
 /* Call chains were asked for, and guest samples will have none here. */
 bool recorder_lacks_chains(const struct recorder *recorder);
-/* Or only those of code that keeps frame pointers, and some of kernels: the stack pointers are out of reach. */
+/*
+ * Or only those of code that keeps frame pointers, and some of kernels: the stack pointers are out
+ * of reach.
+ */
 bool recorder_lacks_sp(const struct recorder *recorder);
 /* Kernel samples without a stack pointer, and what was found of these. */
 struct recorder_sp_counts {
 	uint64_t samples;
 	uint64_t by_bp; /* not looked for: a row goes by BP */
-	uint64_t not_certain; /* nor where the stack in use is not known for certain, or the code's */
+	/* nor where the stack in use is not known for certain, or the code's */
+	uint64_t not_certain;
 	uint64_t found, none, several, unsure; /* as enum unwind_sp */
 	uint64_t wrong; /* chains, where the host compares (host/system/kvm.h) */
 };
@@ -86,8 +93,8 @@ struct error *recorder_finish(struct recorder *recorder,
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
 
 /*
- * The guest kernels and files that were read, of VMs by their number in the inventory; complete after
- * recorder_stop().
+ * The guest kernels and files that were read, of VMs by their number in the inventory; complete
+ * after recorder_stop().
  */
 const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
 						   size_t *ret_count);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call chains of guests, from the registers and stacks that a sample brought: the kernel's by the
- * unwind data that were read of its memory, behind PERF_CONTEXT_GUEST_KERNEL; then the user's, behind
- * PERF_CONTEXT_GUEST_USER.
+ * unwind data that were read of its memory, behind PERF_CONTEXT_GUEST_KERNEL; then the user's,
+ * behind PERF_CONTEXT_GUEST_USER.
  *
- * A chain ends where its caller is not known for certain, and says why. What may be callers (unwind_scan())
- * is added where that was asked for, behind a second mark of the same kind: profile/chain.h.
+ * A chain ends where its caller is not known for certain, and says why. What may be callers
+ * (unwind_scan()) is added where that was asked for, behind a second mark of the same kind:
+ * profile/chain.h.
  */
 #include <linux/perf_event.h>
 #include <string.h>
@@ -95,7 +96,8 @@ static size_t list_links(const struct capture_links *links, struct unwind_piece 
 }
 
 /* The user's. */
-static struct unwind_stack user_stack_of(struct recorder_chain *chain, const struct capture_guest *guest)
+static struct unwind_stack user_stack_of(struct recorder_chain *chain,
+					 const struct capture_guest *guest)
 {
 	struct unwind_stack stack = stack_of(&guest->stacks->user);
 
@@ -120,7 +122,8 @@ static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t
 }
 
 /* The others, which are the last, behind a second MARK. */
-static void add_guesses(struct recorder_chain *chain, uint64_t mark, const struct unwind_chain *found)
+static void add_guesses(struct recorder_chain *chain, uint64_t mark,
+			const struct unwind_chain *found)
 {
 	size_t at = found->count;
 
@@ -133,7 +136,8 @@ static void add_guesses(struct recorder_chain *chain, uint64_t mark, const struc
 }
 
 /* From START on, by the unwind data and frame pointers of PROGRAM, behind MARK. */
-static enum perfdata_chain_end add_program(struct recorder *recorder, const struct unwind_program *program,
+static enum perfdata_chain_end add_program(struct recorder *recorder,
+					   const struct unwind_program *program,
 					   const struct unwind_registers *start,
 					   const struct capture_guest *guest, uint64_t mark)
 {
@@ -152,15 +156,14 @@ static enum perfdata_chain_end add_program(struct recorder *recorder, const stru
 }
 
 /* The chain of user code, from where it was sampled or entered the kernel. */
-static enum perfdata_chain_end add_user(struct recorder *recorder, size_t vm,
+static enum perfdata_chain_end add_user(struct recorder *recorder,
 					const struct capture_guest *guest,
-					const struct unwind_registers *start, uint64_t time_ns)
+					const struct recorder_process *process,
+					const struct unwind_registers *start)
 {
-	struct recorder_process *process = recorder_process_of(recorder, vm, guest);
 	struct unwind_program program = { 0 };
 
 	if (process) {
-		recorder_want_mappings(recorder, vm, guest->tgid, process, start->ip, time_ns);
 		program.mappings = process->mappings.items;
 		program.count = process->mappings.count;
 	}
@@ -178,10 +181,13 @@ static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
 }
 
-/* Of a kernel's chain without SP; the whole stacks, where they are known, are looked through for it. */
+/*
+ * Of a kernel's chain without SP; the whole stacks, where they are known, are looked through for
+ * it.
+ */
 static void run_without_sp(struct recorder_sp_counts *counts, const struct unwind_table *table,
-			   const struct unwind_registers *start, const struct unwind_stack *stacks, bool whole,
-			   struct unwind_chain *found)
+			   const struct unwind_registers *start, const struct unwind_stack *stacks,
+			   bool whole, struct unwind_chain *found)
 {
 	struct unwind_registers with_sp = *start;
 
@@ -220,7 +226,9 @@ static bool is_same(const struct unwind_chain *left, const struct unwind_chain *
 	return left->count == right->count && left->end == right->end;
 }
 
-/* For tests: whether the chain that would be found without SP is the TRUE one, or has no callers. */
+/*
+ * For tests: whether the chain that would be found without SP is the TRUE one, or has no callers.
+ */
 static void compare(struct recorder *recorder, const struct unwind_table *table,
 		    const struct unwind_registers *start, const struct unwind_stack *stacks,
 		    const struct unwind_chain *true_chain)
@@ -234,8 +242,8 @@ static void compare(struct recorder *recorder, const struct unwind_table *table,
 }
 
 /*
- * Of whole stacks what is above BP, if BP is in one: where SP is not found, that is where callers may be, and
- * what is below SP are none.
+ * Of whole stacks what is above BP, if BP is in one: where SP is not found, that is where callers
+ * may be, and what is below SP are none.
  */
 static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
 {
@@ -251,8 +259,9 @@ static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
 }
 
 static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
-					  const struct capture_guest *guest, uint64_t ip,
-					  uint64_t time_ns)
+					  const struct capture_guest *guest,
+					  const struct recorder_process *process, uint64_t ip,
+					  uint64_t *ret_user_ip)
 {
 	struct unwind_registers start = registers_of(guest, ip);
 	const struct unwind_table *table = recorder->vms.items[vm].unwind;
@@ -272,7 +281,8 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		return PERFDATA_CHAIN_NO_DATA;
 	}
 	if (start.sp_unknown)
-		run_without_sp(&recorder->sp_counts, table, &start, copies, guest->stacks->whole, &found);
+		run_without_sp(&recorder->sp_counts, table, &start, copies, guest->stacks->whole,
+			       &found);
 	else
 		unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
 	if (guest->stacks->whole && !start.sp_unknown)
@@ -286,10 +296,11 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	}
 	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
 		return end;
-	/* While the kernel switches tasks, that stack is of another than the one that is current. */
-	return found.user.sp == guest->stacks->user.start.value
-		       ? add_user(recorder, vm, guest, &found.user, time_ns)
-		       : PERFDATA_CHAIN_UNREADABLE;
+	/* While the kernel switches tasks, that stack is of another than the current one. */
+	if (found.user.sp != guest->stacks->user.start.value)
+		return PERFDATA_CHAIN_UNREADABLE;
+	*ret_user_ip = found.user.ip;
+	return add_user(recorder, guest, process, &found.user);
 }
 
 void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
@@ -359,7 +370,8 @@ void recorder_forget_unwind_tables(struct recorder *recorder)
 
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 				       const struct capture_guest *guest,
-				       struct perfdata_sample *sample)
+				       const struct recorder_process *process,
+				       struct perfdata_sample *sample, uint64_t *ret_user_ip)
 {
 	struct recorder_chain *chain = recorder->chain;
 	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
@@ -373,9 +385,10 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 	} else if (user) {
 		struct unwind_registers start = registers_of(guest, sample->ip);
 
-		end = add_user(recorder, vm, guest, &start, sample->time_ns);
+		*ret_user_ip = sample->ip;
+		end = add_user(recorder, guest, process, &start);
 	} else {
-		end = add_kernel(recorder, vm, guest, sample->ip, sample->time_ns);
+		end = add_kernel(recorder, vm, guest, process, sample->ip, ret_user_ip);
 	}
 	sample->callchain = chain->addresses;
 	sample->callchain_count = chain->count;

@@ -8,9 +8,10 @@
  * task_struct and its mm_struct.
  *
  * Times: records that are older than the round before the last would be out of order for perf. The
- * name that a thread had when it was first seen has that time, as another CPU's ring, which is looked
- * into later, may have older samples of it. The first mappings of a process have time 0, which perf takes at once: what a process had mapped when
- * it was first seen it most often had before.
+ * name that a thread had when it was first seen has that time, as another CPU's ring, which is
+ * looked into later, may have older samples of it. The first mappings of a process have time 0,
+ * which perf takes at once: what a process had mapped when it was first seen it most often had
+ * before.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -78,7 +79,8 @@ static void begin_process(struct recorder *recorder, size_t vm, struct recorder_
 static bool is_known_code(const struct recorder_process *process, uint64_t ip)
 {
 	for (size_t i = 0; i < process->code.count; i++)
-		if (ip >= process->code.items[i].start.value && ip < process->code.items[i].end.value)
+		if (ip >= process->code.items[i].start.value &&
+		    ip < process->code.items[i].end.value)
 			return true;
 	return false;
 }
@@ -95,32 +97,21 @@ static struct recorder_process *find_process(struct recorder *recorder, size_t v
 	return &recorder->processes.items[*entry];
 }
 
-struct recorder_process *recorder_process_of(struct recorder *recorder, size_t vm,
-					     const struct capture_guest *guest)
-{
-	struct recorder_process *process;
-
-	if (!recorder->inventory.guest_processes || !guest->has_task || guest->nested)
-		return NULL;
-	process = find_process(recorder, vm, guest->tgid);
-	return process->mm.value && process->mm.value == guest->mm.value ? process : NULL;
-}
-
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns)
 {
-	if (!process->mm.value || is_known_code(process, ip) ||
+	if (is_known_code(process, ip) ||
 	    (process->asked_ns && time_ns - process->asked_ns < ASK_AGAIN_NS))
 		return;
 	process->asked_ns = time_ns;
 	guest_reader_ask(recorder->reader, vm, tgid, process->mm, time_ns);
 }
 
-static void note_process(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
-			 const struct perfdata_sample *sample)
+static struct recorder_process *note_process(struct recorder *recorder, size_t vm,
+					     const struct capture_guest *guest,
+					     const struct perfdata_sample *sample)
 {
 	struct recorder_process *process = find_process(recorder, vm, guest->tgid);
-	bool user = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER;
 
 	/*
 	 * A process that ends has no mm any more: what was known of it holds. Another CPU's samples
@@ -128,14 +119,12 @@ static void note_process(struct recorder *recorder, size_t vm, const struct capt
 	 */
 	if (guest->mm.value && guest->mm.value != process->mm.value) {
 		if (sample->time_ns < process->seen_ns)
-			return;
+			return NULL;
 		begin_process(recorder, vm, process, guest, sample->time_ns);
 	}
 	if (guest->mm.value && sample->time_ns > process->seen_ns)
 		process->seen_ns = sample->time_ns;
-	if (user)
-		recorder_want_mappings(recorder, vm, guest->tgid, process, sample->ip,
-				       sample->time_ns);
+	return guest->mm.value ? process : NULL;
 }
 
 /* All is forgotten at once; what is met again is written again. */
@@ -146,8 +135,9 @@ static void bound_tasks(struct recorder *recorder)
 	recorder_forget_processes(recorder);
 }
 
-void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
-			const struct perfdata_sample *sample)
+struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm,
+					    const struct capture_guest *guest,
+					    const struct perfdata_sample *sample)
 {
 	struct recorder_vm *its = &recorder->vms.items[vm];
 	struct recorder_task *task;
@@ -177,7 +167,7 @@ void recorder_note_task(struct recorder *recorder, size_t vm, const struct captu
 		memcpy(task->comm, guest->comm, sizeof(task->comm));
 		write_comm(recorder, vm, guest, added ? recorder->round_ns[0] : sample->time_ns);
 	}
-	note_process(recorder, vm, guest, sample);
+	return note_process(recorder, vm, guest, sample);
 }
 
 static void write_mapping(struct recorder *recorder, const struct guest_reader_process *answer,

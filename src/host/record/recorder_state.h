@@ -88,26 +88,44 @@ struct recorder {
 	struct guest_image *image; /* NULL: none was given, or it does not help */
 	struct recorder_sp_counts sp_counts;
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
-	VECTOR(struct unwind_table *) file_unwind; /* by the file's number; NULL: none, or not yet */
+	/* by the file's number; NULL: none, or not yet */
+	VECTOR(struct unwind_table *) file_unwind;
 };
 
 /* Hands the encoded records to the writer; its error waits for the next step. */
 void recorder_write_records(struct recorder *recorder);
 
-/* A sample of VM number VM was taken while this task ran. */
-void recorder_note_task(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
-			const struct perfdata_sample *sample);
+#define RECORDER_RECORDS_BYTES (256u << 10) /* that many go to the writer at once */
+
+/* What the capture engine hands over (host/capture/capture.h); CONTEXT is the recorder. */
+void recorder_on_sample(void *context, size_t event, size_t thread,
+			const struct perfdata_sample *sample, const struct capture_guest *guest);
+void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count,
+		      uint64_t time_ns);
+/* The id of the thread's samples of that event, kind and end; 0: the file has no room for it. */
+uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, size_t event,
+		     enum recorder_kind kind, enum perfdata_chain_end chain_end);
+
+/*
+ * A sample of VM number VM was taken while this task ran. Gives the task's process, until the next
+ * sample; NULL: the process is another one by now, or has ended.
+ */
+struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm,
+					    const struct capture_guest *guest,
+					    const struct perfdata_sample *sample);
 /* Once a round: tells the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
 void recorder_forget_processes(struct recorder *recorder);
 
 /*
  * Unwinds the stacks of a guest sample of VM number VM; SAMPLE gets the chain, which is valid until
- * the next one. The end is why it goes no further. GUEST NULL: nothing is known but the address.
+ * the next one, and *RET_USER_IP, where the chain has user code, where that was left. The end is
+ * why it goes no further. GUEST NULL: nothing is known but the address; PROCESS NULL: no mappings.
  */
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 				       const struct capture_guest *guest,
-				       struct perfdata_sample *sample);
+				       const struct recorder_process *process,
+				       struct perfdata_sample *sample, uint64_t *ret_user_ip);
 struct recorder_chain *recorder_chain_create(void);
 /* Those that the reader has read since the last time. */
 void recorder_take_unwind_tables(struct recorder *recorder);
@@ -115,9 +133,6 @@ void recorder_forget_unwind_tables(struct recorder *recorder);
 /* What PROCESS has mapped, for chains of its code. */
 void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
 			  const struct guest_reader_process *answer);
-/* The process of a sample; NULL: it has none. */
-struct recorder_process *recorder_process_of(struct recorder *recorder, size_t vm,
-					     const struct capture_guest *guest);
 /* Asks for its mappings where they do not have the code at IP yet. */
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns);

@@ -7,9 +7,15 @@
 
 enum host_kvm_vendor { HOST_KVM_NONE, HOST_KVM_AMD, HOST_KVM_INTEL, HOST_KVM_OTHER };
 
-/* PERFVISOR_TEST_KVM=intel in the environment: for tests, which have no Intel host (CONTRIBUTING.md). */
+/*
+ * PERFVISOR_TEST_KVM=intel in the environment: for tests, which have no Intel host
+ * (CONTRIBUTING.md).
+ */
 enum host_kvm_vendor host_kvm_vendor(void);
-/* PERFVISOR_TEST_KVM=compare: an AMD host tries beside what an Intel host would find, and counts mistakes. */
+/*
+ * PERFVISOR_TEST_KVM=compare: an AMD host tries beside what an Intel host would find, and counts
+ * mistakes.
+ */
 bool host_kvm_compares(void);
 
 /* How VMs come by the counters of a PMU of their own. */

@@ -5,8 +5,8 @@
  *	-qmp unix:PATH[,server=on…]	(-qmp-pretty; "chardev:ID" instead of a socket)
  *	-chardev socket,id=ID,path=PATH[,…] -mon chardev=ID,mode=control
  *
- * libvirt gives its QEMUs -chardev socket,id=charmonitor,fd=N (a path before libvirt 4.1), -mon and -uuid;
- * it holds that socket for ever.
+ * libvirt gives its QEMUs -chardev socket,id=charmonitor,fd=N (a path before libvirt 4.1), -mon and
+ * -uuid; it holds that socket for ever.
  */
 #include "host/vm/qemu_monitor.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor of a QEMU process, found by its command line: a QMP socket of its own, or where libvirt
- * holds that, libvirt's passthrough (the program virsh).
+ * The monitor of a QEMU process, found by its command line: a QMP socket of its own, or where
+ * libvirt holds that, libvirt's passthrough (the program virsh).
  */
 #ifndef HOST_VM_QEMU_MONITOR_H
 #define HOST_VM_QEMU_MONITOR_H
@@ -17,7 +17,8 @@
 struct qemu_monitors {
 	char *sockets[QEMU_MONITOR_MAX_SOCKETS]; /* paths, as the process resolves them */
 	size_t socket_count;
-	char libvirt_uuid[QEMU_UUID_BYTES + 1]; /* of libvirt's domain; "": libvirt has not started it */
+	char libvirt_uuid[QEMU_UUID_BYTES +
+			  1]; /* of libvirt's domain; "": libvirt has not started it */
 };
 
 /* Pure. Monitors for people (-monitor, HMP) are none: using them would show in their sessions. */
@@ -31,8 +32,8 @@ struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CH
 void qemu_monitor_close(struct qemu_monitor *monitor); /* takes NULL */
 
 /*
- * Appends the answers to COMMANDS, which are words, numbers and dashes, one after another. Answers do
- * not say what they answer.
+ * Appends the answers to COMMANDS, which are words, numbers and dashes, one after another. Answers
+ * do not say what they answer.
  */
 struct error *qemu_monitor_ask(struct qemu_monitor *monitor, const char *const *commands,
 			       size_t count, struct buffer *ret) MUST_CHECK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guardian: a child that waits until this process is gone, however it went, and then, if the guest was
- * stopped, lets it go on. It knows by a page that both share; its end of a pipe tells it the rest. Where
- * QEMU does not answer, the guardian asks again for as long as QEMU exists, less and less often.
+ * The guardian: a child that waits until this process is gone, however it went, and then, if the
+ * guest was stopped, lets it go on. It knows by a page that both share; its end of a pipe tells it
+ * the rest. Where QEMU does not answer, the guardian asks again for as long as QEMU exists, less
+ * and less often.
  */
 #include "host/vm/qemu_pause.h"
 
@@ -57,7 +58,8 @@ static struct error *go_on(struct qemu_pause *pause)
 		return error;
 	utf8_printable((const char *)pause->answer.data, pause->answer.size, said, sizeof(said));
 	if (said[strspn(said, " ?")])
-		return error_create(ERROR_UNSUPPORTED, "QEMU does not let the guest go on: %s", said);
+		return error_create(ERROR_UNSUPPORTED, "QEMU does not let the guest go on: %s",
+				    said);
 	atomic_store(pause->stopped, false);
 	return NULL;
 }
@@ -112,7 +114,9 @@ static void close_from_to(int from, int to)
 		syscall(SYS_close_range, (unsigned int)from, (unsigned int)to, 0);
 }
 
-/* Events, rings and pipes that are not the guardian's end with their owner, not with the guardian. */
+/*
+ * Events, rings and pipes that are not the guardian's end with their owner, not with the guardian.
+ */
 static void close_all_but(int first, int second)
 {
 	int low = first < second ? first : second;

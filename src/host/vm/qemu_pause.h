@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest stopped by its QEMU for a moment, with the registers of its vCPUs: "stop", "info registers -a",
- * "cont". As long as it is stopped, its memory does not change. It goes on whatever becomes of us: a
- * process of its own sees to that.
+ * A guest stopped by its QEMU for a moment, with the registers of its vCPUs: "stop", "info
+ * registers -a", "cont". As long as it is stopped, its memory does not change. It goes on whatever
+ * becomes of us: a process of its own sees to that.
  *
  * "stop" is what `virsh suspend` does: QEMU also finishes and flushes the I/O of the guest's disks.
  */
@@ -21,9 +21,10 @@ struct error *qemu_pause_create(uint32_t pid, struct qemu_pause **ret) MUST_CHEC
 void qemu_pause_destroy(struct qemu_pause *pause); /* takes NULL */
 
 /*
- * Stops the guest; RET then has registers alone, and host_vm_memory_deinit() frees it. *RET_RUNS is false,
- * and the guest as it was, where somebody else has paused it. The monitor is asked in a connection of its
- * own, which is taken until qemu_pause_end(). After an error the guest runs, or is let run by the next call.
+ * Stops the guest; RET then has registers alone, and host_vm_memory_deinit() frees it. *RET_RUNS is
+ * false, and the guest as it was, where somebody else has paused it. The monitor is asked in a
+ * connection of its own, which is taken until qemu_pause_end(). After an error the guest runs, or
+ * is let run by the next call.
  */
 struct error *qemu_pause_begin(struct qemu_pause *pause, struct host_vm_memory *ret,
 			       bool *ret_runs) MUST_CHECK;

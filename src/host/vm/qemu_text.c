@@ -2,8 +2,8 @@
 /*
  * Formats, from QEMU's sources and QEMU 7.2 itself:
  *
- * "info mtree -f" (mtree_print_flatview() in softmmu/memory.c, now system/memory.c) prints each view of
- * memory once, with the address spaces that have it:
+ * "info mtree -f" (mtree_print_flatview() in softmmu/memory.c, now system/memory.c) prints each
+ * view of memory once, with the address spaces that have it:
  *
  *	FlatView #2
  *	 AS "memory", root: system
@@ -11,17 +11,17 @@
  *	 Root memory region: system
  *	  0000000000000000-00000000000bffff (prio 0, ram): pc.ram KVM
  *
- * "memory" is what vCPUs see out of SMM. Types are ram, rom, romd (flash that is read like ROM), ramd
- * (a device's memory), i/o, with "nv-" before those that are kept. The end is inclusive; "KVM" stands
- * there since QEMU 4.2 where KVM has a slot.
+ * "memory" is what vCPUs see out of SMM. Types are ram, rom, romd (flash that is read like ROM),
+ * ramd (a device's memory), i/o, with "nv-" before those that are kept. The end is inclusive; "KVM"
+ * stands there since QEMU 4.2 where KVM has a slot.
  *
  * "gpa2hva" (hmp_gpa2hva()): "Host virtual address for 0xc0000 (pc.rom) is 0x7f8267e00000".
  *
- * "info registers -a" (hmp_info_registers(), x86_cpu_dump_state()): for each vCPU a line "CPU#0", later
- * "RAX=… RBX=…", "R8 =…", "RIP=… CPL=0 II=0 A20=1 SMM=0 HLT=0", "GS =0000 ffff8ace1ec00000 …",
- * "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". In 32-bit code it is "EAX=…" and "EIP=…",
- * without R8 and above. Whether a vCPU runs a nested guest, and the GS base that is not in force, are not
- * there. Lines end with \r\n.
+ * "info registers -a" (hmp_info_registers(), x86_cpu_dump_state()): for each vCPU a line "CPU#0",
+ * later "RAX=… RBX=…", "R8 =…", "RIP=… CPL=0 II=0 A20=1 SMM=0 HLT=0", "GS =0000 ffff8ace1ec00000
+ * …", "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". In 32-bit code it is "EAX=…"
+ * and "EIP=…", without R8 and above. Whether a vCPU runs a nested guest, and the GS base that is
+ * not in force, are not there. Lines end with \r\n.
  *
  * "info cpus" (hmp_info_cpus()): "* CPU #0: thread_id=4711"; before QEMU 2.12 with more in between.
  * "info status": "VM status: running".
@@ -35,7 +35,10 @@
 #include "guest/memory/memory.h"
 
 #define MAX_ADDRESS_BITS 52 /* of physical memory, x86-64 */
-/* Of a vCPU: a bit for each general register, and its mode. R8 and above are not there in 32-bit code. */
+/*
+ * Of a vCPU: a bit for each general register, and its mode. R8 and above are not there in 32-bit
+ * code.
+ */
 #define SEEN_MODE (1u << HOST_VM_REGISTERS)
 #define SEEN_ALL (SEEN_MODE | 1u << (HOST_VM_REGISTERS - 1) | 0xff)
 #define LINE_BYTES 512 /* what is longer is cut: names of regions stand at the end */
@@ -126,7 +129,8 @@ static struct error *append_range(struct host_vm_memory *memory, uint64_t start,
 	const struct host_vm_slot *last =
 		memory->slots.count ? &memory->slots.items[memory->slots.count - 1] : NULL;
 	uint64_t first_page = start / GUEST_PAGE_BYTES + (start % GUEST_PAGE_BYTES != 0);
-	uint64_t end_page = end / GUEST_PAGE_BYTES + (end % GUEST_PAGE_BYTES == GUEST_PAGE_BYTES - 1);
+	uint64_t end_page =
+		end / GUEST_PAGE_BYTES + (end % GUEST_PAGE_BYTES == GUEST_PAGE_BYTES - 1);
 
 	if (end >> MAX_ADDRESS_BITS || (last && start < last->start.value + last->bytes))
 		return error_create(ERROR_BAD_DATA, "QEMU's memory ranges are malformed");
@@ -344,8 +348,9 @@ struct error *qemu_text_cpus(const char *bytes, size_t size, struct host_vm *vm)
 	while (vm->vcpus.count < QEMU_TEXT_MAX_VCPUS && next_line(&text))
 		if (parse_cpu(text.line, &vcpu))
 			vector_append(&vm->vcpus, vcpu);
-	return vm->vcpus.count ? NULL
-			       : error_create(ERROR_BAD_DATA, "QEMU does not name the threads of vCPUs");
+	return vm->vcpus.count
+		       ? NULL
+		       : error_create(ERROR_BAD_DATA, "QEMU does not name the threads of vCPUs");
 }
 
 bool qemu_text_runs(const char *bytes, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What QEMU's monitor prints for people, read by a program: "info mtree -f", "gpa2hva", "info
- * registers -a", "info cpus" and "info status". Pure: works on text that is given, of any size and content.
+ * registers -a", "info cpus" and "info status". Pure: works on text that is given, of any size and
+ * content.
  */
 #ifndef HOST_VM_QEMU_TEXT_H
 #define HOST_VM_QEMU_TEXT_H
@@ -17,15 +18,15 @@
 
 /*
  * Appends to MEMORY's slots the RAM and ROM of the guest as its vCPUs see it out of SMM, in whole
- * pages, as KVM's slots have it; hva is 0. Left out: MMIO, and the memory of devices that are passed
- * through, which may have side effects when it is read.
+ * pages, as KVM's slots have it; hva is 0. Left out: MMIO, and the memory of devices that are
+ * passed through, which may have side effects when it is read.
  */
 struct error *qemu_text_ranges(const char *text, size_t size, struct host_vm_memory *memory)
 	MUST_CHECK;
 
 /*
- * The answers to gpa2hva for the first and the last page of each slot of MEMORY, in this order. A slot
- * without an answer is taken out. ERROR_BAD_DATA: a slot is not one piece in the VMM.
+ * The answers to gpa2hva for the first and the last page of each slot of MEMORY, in this order. A
+ * slot without an answer is taken out. ERROR_BAD_DATA: a slot is not one piece in the VMM.
  */
 struct error *qemu_text_addresses(const char *text, size_t size, struct host_vm_memory *memory)
 	MUST_CHECK;

@@ -3,7 +3,8 @@
  * QMP: lines of JSON objects. The server greets ({"QMP": …}), takes no command before
  * qmp_capabilities, and answers each with "return" or "error"; events may come before any answer.
  *
- * QEMU does not refuse a second client: it lets it connect and says nothing until the first is gone.
+ * QEMU does not refuse a second client: it lets it connect and says nothing until the first is
+ * gone.
  */
 #include "host/vm/qmp.h"
 
@@ -129,7 +130,8 @@ static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
 	qmp->received.size -= length + 1;
 	memmove(qmp->received.data, newline + 1, qmp->received.size);
 	qmp->searched = 0;
-	return *ret ? NULL : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no JSON objects");
+	return *ret ? NULL
+		    : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no JSON objects");
 }
 
 static struct error *send_line(struct qmp *qmp, const char *line)
@@ -167,7 +169,10 @@ static struct error *refusal(struct json_object *failure)
 	return error_create(ERROR_UNSUPPORTED, "QEMU's monitor refuses: %s", said);
 }
 
-/* Sends COMMAND and takes its answer, past events; a text is appended to RET where that is not NULL. */
+/*
+ * Sends COMMAND and takes its answer, past events; a text is appended to RET where that is not
+ * NULL.
+ */
 static struct error *execute(struct qmp *qmp, const char *command, struct buffer *ret)
 {
 	struct error *error = send_line(qmp, command);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking a QEMU over its QMP socket (QEMU's docs/interop/qmp-spec) what its human monitor would say.
- * A socket serves one client at a time, so a connection is to be short. All waiting is bounded, and so
- * is what is taken from the socket.
+ * Asking a QEMU over its QMP socket (QEMU's docs/interop/qmp-spec) what its human monitor would
+ * say. A socket serves one client at a time, so a connection is to be short. All waiting is
+ * bounded, and so is what is taken from the socket.
  */
 #ifndef HOST_VM_QMP_H
 #define HOST_VM_QMP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One run of virsh asks many commands: its argument is a line of its own commands with ";" between
- * them (virsh(1), "COMMAND_STRING"), each "qemu-monitor-command --hmp UUID 'COMMAND'". What it says on
- * stderr is read as well, for the reason if it fails.
+ * them (virsh(1), "COMMAND_STRING"), each "qemu-monitor-command --hmp UUID 'COMMAND'". What it says
+ * on stderr is read as well, for the reason if it fails.
  */
 #include "host/vm/virsh.h"
 
@@ -125,7 +125,8 @@ static struct error *ask_some(const char *uri, const char *uuid, const char *con
 			      commands[i]);
 	buffer_append_u8(&line, 0);
 	*ret_asked = i;
-	return run((char *const[]){ "virsh", "-q", "-c", (char *)uri, (char *)line.data, NULL }, ret);
+	return run((char *const[]){ "virsh", "-q", "-c", (char *)uri, (char *)line.data, NULL },
+		   ret);
 }
 
 struct error *virsh_ask(bool own_session, const char *uuid, const char *const *commands,

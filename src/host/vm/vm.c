@@ -255,8 +255,8 @@ struct error *host_vms_add_emulated(struct host_vms *vms, uint32_t pid)
 	if (strcmp(vm.vmm, "qemu") != 0) {
 		free(vm.name);
 		free(vm.vmm);
-		return error_create(ERROR_NOT_FOUND, "process %" PRIu32 " has no VM, and is no QEMU",
-				    pid);
+		return error_create(ERROR_NOT_FOUND,
+				    "process %" PRIu32 " has no VM, and is no QEMU", pid);
 	}
 	vector_append(&vms->items, vm);
 	return NULL;

@@ -32,8 +32,8 @@ bool vm_command_next_option(const struct vm_command *command, const char *option
 			    struct vm_span *ret);
 
 /*
- * Takes the first property off LIST, "a,b=c,…" as QEMU's options have it, in which two commas
- * stand for one; false: the list is at its end. VALUE's text is NULL without a "=": KEY is all of it.
+ * Takes the first property off LIST, "a,b=c,…" as QEMU's options have it, in which two commas stand
+ * for one; false: the list is at its end. VALUE's text is NULL without a "=": KEY is all of it.
  */
 struct vm_property {
 	struct vm_span key, value;

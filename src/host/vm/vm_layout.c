@@ -270,8 +270,8 @@ static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layo
 }
 
 /*
- * perf asks KVM for the guest's IP, which KVM then keeps, before it runs a BPF program since the series
- * that added perf_sample_data.dyn_size (Linux 6.3); until then after it.
+ * perf asks KVM for the guest's IP, which KVM then keeps, before it runs a BPF program since the
+ * series that added perf_sample_data.dyn_size (Linux 6.3); until then after it.
  */
 static struct error *find_cached_fields(const struct kernel_btf *loaded, struct sampler_layout *ret)
 {
@@ -300,8 +300,9 @@ struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 	enum host_kvm_vendor vendor = host_kvm_vendor();
 
 	if (vendor != HOST_KVM_AMD && vendor != HOST_KVM_INTEL)
-		return error_create(ERROR_UNSUPPORTED,
-				    "only of AMD's and Intel's KVM is it known where guests' state is");
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"only of AMD's and Intel's KVM is it known where guests' state is");
 	/* A vendor's module has all of KVM's structures in its BTF: struct vcpu_svm holds them. */
 	layout.has_vmcb = vendor == HOST_KVM_AMD;
 	error = load_btf(layout.has_vmcb ? "kvm_amd" : "kvm", &loaded);

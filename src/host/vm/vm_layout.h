@@ -17,9 +17,9 @@ struct error *vm_layout_find(struct vm_files_layout *ret) MUST_CHECK;
 /* Likewise, and of the vendor's module; ERROR_UNSUPPORTED on other machines than x86. */
 struct error *vm_memory_layout_find(struct vm_memory_layout *ret) MUST_CHECK;
 /*
- * Likewise; ERROR_UNSUPPORTED other than on AMD and Intel; on AMD before Linux 5.17, where nothing in
- * struct kvm_vcpu says whether an interrupt came from the guest; on Intel before 6.3, where a BPF program
- * cannot know the guest's IP.
+ * Likewise; ERROR_UNSUPPORTED other than on AMD and Intel; on AMD before Linux 5.17, where nothing
+ * in struct kvm_vcpu says whether an interrupt came from the guest; on Intel before 6.3, where a
+ * BPF program cannot know the guest's IP.
  */
 struct error *vm_sampler_layout_find(struct sampler_layout *ret) MUST_CHECK;
 struct error *vm_layout_from_btf(const struct btf *btf, struct vm_files_layout *ret) MUST_CHECK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest pages by process_vm_readv(). Slots and registers by BPF (vm_memory_bpf.c), which knows every VMM;
- * where that is not to be had, by QEMU's monitor (vm_memory_qmp.c), which costs more and pauses vCPUs.
+ * Guest pages by process_vm_readv(). Slots and registers by BPF (vm_memory_bpf.c), which knows
+ * every VMM; where that is not to be had, by QEMU's monitor (vm_memory_qmp.c), which costs more and
+ * pauses vCPUs.
  */
 #include "host/vm/vm_memory.h"
 
@@ -86,10 +87,11 @@ const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder
 /* The code is that of what would do for every VMM: more rights, or another kernel or build. */
 static struct error *out_of_reach(const struct vm_memory_finder *finder, const char *reason)
 {
-	return error_hint(error_create(error_code(finder->no_bpf), "%s; and %s",
-				       error_message(finder->no_bpf), reason),
-			  "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; or give QEMU a "
-			  "QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+	return error_hint(
+		error_create(error_code(finder->no_bpf), "%s; and %s",
+			     error_message(finder->no_bpf), reason),
+		"run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; or give QEMU a QMP "
+		"socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
 }
 
 static struct error *find_by_monitor(const struct vm_memory_finder *finder,

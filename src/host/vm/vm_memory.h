@@ -3,8 +3,8 @@
  * A guest's physical memory, from the host: the VM's memory slots as KVM has them, and reading
  * them through the address space of the VMM. Only ever reading.
  *
- * Finding slots takes BPF (CAP_BPF, CAP_PERFMON), or a QEMU whose monitor can be asked; reading takes
- * CAP_SYS_PTRACE, or to be the VMM's user.
+ * Finding slots takes BPF (CAP_BPF, CAP_PERFMON), or a QEMU whose monitor can be asked; reading
+ * takes CAP_SYS_PTRACE, or to be the VMM's user.
  */
 #ifndef HOST_VM_VM_MEMORY_H
 #define HOST_VM_VM_MEMORY_H
@@ -25,10 +25,13 @@ struct host_vm_slot {
 
 struct host_vm_registers {
 	uint32_t vcpu;
-	bool nested; /* it runs a guest of its own: not this guest's page tables; QEMU does not say */
+	/* it runs a guest of its own: not this guest's page tables; QEMU does not say */
+	bool nested;
 	struct arch_mmu mmu; /* CR3 is 0 where the host cannot say it (Intel, by BPF) */
-	/* By BPF, on AMD; of a vCPU that is in the guest: as of its last exit. By QEMU: in user mode
-	 * the GS base is the user's. */
+	/*
+	 * By BPF, on AMD; of a vCPU that is in the guest: as of its last exit. By QEMU: in user
+	 * mode the GS base is the user's.
+	 */
 	bool has_state;
 	bool halted; /* by HLT: waits for an interrupt */
 	bool user;   /* CPL 3 */
@@ -52,7 +55,8 @@ const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder
 
 /*
  * As they are now. Slots and registers may change at any time: find again when it matters.
- * ERROR_PERMISSION, ERROR_UNSUPPORTED: no way leads to them now, which says nothing about the guest.
+ * ERROR_PERMISSION, ERROR_UNSUPPORTED: no way leads to them now, which says nothing about the
+ * guest.
  */
 struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_vm *vm,
 			     struct host_vm_memory *ret) MUST_CHECK;

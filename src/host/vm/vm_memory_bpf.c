@@ -4,7 +4,8 @@
  *
  * On AMD CR3 is in the VMCB. On Intel it is in the VMCS, out of reach; KVM's own copy is what it
  * last needed of it, which with nested paging may be of a process that is long gone, so that it is
- * not taken, nor are other registers. CR0, EFER and CR4's bits that matter here are true on both: KVM intercepts their changes.
+ * not taken, nor are other registers. CR0, EFER and CR4's bits that matter here are true on both:
+ * KVM intercepts their changes.
  */
 #include "host/vm/vm_memory_bpf.h"
 

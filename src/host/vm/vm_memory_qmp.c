@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Three questions: what memory the guest has, where each piece of it begins and ends in QEMU, and what is
- * in the control registers. Each range is one piece of one of QEMU's RAM blocks, and so one mapping: its
- * first and last page show that.
+ * Three questions: what memory the guest has, where each piece of it begins and ends in QEMU, and
+ * what is in the control registers. Each range is one piece of one of QEMU's RAM blocks, and so one
+ * mapping: its first and last page show that.
  */
 #include "host/vm/vm_memory_qmp.h"
 
@@ -23,8 +23,8 @@ static struct error *ask_one(struct qemu_monitor *monitor, const char *command,
 }
 
 /* In the order that qemu_text_addresses() wants. */
-static struct error *ask_addresses(struct qemu_monitor *monitor, const struct host_vm_memory *memory,
-				   struct buffer *answer)
+static struct error *ask_addresses(struct qemu_monitor *monitor,
+				   const struct host_vm_memory *memory, struct buffer *answer)
 {
 	size_t count = 2 * memory->slots.count;
 	_cleanup_free_ char (*texts)[COMMAND_BYTES] = memory_calloc(count, COMMAND_BYTES);

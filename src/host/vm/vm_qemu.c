@@ -43,7 +43,8 @@ static struct error *find_vcpus(struct host_vm *vm)
 		error = qemu_text_cpus((const char *)answer.data, answer.size, vm);
 	for (size_t i = 0; !error && i < vm->vcpus.count; i++)
 		if (!host_process_has_thread(vm->pid, vm->vcpus.items[i].tid))
-			error = error_create(ERROR_BAD_DATA, "it names threads that it does not have");
+			error = error_create(ERROR_BAD_DATA,
+					     "it names threads that it does not have");
 	return error;
 }
 
@@ -65,6 +66,7 @@ struct error *vm_qemu_find(const char *text, struct host_vms *vms)
 	error = find_vcpus(&vms->items.items[vm - vms->items.items]);
 	if (!error)
 		return NULL;
-	return error_hint(error_prefix(error, "the QEMU of VM '%s' cannot be asked", vm->name),
-			  "give it a QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+	return error_hint(
+		error_prefix(error, "the QEMU of VM '%s' cannot be asked", vm->name),
+		"give it a QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
 }

@@ -6,8 +6,9 @@
 #include "host/vm/vm.h"
 
 /*
- * Makes VMS, as they were found, have the one that TEXT names (its name, its pid, or the pid of a QEMU
- * without KVM) with the vCPUs that its QEMU says it has. ERROR_NOT_FOUND, and what qemu_monitor_open() gives.
+ * Makes VMS, as they were found, have the one that TEXT names (its name, its pid, or the pid of a
+ * QEMU without KVM) with the vCPUs that its QEMU says it has. ERROR_NOT_FOUND, and what
+ * qemu_monitor_open() gives.
  */
 struct error *vm_qemu_find(const char *text, struct host_vms *vms) MUST_CHECK;
 

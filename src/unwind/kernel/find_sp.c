@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The row of the code at IP says where its return address is, from SP on. So each word of the stacks is looked
- * at as if it were that one: it has to stand behind a call that can lead to IP, its frame's caller has
- * to be right in the same way, and so on, to the stack's end. Below SP are the frames of calls that have
- * returned, which may be as consistent as the true one. So one is taken only if no other is left: the true
- * one is never ruled out, since of calls (unwind/table/calls.h) as of stacks all is allowed that can be, and a walk
- * that comes to what is not known counts as one that may be right. That SP is in these stacks is for
- * the caller to know.
+ * The row of the code at IP says where its return address is, from SP on. So each word of the
+ * stacks is looked at as if it were that one: it has to stand behind a call that can lead to IP,
+ * its frame's caller has to be right in the same way, and so on, to the stack's end. Below SP are
+ * the frames of calls that have returned, which may be as consistent as the true one. So one is
+ * taken only if no other is left: the true one is never ruled out, since of calls
+ * (unwind/table/calls.h) as of stacks all is allowed that can be, and a walk that comes to what is
+ * not known counts as one that may be right. That SP is in these stacks is for the caller to know.
  */
 #include "unwind/kernel/find_sp.h"
 
@@ -15,10 +15,10 @@
 #include "unwind/table/calls.h"
 #include "unwind/walk/walk.h"
 
-#define MAX_STEPS                                                                                  \
-	4096 /* of all walks together; a chain has some 20, a stack some 300 words to be looked at */
-#define MAX_ABOVE_LAST                                                                             \
-	512 /* bytes from the outermost frame to the end: the user's registers, or a thread's */
+/* of all walks together; a chain has some 20, a stack some 300 words to be looked at */
+#define MAX_STEPS 4096
+/* bytes from the outermost frame to the end: the user's registers, or a thread's */
+#define MAX_ABOVE_LAST 512
 
 enum verdict { IMPOSSIBLE, POSSIBLE, CONSISTENT };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A running kernel changes its code. While it boots it puts in what suits the machine (alternatives,
- * paravirt), so it is read when it has booted. Later it changes the targets of static calls, which it has
- * tables of; it makes calls of the no-ops of the function tracer, 5 bytes long, and breakpoints (int3) of what is
- * probed; and jumps of the no-ops of static keys, which stay in the function, or lead to its .cold part.
- * A kernel that is built for IBT has endbr where indirect calls and jumps may lead, and puts no-ops over those
- * that it does not need when it boots. In others they may lead anywhere, and nearly no SP would be the only one.
- * Static calls lead to such functions, too: of C code the compiler puts endbr where an address is taken. Other
+ * A running kernel changes its code. While it boots it puts in what suits the machine
+ * (alternatives, paravirt), so it is read when it has booted. Later it changes the targets of
+ * static calls, which it has tables of; it makes calls of the no-ops of the function tracer, 5
+ * bytes long, and breakpoints (int3) of what is probed; and jumps of the no-ops of static keys,
+ * which stay in the function, or lead to its .cold part. A kernel that is built for IBT has endbr
+ * where indirect calls and jumps may lead, and puts no-ops over those that it does not need when it
+ * boots. In others they may lead anywhere, and nearly no SP would be the only one. Static calls
+ * lead to such functions, too: of C code the compiler puts endbr where an address is taken. Other
  * code may have none.
  *
  * Source: arch/x86/kernel/{alternative,ftrace,static_call}.c, include/linux/static_call_types.h.
@@ -136,7 +137,10 @@ static void add_static_calls(struct reading *reading, struct gva table, uint64_t
 	}
 }
 
-/* The functions that static calls have, by their keys: struct static_call_key begins with a pointer. */
+/*
+ * The functions that static calls have, by their keys: struct static_call_key begins with a
+ * pointer.
+ */
 static void add_key(struct reading *reading, const struct guest_symbol *symbol)
 {
 	uint64_t at;

@@ -9,8 +9,8 @@
 #include "unwind/table/calls.h"
 
 /*
- * Appends the encoded calls to OUT. ERROR_UNSUPPORTED: the kernel is not built for IBT, has not booted yet, and
- * may change its code, or does not say which of it runs on stacks of its own.
+ * Appends the encoded calls to OUT. ERROR_UNSUPPORTED: the kernel is not built for IBT, has not
+ * booted yet, and may change its code, or does not say which of it runs on stacks of its own.
  */
 struct error *unwind_calls_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules, struct buffer *out) MUST_CHECK;

@@ -8,8 +8,8 @@
 #include "guest/kernel/module.h"
 #include "unwind/table/calls.h"
 
-#define CHANGING_TARGET                                                                            \
-	(UINT32_MAX - 2) /* of static calls: as UNWIND_ANY_TARGET, whatever it is just now */
+/* of static calls: as UNWIND_ANY_TARGET, whatever it is just now */
+#define CHANGING_TARGET (UINT32_MAX - 2)
 #define MAX_FOUND ((size_t)2 << 20) /* calls, and jumps; a kernel has 330,000, and 30,000 */
 
 struct range {
@@ -44,7 +44,10 @@ static inline bool range_holds(const struct range *range, uint64_t address)
 	return address - range->start < range->end - range->start;
 }
 
-/* COUNT items of BYTES each, by their first two words; FIRST: by the first alone, the others stay in order. */
+/*
+ * COUNT items of BYTES each, by their first two words; FIRST: by the first alone, the others stay
+ * in order.
+ */
 void reading_sort(void *items, size_t count, size_t bytes, bool first);
 #define SORT(vector, first)                                                                        \
 	reading_sort((vector)->items, (vector)->count, sizeof(*(vector)->items), first)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code is not decoded: each byte is looked at as if an instruction began there. That finds calls and jumps
- * that are none, nearly all of which lead nowhere and are left out; and it misses none. Of short jumps too many
- * would be left: those from C code, or to it, lead to the beginning of a function, or are none. C code is told
- * by its place for the function tracer; and only other code goes on, at its end, in what is behind it.
+ * Code is not decoded: each byte is looked at as if an instruction began there. That finds calls
+ * and jumps that are none, nearly all of which lead nowhere and are left out; and it misses none.
+ * Of short jumps too many would be left: those from C code, or to it, lead to the beginning of a
+ * function, or are none. C code is told by its place for the function tracer; and only other code
+ * goes on, at its end, in what is behind it.
  */
 #include "unwind/kernel/kernel_calls_private.h"
 
@@ -29,8 +30,8 @@ static bool has_endbr(const struct code *code, uint64_t at)
 }
 
 /*
- * Whether the function begins with what the function tracer makes a call of, or has; behind endbr, or the no-op
- * that the kernel put there.
+ * Whether the function begins with what the function tracer makes a call of, or has; behind endbr,
+ * or the no-op that the kernel put there.
  */
 static bool is_traced(const struct code *code, uint64_t at)
 {
@@ -56,7 +57,10 @@ static struct own own_of(const struct reading *reading, const struct code *code,
 
 	if (!last && its[1].start - (uint32_t)code->start < code->size)
 		own.end = its[1].start - (uint32_t)code->start;
-	/* A part that was moved away is another one's; what must not be traced is in C, but for copying. */
+	/*
+	 * A part that was moved away is another one's; what must not be traced is in C, but for
+	 * copying.
+	 */
 	own.is_c = range_holds(&reading->untraced, UNWIND_CODE_START | its->start) ||
 		   (its->flags & UNWIND_FUNCTION_MOVED) || is_traced(code, own.start);
 	return own;
@@ -84,8 +88,8 @@ static bool find_target(const struct reading *reading, const struct code *code, 
 }
 
 /*
- * What is at TARGET, out of all code that is read: a thunk that the kernel made of an indirect jump (ITS), or a
- * trampoline. False: nothing is there.
+ * What is at TARGET, out of all code that is read: a thunk that the kernel made of an indirect jump
+ * (ITS), or a trampoline. False: nothing is there.
  */
 static bool look_outside(struct reading *reading, uint64_t target, bool *ret_indirect)
 {
@@ -104,7 +108,10 @@ static bool look_outside(struct reading *reading, uint64_t target, bool *ret_ind
 	return true;
 }
 
-/* A direct call that ends at END. Some lead to what is put in front of a function (call depth tracking). */
+/*
+ * A direct call that ends at END. Some lead to what is put in front of a function (call depth
+ * tracking).
+ */
 static void look_at_call(struct reading *reading, const struct code *code, uint64_t end)
 {
 	uint64_t target = code->start + end + (int64_t)distance_at(code, end);
@@ -217,7 +224,10 @@ static void look_at(struct reading *reading, const struct code *code, uint64_t a
 	}
 }
 
-/* Whether code in front of END, an offset, does not go on there: it returns, jumps, traps or is padding. */
+/*
+ * Whether code in front of END, an offset, does not go on there: it returns, jumps, traps or is
+ * padding.
+ */
 static bool stops(const struct reading *reading, const struct code *code, uint64_t end)
 {
 	const uint8_t *last = code->bytes + end - 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions by their symbols. Code whose stack is not known has sections of its own: entry code, and what must
- * not be traced (noinstr), which includes the first of what runs on the stacks of NMIs and exceptions; memory is
- * copied by functions there, too, but by that first code only where IRET fails.
+ * Functions by their symbols. Code whose stack is not known has sections of its own: entry code,
+ * and what must not be traced (noinstr), which includes the first of what runs on the stacks of
+ * NMIs and exceptions; memory is copied by functions there, too, but by that first code only where
+ * IRET fails.
  *
  * Source: kernel/entry/common.c, include/asm-generic/vmlinux.lds.h.
  */
@@ -81,7 +82,10 @@ static void note_moved(const struct symbols *symbols, struct map *names)
 				   NULL);
 }
 
-/* Functions of one name of which parts were moved count as one: it is not known whose part is whose. */
+/*
+ * Functions of one name of which parts were moved count as one: it is not known whose part is
+ * whose.
+ */
 static void add_functions(struct reading *reading, const struct symbols *symbols,
 			  const struct range *code, struct map *names, struct map *anywhere_at)
 {
@@ -161,7 +165,10 @@ static void spread_elsewhere(struct reading *reading)
 			reading->functions.items[i].flags |= UNWIND_FUNCTION_ELSEWHERE;
 }
 
-/* Where a target of indirect calls goes on without a call, that is one, too; in functions' every part. */
+/*
+ * Where a target of indirect calls goes on without a call, that is one, too; in functions' every
+ * part.
+ */
 void reading_spread_targets(struct reading *reading)
 {
 	_cleanup_map_ struct map targets;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmlinux has its tables between symbols, sorted when it was linked (scripts/sorttable, since 5.6) or
- * when it booted; a module's are in its struct module (unwind_module_init()).
- * Kernels that were built without them may keep frame pointers instead (CONFIG_UNWINDER_FRAME_POINTER):
- * their functions' first instructions tell.
+ * vmlinux has its tables between symbols, sorted when it was linked (scripts/sorttable, since 5.6)
+ * or when it booted; a module's are in its struct module (unwind_module_init()). Kernels that were
+ * built without them may keep frame pointers instead (CONFIG_UNWINDER_FRAME_POINTER): their
+ * functions' first instructions tell.
  */
 #include "unwind/kernel/kernel_table.h"
 

@@ -4,15 +4,15 @@
  *
  *	[endbr64]  push %rbp  …  mov %rsp,%rbp
  *
- * with little between these, and ends with leave or pop %rbp, and ret. Of a caller it is certain that it
- * is behind the first two and in front of the others. What was interrupted may be anywhere: at its
- * beginning and at ret it is told by its address; up to the mov, BP is still what was pushed. Between
- * leaving the frame and ret there may be other instructions: the return address is at SP there, so code
- * that has one at SP is taken to be nowhere for certain. A caller that is not behind a call instruction
- * is none.
+ * with little between these, and ends with leave or pop %rbp, and ret. Of a caller it is certain
+ * that it is behind the first two and in front of the others. What was interrupted may be anywhere:
+ * at its beginning and at ret it is told by its address; up to the mov, BP is still what was
+ * pushed. Between leaving the frame and ret there may be other instructions: the return address is
+ * at SP there, so code that has one at SP is taken to be nowhere for certain. A caller that is not
+ * behind a call instruction is none.
  *
- * Source: System V ABI, x86-64, 3.2.2 and 3.4.1 (BP is 0 in the outermost frame). Limits: functions that
- * the symbols do not name, or that keep no frame pointer, end a chain.
+ * Source: System V ABI, x86-64, 3.2.2 and 3.4.1 (BP is 0 in the outermost frame). Limits: functions
+ * that the symbols do not name, or that keep no frame pointer, end a chain.
  */
 #include "unwind/program/frame_code.h"
 

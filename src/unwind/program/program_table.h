@@ -20,8 +20,8 @@ struct unwind_image {
 };
 
 /*
- * FILE is what SOURCE reads, and is borrowed. ERROR_NOT_FOUND, ERROR_UNSUPPORTED: it is no such file,
- * or has neither call frame information nor symbols. RET must stay where it is.
+ * FILE is what SOURCE reads, and is borrowed. ERROR_NOT_FOUND, ERROR_UNSUPPORTED: it is no such
+ * file, or has neither call frame information nor symbols. RET must stay where it is.
  */
 struct error *unwind_image_read(const struct guest_elf_source *source, const uint8_t *file,
 				struct unwind_image *ret) MUST_CHECK;

@@ -12,7 +12,10 @@ struct scan {
 	struct unwind_chain *chain;
 };
 
-/* In front of a return address is its call. That may be in code without unwind data, where chains break off. */
+/*
+ * In front of a return address is its call. That may be in code without unwind data, where chains
+ * break off.
+ */
 static bool is_behind_code(const struct scan *scan, uint64_t word)
 {
 	return scan->table ? (bool)unwind_table_find(scan->table, word - 1)
@@ -25,10 +28,12 @@ static void scan_stack(const struct scan *scan, const struct unwind_stack *stack
 	const uint64_t bytes = chain->word_bytes;
 
 	for (uint64_t at = (from + bytes - 1) & ~(bytes - 1);
-	     at - stack->start.value + bytes <= stack->bytes && chain->count < chain->capacity; at += bytes) {
+	     at - stack->start.value + bytes <= stack->bytes && chain->count < chain->capacity;
+	     at += bytes) {
 		uint64_t word = 0;
 
-		memcpy(&word, stack->data + (at - stack->start.value), bytes); /* little-endian, as x86 is */
+		/* little-endian, as x86 is */
+		memcpy(&word, stack->data + (at - stack->start.value), bytes);
 		if (is_behind_code(scan, word))
 			chain->frames[chain->count++] = (struct unwind_frame){
 				.address = word, .kind = UNWIND_FRAME_CALL, .guessed = true
@@ -36,7 +41,8 @@ static void scan_stack(const struct scan *scan, const struct unwind_stack *stack
 	}
 }
 
-static void scan_stacks(const struct scan *scan, const struct unwind_stack *stacks, size_t stack_count)
+static void scan_stacks(const struct scan *scan, const struct unwind_stack *stacks,
+			size_t stack_count)
 {
 	uint32_t seen = scan->chain->entered;
 	uint64_t sp = scan->chain->sp;
@@ -56,8 +62,8 @@ static void scan_stacks(const struct scan *scan, const struct unwind_stack *stac
 			scan_stack(scan, &stacks[i], stacks[i].start.value);
 }
 
-void unwind_scan(const struct unwind_table *table, const struct unwind_stack *stacks, size_t stack_count,
-		 struct unwind_chain *chain)
+void unwind_scan(const struct unwind_table *table, const struct unwind_stack *stacks,
+		 size_t stack_count, struct unwind_chain *chain)
 {
 	struct scan scan = { .table = table, .chain = chain };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A frame's row is found by its mapping, most often the one before, and by the offset in its file, which says what a
- * word is, too: a process can have 64-bit code and 32-bit code.
+ * A frame's row is found by its mapping, most often the one before, and by the offset in its file,
+ * which says what a word is, too: a process can have 64-bit code and 32-bit code.
  */
 #include "unwind/program/user.h"
 
@@ -13,7 +13,8 @@ static bool has(const struct unwind_mapping *mapping, uint64_t address)
 	return address >= mapping->start.value && address < mapping->end.value;
 }
 
-const struct unwind_mapping *unwind_program_find(const struct unwind_program *program, uint64_t address)
+const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
+						 uint64_t address)
 {
 	size_t low = 0, high = program->count;
 
@@ -31,7 +32,8 @@ const struct unwind_mapping *unwind_program_find(const struct unwind_program *pr
 }
 
 static inline __attribute__((always_inline)) const struct unwind_row *
-find_row(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
+find_row(const struct unwind_program *program, const struct unwind_mapping **last,
+	 struct unwind_walk *walk)
 {
 	/* In front of a return address is its call, whose row it is. */
 	uint64_t address = walk->ip - !walk->signal;
@@ -49,11 +51,11 @@ find_row(const struct unwind_program *program, const struct unwind_mapping **las
 }
 
 /*
- * What a signal's handler returns to was not called, and only makes a system call, which does not return. Its data
- * may begin where it begins and not a byte before (the 32-bit vDSO since Linux 7.0,
- * arch/x86/entry/vdso/vdso32/sigreturn.S), and end with that system call, behind which IP is then (the same until
- * 6.19, and glibc's __restore_rt). So the byte beside the one that was looked up tells. As step(), of a walk that
- * has ended.
+ * What a signal's handler returns to was not called, and only makes a system call, which does not
+ * return. Its data may begin where it begins and not a byte before (the 32-bit vDSO since Linux
+ * 7.0, arch/x86/entry/vdso/vdso32/sigreturn.S), and end with that system call, behind which IP is
+ * then (the same until 6.19, and glibc's __restore_rt). So the byte beside the one that was looked
+ * up tells. As step(), of a walk that has ended.
  */
 static __attribute__((noinline)) const struct unwind_row *
 return_from_signal(const struct unwind_program *program, struct unwind_walk *walk)
@@ -70,7 +72,8 @@ return_from_signal(const struct unwind_program *program, struct unwind_walk *wal
 
 /* By the row that this gives; NULL: the walk has ended. */
 static inline __attribute__((always_inline)) const struct unwind_row *
-step(const struct unwind_program *program, const struct unwind_mapping **last, struct unwind_walk *walk)
+step(const struct unwind_program *program, const struct unwind_mapping **last,
+     struct unwind_walk *walk)
 {
 	const struct unwind_row *row = find_row(program, last, walk);
 
@@ -90,7 +93,8 @@ static void take_bx(struct unwind_walk *walk)
 }
 
 /* The caller's BX, where ROW has led from a frame with BP, or without. */
-static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint64_t bp, bool bp_known)
+static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint64_t bp,
+		    bool bp_known)
 {
 	if (walk->others) /* a signal's frame had it */
 		return take_bx(walk);

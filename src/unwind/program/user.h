@@ -12,7 +12,9 @@ struct unwind_mapping {
 	struct gva start, end;            /* end is exclusive */
 	uint64_t offset;                  /* in the file, of START */
 	const struct unwind_table *table; /* by file offsets; borrowed; NULL: there are no data */
-	/* Of code without data that keeps frame pointers (frame_code.h); borrowed; NULL: not known. */
+	/*
+	 * Of code without data that keeps frame pointers (frame_code.h); borrowed; NULL: not known.
+	 */
 	const struct unwind_functions *functions;
 };
 
@@ -21,13 +23,15 @@ struct unwind_program {
 	size_t count;
 	/*
 	 * Code without data keeps a frame pointer, by somebody's word: its callers are marked as
-	 * guessed, and the chain is complete where the frame pointer is 0 (System V ABI, x86-64, 3.4.1).
+	 * guessed, and the chain is complete where the frame pointer is 0 (System V ABI, x86-64,
+	 * 3.4.1).
 	 */
 	bool frame_pointers;
 };
 
 /* The mapping that has ADDRESS; NULL: none. */
-const struct unwind_mapping *unwind_program_find(const struct unwind_program *program, uint64_t address);
+const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
+						 uint64_t address);
 /*
  * As unwind_run(). UNWIND_COMPLETE: the data say that nothing called the last frame. A frame below
  * which the stack was switched by other means than a signal ends the chain (UNWIND_BAD).

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A direct call leads to its target, and on from there by jumps (tail calls), which are followed until all
- * are known or there are too many, which is taken to lead anywhere.
+ * A direct call leads to its target, and on from there by jumps (tail calls), which are followed
+ * until all are known or there are too many, which is taken to lead anywhere.
  *
- * Encoded: the number of functions, calls, jumps and ranges, u32 each; then they, as they are in memory.
+ * Encoded: the number of functions, calls, jumps and ranges, u32 each; then they, as they are in
+ * memory.
  */
 #include "unwind/table/calls.h"
 
@@ -15,7 +16,8 @@
 
 #define MAX_ITEMS ((uint32_t)8 << 20) /* of each kind */
 #define MAX_FOLLOWED 512  /* functions, from one call on: that of system calls has 370 */
-#define MAX_JUMPS 16384   /* that are looked at for one answer, or it is taken to lead anywhere, too */
+/* that are looked at for one answer, or it is taken to lead anywhere, too */
+#define MAX_JUMPS 16384
 #define SEEN_SLOTS 1024   /* a power of two, and more than MAX_FOLLOWED */
 #define KEPT_ANSWERS 4096 /* a power of two */
 
@@ -42,8 +44,8 @@ void unwind_calls_destroy(struct unwind_calls *calls)
 }
 
 /*
- * How many items, of BYTES each, whose first field is below KEY; or, UP_TO, at KEY as well. The first field
- * is what they are sorted by.
+ * How many items, of BYTES each, whose first field is below KEY; or, UP_TO, at KEY as well. The
+ * first field is what they are sorted by.
  */
 static size_t count_below(const void *items, size_t count, size_t bytes, uint32_t key, bool up_to)
 {

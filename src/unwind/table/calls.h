@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions of a kernel and its modules can have been called from where: what tells whether a word in
- * a stack can be the return address of a frame. Whatever the code may do, it does not say no to what is true.
+ * Which functions of a kernel and its modules can have been called from where: what tells whether a
+ * word in a stack can be the return address of a frame. Whatever the code may do, it does not say
+ * no to what is true.
  */
 #ifndef UNWIND_TABLE_CALLS_H
 #define UNWIND_TABLE_CALLS_H
@@ -14,8 +15,8 @@
 #include "base/error.h"
 
 /*
- * The code is in the upper 2 GiB: 32 bits are an address. Functions are sorted and known by their number;
- * parts of one that the compiler moved away (.cold) have the number of the first.
+ * The code is in the upper 2 GiB: 32 bits are an address. Functions are sorted and known by their
+ * number; parts of one that the compiler moved away (.cold) have the number of the first.
  */
 #define UNWIND_CODE_START 0xffffffff80000000ULL /* __START_KERNEL_map; modules are above */
 #define UNWIND_CODE_END 0xffffffffff000000ULL   /* MODULES_END */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of .eh_frame and .debug_frame: a CIE is what some functions have in common, an FDE is one
- * function's; both have programs that make its rows.
+ * The records of .eh_frame and .debug_frame: a CIE is what some functions have in common, an FDE is
+ * one function's; both have programs that make its rows.
  */
 #ifndef UNWIND_TABLE_CFI_H
 #define UNWIND_TABLE_CFI_H
@@ -55,8 +55,8 @@ struct cfi_fde {
 };
 
 /*
- * The record at *OFFSET, which moves behind it; false at the end of the section, at what is no record,
- * and at what is not there.
+ * The record at *OFFSET, which moves behind it; false at the end of the section, at what is no
+ * record, and at what is not there.
  */
 bool cfi_next(const struct cfi_section *section, size_t *offset, struct cfi_record *ret);
 /* False: malformed, or of no kind that x86 compilers make. */
@@ -65,7 +65,10 @@ bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *re
 bool cfi_read_fde(const struct cfi_section *section, const struct cfi_record *record,
 		  const struct cfi_cie *cie, struct cfi_fde *ret);
 
-/* For programs: an address of ENCODING, and numbers of variable length; they fail as the cursor does. */
+/*
+ * For programs: an address of ENCODING, and numbers of variable length; they fail as the cursor
+ * does.
+ */
 uint64_t cfi_address(const struct cfi_section *section, struct cursor *cursor, uint8_t encoding);
 uint64_t cfi_uleb(struct cursor *cursor);
 int64_t cfi_sleb(struct cursor *cursor);
@@ -85,7 +88,9 @@ struct cfi_rule {
 	bool pushed; /* CFI_AT_CFA, and it was inside the frame there */
 };
 
-/* How the registers that are followed are numbered (the ABIs' DWARF numbers), and what a word is. */
+/*
+ * How the registers that are followed are numbered (the ABIs' DWARF numbers), and what a word is.
+ */
 struct cfi_abi {
 	uint8_t bp, sp, ip, bx;
 	uint8_t general_count;
@@ -105,7 +110,8 @@ struct cfi_state {
 };
 
 /* By the DW_OP_… at CURSOR, of BYTES, which it passes. */
-void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes, struct cfi_state *state);
+void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes,
+		  struct cfi_state *state);
 struct cfi_rule cfi_take_rule(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes);
 /* What is known of STATE between two places in the code, once all of the first's is. */
 void cfi_settle(struct cfi_state *state);
@@ -116,9 +122,9 @@ struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *sta
 bool cfi_initial_state(const struct cfi_section *section, const struct cfi_cie *cie,
 		       struct cfi_state *ret);
 /*
- * Calls ADD for each row of FDE in ascending order of addresses, which are inside the FDE; the first is
- * its start. What cannot be told is UNWIND_ROW_UNDEFINED, up to the FDE's end where its program is
- * malformed.
+ * Calls ADD for each row of FDE in ascending order of addresses, which are inside the FDE; the
+ * first is its start. What cannot be told is UNWIND_ROW_UNDEFINED, up to the FDE's end where its
+ * program is malformed.
  */
 void cfi_make_rows(const struct cfi_section *section, const struct cfi_cie *cie,
 		   const struct cfi_state *initial, const struct cfi_fde *fde,

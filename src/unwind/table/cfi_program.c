@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs of call frame instructions (DWARF 4, 6.4.2 and 7.23): they change the rules of registers and
- * of CFA, and go on in the code. Of all registers only SP, BP, BX and the return address are followed.
+ * Programs of call frame instructions (DWARF 4, 6.4.2 and 7.23): they change the rules of registers
+ * and of CFA, and go on in the code. Of all registers only SP, BP, BX and the return address are
+ * followed.
  *
- * DW_CFA_restore_state brings back CFA, too, as GCC means it and readers take it. Each instruction takes
- * at least a byte, so that a program ends.
+ * DW_CFA_restore_state brings back CFA, too, as GCC means it and readers take it. Each instruction
+ * takes at least a byte, so that a program ends.
  */
 #include <dwarf.h>
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A record: its length (4 bytes; 0xffffffff: 8 more bytes have it), then of the same width 0 in a CIE of
- * .eh_frame (all ones in .debug_frame), in an FDE how far back its CIE is (in .debug_frame, where).
+ * A record: its length (4 bytes; 0xffffffff: 8 more bytes have it), then of the same width 0 in a
+ * CIE of .eh_frame (all ones in .debug_frame), in an FDE how far back its CIE is (in .debug_frame,
+ * where).
  *
  *	CIE	version, augmentation, [address and segment sizes: version 4], factors of code and
  *		data, the return address' column, [augmentation data], program
  *	FDE	start and length of its code, [augmentation data], program
  *
- * The augmentation is "" or starts with z, which says that augmentation data have a length: R is how
- * addresses are encoded, L and P are for exceptions, S is for signal frames.
+ * The augmentation is "" or starts with z, which says that augmentation data have a length: R is
+ * how addresses are encoded, L and P are for exceptions, S is for signal frames.
  *
  * Source: LSB 5.0 Core, "Exception Frames" and "DWARF Extensions"; DWARF 4, 6.4.1 and 7.23.
  * Limits: little-endian, no segments; no GCC 2 ("eh").
@@ -55,21 +56,29 @@ int64_t cfi_sleb(struct cursor *cursor)
 
 const struct cfi_abi *cfi_abi(const struct cfi_section *section)
 {
-	static const uint8_t general[] = { UNWIND_AX, UNWIND_DX, UNWIND_CX, UNWIND_BX, UNWIND_SI, UNWIND_DI,
-					   UNWIND_BP, UNWIND_SP, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t general[] = { UNWIND_AX, UNWIND_DX, UNWIND_CX, UNWIND_BX,
+					   UNWIND_SI, UNWIND_DI, UNWIND_BP, UNWIND_SP,
+					   8,         9,         10,        11,
+					   12,        13,        14,        15 };
 	static const uint8_t general32[] = { UNWIND_AX, UNWIND_CX, UNWIND_DX, UNWIND_BX,
 					     UNWIND_SP, UNWIND_BP, UNWIND_SI, UNWIND_DI };
 	static const struct cfi_abi x86_64 = { .bp = 6, .sp = 7, .ip = 16, .bx = 3,
 					       .general = general, .general_count = sizeof(general),
 					       .word_bytes = 8, .signal_ip = 8 };
-	static const struct cfi_abi i386 = { .bp = 5, .sp = 4, .ip = 8, .bx = 3,
-					     .general = general32, .general_count = sizeof(general32),
-					     .word_bytes = 4, .signal_ip = 28 };
+	static const struct cfi_abi i386 = { .bp = 5,
+					     .sp = 4,
+					     .ip = 8,
+					     .bx = 3,
+					     .general = general32,
+					     .general_count = sizeof(general32),
+					     .word_bytes = 4,
+					     .signal_ip = 28 };
 
 	return section->bits32 ? &i386 : &x86_64;
 }
 
-static uint64_t read_number(const struct cfi_section *section, struct cursor *cursor, uint8_t format)
+static uint64_t read_number(const struct cfi_section *section, struct cursor *cursor,
+			    uint8_t format)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
@@ -178,8 +187,8 @@ static const char *read_letters(struct cursor *cursor)
 }
 
 /* What the letters behind z say. False: how addresses are encoded cannot be told. */
-static bool read_augmentation(const struct cfi_section *section, struct cursor *cursor, const char *letters,
-			      struct cfi_cie *cie)
+static bool read_augmentation(const struct cfi_section *section, struct cursor *cursor,
+			      const char *letters, struct cfi_cie *cie)
 {
 	for (; *letters && !cursor->failed; letters++) {
 		switch (*letters) {
@@ -239,7 +248,8 @@ bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *re
 		if (end > cursor_left(&cursor))
 			return false;
 		end += cursor.offset;
-		if (!read_augmentation(section, &cursor, letters + 1, &cie) || !skip_to(&cursor, end))
+		if (!read_augmentation(section, &cursor, letters + 1, &cie) ||
+		    !skip_to(&cursor, end))
 			return false;
 	} else if (*letters) {
 		return false;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expressions of the forms that are made for x86-64, and rows of states. SP is breg7 there, BP breg6 and IP breg16; on
- * i386 they are breg4, breg5 and breg8, and a word is 4 bytes (lit2). CFA is one of
+ * Expressions of the forms that are made for x86-64, and rows of states. SP is breg7 there, BP
+ * breg6 and IP breg16; on i386 they are breg4, breg5 and breg8, and a word is 4 bytes (lit2). CFA
+ * is one of
  *
  *	breg7|breg6 N, deref			frames with an alignment of their own (GCC)
  *	breg7 N, deref, plus_uconst 8		OpenSSL's assembly
  *	breg7 N, breg16 0, lit15, and, litM, ge, lit3, shl, plus
- *						linkage tables (binutils, bfd/elfxx-x86.c): 8 bytes more
- *						are pushed behind the first M of each 16 of code
+ *						linkage tables (binutils, bfd/elfxx-x86.c): 8
+ *						bytes more are pushed after the first M of each
+ *						16 of code
  *
- * and a register is at breg7|breg6 N. A signal's frame has CFA, which is SP, at SP + N and IP behind it
- * (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c; Linux, arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is
- * the struct sigcontext that has these (the same since 7.0).
+ * and a register is at breg7|breg6 N. A signal's frame has CFA, which is SP, at SP + N and IP
+ * behind it (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c; Linux,
+ * arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is the struct sigcontext that has these (the same
+ * since 7.0).
  */
 #include <dwarf.h>
 
@@ -76,11 +79,12 @@ static bool is_indirect(const struct cfi_abi *abi, struct cursor block, bool bp,
 	if (at_end(&block))
 		return true;
 	*ret = UNWIND_BASE_SP_INDIRECT_WORD;
-	return !bp && cursor_u8(&block) == DW_OP_plus_uconst && cfi_uleb(&block) == abi->word_bytes &&
-	       at_end(&block);
+	return !bp && cursor_u8(&block) == DW_OP_plus_uconst &&
+	       cfi_uleb(&block) == abi->word_bytes && at_end(&block);
 }
 
-void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes, struct cfi_state *state)
+void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes,
+		  struct cfi_state *state)
 {
 	struct cursor block = take_block(cursor, bytes);
 	struct cfi_rule place;
@@ -120,8 +124,8 @@ void cfi_settle(struct cfi_state *state)
 }
 
 /*
- * It was pushed, and popped by now, which compilers do not say: its place is below SP, where nothing was
- * copied, or a frame with an alignment of its own was left.
+ * It was pushed, and popped by now, which compilers do not say: its place is below SP, where
+ * nothing was copied, or a frame with an alignment of its own was left.
  */
 static bool was_popped(const struct cfi_state *state, const struct cfi_rule *rule)
 {
@@ -144,14 +148,16 @@ static bool find_from_sp(const struct cfi_state *state, const struct cfi_rule *r
 }
 
 /* A signal's frame; false: of no known form. */
-static bool take_signal(const struct cfi_abi *abi, const struct cfi_state *state, struct unwind_row *row)
+static bool take_signal(const struct cfi_abi *abi, const struct cfi_state *state,
+			struct unwind_row *row)
 {
 	const struct cfi_rule cfa = { .kind = CFI_AT_SP, .offset = state->cfa_offset };
 	bool at_cfa = state->cfa_base == UNWIND_BASE_SP_OFFSET_INDIRECT;
 	int16_t sp, ip, bp;
 
-	if (!find_from_sp(state, at_cfa ? &cfa : &state->sp, &sp) || !find_from_sp(state, &state->ip, &ip) ||
-	    !find_from_sp(state, &state->bp, &bp) || ip - sp != abi->signal_ip)
+	if (!find_from_sp(state, at_cfa ? &cfa : &state->sp, &sp) ||
+	    !find_from_sp(state, &state->ip, &ip) || !find_from_sp(state, &state->bp, &bp) ||
+	    ip - sp != abi->signal_ip)
 		return false;
 	if (at_cfa && state->sp.kind != CFI_SAME &&
 	    (state->sp.kind != CFI_AT_SP || state->sp.offset != state->cfa_offset))
@@ -211,7 +217,10 @@ static void take_bx(const struct cfi_state *state, struct unwind_row *row)
 	row->bx_base = bases[bx->kind];
 	if (was_popped(state, bx))
 		row->bx_base = UNWIND_BX_SAME;
-	/* Below SP nothing was copied; while a frame with an alignment of its own is left it may be popped or not. */
+	/*
+	 * Below SP nothing was copied; while a frame with an alignment of its own is left it may be
+	 * popped or not.
+	 */
 	else if (!fits(bx->offset) || (bx->kind == CFI_AT_CFA && !is_inside(state, bx)) ||
 		 (bx->kind == CFI_AT_BP && state->cfa_base >= UNWIND_BASE_GENERAL))
 		row->bx_base = UNWIND_BX_LOST;
@@ -235,7 +244,10 @@ struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *sta
 		return undefined;
 	take_bp(state, &row);
 	take_bx(state, &row);
-	/* What is not below CFA is in a register, or was moved by a few functions that never return. */
+	/*
+	 * What is not below CFA is in a register, or was moved by a few functions that never
+	 * return.
+	 */
 	if (state->ip.kind != CFI_AT_CFA || state->ip.offset != -(int)abi->word_bytes ||
 	    state->sp.kind != CFI_SAME) {
 		row.sp_base = UNWIND_BASE_OTHER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records are gone through once; their functions are sorted by address, as linkers sort them for
- * .eh_frame_hdr, and each makes its rows. Where functions overlap the one that starts later has its
- * code, as for those who search that table.
+ * The records are gone through once; their functions are sorted by address, as linkers sort them
+ * for .eh_frame_hdr, and each makes its rows. Where functions overlap the one that starts later has
+ * its code, as for those who search that table.
  *
  * Records do not overlap and each byte of them is run at most once, but for a CIE's, which make the
  * first state of its functions once: time and memory are bounded by the section's size.

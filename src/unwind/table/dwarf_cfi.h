@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The unwind data of x86 programs and libraries, 64- and 32-bit ones: from DWARF call frame information to a table. */
+/*
+ * The unwind data of x86 programs and libraries, 64- and 32-bit ones: from DWARF call frame
+ * information to a table.
+ */
 #ifndef UNWIND_TABLE_DWARF_CFI_H
 #define UNWIND_TABLE_DWARF_CFI_H
 
@@ -16,8 +19,9 @@ struct dwarf_code {
 };
 
 /*
- * Adds the rows of SECTION for what lies in CODE, by file offsets. What is malformed is left out; code
- * without rows of its own has UNWIND_ROW_UNDEFINED behind the first function. False: nothing was added.
+ * Adds the rows of SECTION for what lies in CODE, by file offsets. What is malformed is left out;
+ * code without rows of its own has UNWIND_ROW_UNDEFINED behind the first function. False: nothing
+ * was added.
  */
 bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *section,
 		       const struct dwarf_code *code, size_t code_count);

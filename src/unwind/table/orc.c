@@ -10,12 +10,12 @@
  * with `end` that the stack ends; since 6.4 0 undefined, 1 end of stack, 2 call, 3 regs, 4 partial.
  * Until 4.17 an end of stack is not told from what is not known.
  *
- * Registers have other numbers since some release between 6.12 and 7.2, which BTF does not tell; AX,
- * which came just before that, was also added to the old numbers of stable kernels.
+ * Registers have other numbers since some release between 6.12 and 7.2, which BTF does not tell;
+ * AX, which came just before that, was also added to the old numbers of stable kernels.
  *
- * ORC_REG_SP_INDIRECT was *(SP + offset) as long as only the entry code's hints for registers made it;
- * since objtool makes it of calls that switch stacks (aafeb14e9da2, 5.12) it is *(SP) + offset. The
- * row's type tells which.
+ * ORC_REG_SP_INDIRECT was *(SP + offset) as long as only the entry code's hints for registers made
+ * it; since objtool makes it of calls that switch stacks (aafeb14e9da2, 5.12) it is *(SP) + offset.
+ * The row's type tells which.
  *
  * Source: arch/x86/include/asm/orc_types.h and arch/x86/kernel/unwind_orc.c of these releases.
  */
@@ -124,8 +124,8 @@ static bool types_allow(const struct guest_btf *btf, enum orc_form form)
 }
 
 /*
- * Whether a kernel's entries make sense in FORM: all are valid, most are calls from SP, and what was
- * interrupted is told from what was called.
+ * Whether a kernel's entries make sense in FORM: all are valid, most are calls from SP, and what
+ * was interrupted is told from what was called.
  */
 static bool entries_allow(const uint8_t *entries, size_t count, enum orc_form form)
 {

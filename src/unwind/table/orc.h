@@ -25,8 +25,8 @@ enum orc_form {
 };
 
 /*
- * The form of a whole kernel's COUNT entries, by the kernel's types and by the entries themselves; BTF
- * may be NULL. False: they are valid in none, or in several.
+ * The form of a whole kernel's COUNT entries, by the kernel's types and by the entries themselves;
+ * BTF may be NULL. False: they are valid in none, or in several.
  */
 bool orc_find_form(const struct guest_btf *btf, const uint8_t *entries, size_t count,
 		   enum orc_form *ret);

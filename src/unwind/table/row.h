@@ -39,7 +39,8 @@ enum unwind_base {
 	UNWIND_BASE_PREV_SP,   /* of BP: what is at the value that SP's rule gives, + offset */
 	UNWIND_BASE_SP,
 	UNWIND_BASE_BP,
-	UNWIND_BASE_BP_TOP, /* only of BP, of programs: what is at BP if BP is in the frame, else it was popped */
+	/* only of BP, of programs: what is at BP if BP is in the frame, else it was popped */
+	UNWIND_BASE_BP_TOP,
 	UNWIND_BASE_OTHER,  /* only of programs: nothing that is known here; of BP: it is lost */
 	/* Only SP has these: */
 	UNWIND_BASE_BP_INDIRECT,        /* what is at BP + offset */
@@ -49,15 +50,18 @@ enum unwind_base {
 	UNWIND_BASE_SP_WORDS,         /* SP + UNWIND_ROW_WORD * offset */
 	UNWIND_BASE_SP_INDIRECT_WORD, /* what is at SP + offset, + a word of the program */
 	/*
-	 * SP + offset, and a word more behind the first bytes of each 16 of code: entries of a procedure
-	 * linkage table. bp_offset has the number of these bytes; BP is as in the caller.
+	 * SP + offset, and a word more behind the first bytes of each 16 of code: entries of a
+	 * procedure linkage table. bp_offset has the number of these bytes; BP is as in the caller.
 	 */
 	UNWIND_BASE_SP_PLT,
 	UNWIND_BASE_GENERAL, /* and what follows: enum unwind_register's + offset */
 	UNWIND_BASES = UNWIND_BASE_GENERAL + UNWIND_GENERAL_REGISTERS,
 };
 
-/* The caller's BX: glibc's linkage of functions at their first call (_dl_runtime_resolve) has its frame there. */
+/*
+ * The caller's BX: glibc's linkage of functions at their first call (_dl_runtime_resolve) has its
+ * frame there.
+ */
 enum unwind_bx {
 	UNWIND_BX_LOST, /* or nothing is said */
 	UNWIND_BX_SAME,
@@ -73,7 +77,8 @@ struct unwind_row {
 	uint8_t bx_base : 2; /* enum unwind_bx */
 	uint8_t bp_base : 4; /* enum unwind_base, of those that BP can have */
 	uint8_t type : 3;    /* enum unwind_row_type */
-	bool signal : 1; /* what the row leads to was interrupted: its address is no return address */
+	/* what the row leads to was interrupted: its address is no return address */
+	bool signal : 1;
 };
 
 #endif

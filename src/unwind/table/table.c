@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel has some 400,000 rows, but only some hundred different ones. So each piece of code has an
- * array of addresses (32 bits, from its start) and one of row numbers (16 bits); the rows themselves
- * stand once, where they stay in the first cache. An index of blocks of 256 bytes, as the kernel has
- * (orc_lookup), leaves some five rows to be searched.
+ * A kernel has some 400,000 rows, but only some hundred different ones. So each piece of code has
+ * an array of addresses (32 bits, from its start) and one of row numbers (16 bits); the rows
+ * themselves stand once, where they stay in the first cache. An index of blocks of 256 bytes, as
+ * the kernel has (orc_lookup), leaves some five rows to be searched.
  */
 #include "unwind/table/table.h"
 
@@ -69,8 +69,8 @@ static uint64_t ip_at(const struct unwind_source *source, size_t index)
 }
 
 /*
- * Of rows at one address the last is the true one: those before end a section (orc_sort_cmp()). What
- * says the same as the row before is left out.
+ * Of rows at one address the last is the true one: those before end a section (orc_sort_cmp()).
+ * What says the same as the row before is left out.
  */
 static void append_row(struct piece *piece, uint32_t ip, uint16_t number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind data of one guest's kernel and its modules, or of a program's file, made for looking up
- * rows fast: about 6 bytes a row, no pointers to follow.
+ * The unwind data of one guest's kernel and its modules, or of a program's file, made for looking
+ * up rows fast: about 6 bytes a row, no pointers to follow.
  */
 #ifndef UNWIND_TABLE_TABLE_H
 #define UNWIND_TABLE_TABLE_H
@@ -37,8 +37,8 @@ struct unwind_table *unwind_table_create(void);
 void unwind_table_destroy(struct unwind_table *table); /* takes NULL */
 
 /*
- * Adds a kernel or a module, whose code must not overlap what is there. False: the data are not as a
- * kernel's are, or too many; nothing of them is added then.
+ * Adds a kernel or a module, whose code must not overlap what is there. False: the data are not as
+ * a kernel's are, or too many; nothing of them is added then.
  */
 bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source);
 bool unwind_table_add_rows(struct unwind_table *table, const struct unwind_rows *rows);
@@ -46,7 +46,9 @@ bool unwind_table_add_rows(struct unwind_table *table, const struct unwind_rows 
 void unwind_table_add_trampoline(struct unwind_table *table, struct gva at);
 bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t address);
 
-/* Code without rows keeps frame pointers: the kernel was built so (CONFIG_UNWINDER_FRAME_POINTER). */
+/*
+ * Code without rows keeps frame pointers: the kernel was built so (CONFIG_UNWINDER_FRAME_POINTER).
+ */
 void unwind_table_expect_frame_pointers(struct unwind_table *table);
 bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
 
@@ -62,7 +64,9 @@ bool unwind_table_is_bits32(const struct unwind_table *table);
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */
 
-/* The table as bytes, in this machine's byte order: a caged process makes it, another one uses it. */
+/*
+ * The table as bytes, in this machine's byte order: a caged process makes it, another one uses it.
+ */
 void unwind_table_encode(const struct unwind_table *table, struct buffer *out);
 /* ERROR_BAD_DATA: no table is encoded so. Whatever it holds, it can be used without harm. */
 struct error *unwind_table_decode(const void *data, size_t size,

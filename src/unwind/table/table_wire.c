@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table as bytes: the number of different rows and the rows, as they are in memory; the trampolines; flags:
- * whether other code keeps frame pointers, whether its code is 32-bit; then each piece of code, in ascending order,
- * with its addresses and row numbers.
+ * A table as bytes: the number of different rows and the rows, as they are in memory; the
+ * trampolines; flags: whether other code keeps frame pointers, whether its code is 32-bit; then
+ * each piece of code, in ascending order, with its addresses and row numbers.
  */
 #include <string.h>
 
@@ -35,7 +35,8 @@ void unwind_table_encode(const struct unwind_table *table, struct buffer *out)
 
 static bool is_row(const struct unwind_row *row)
 {
-	return row->sp_base < UNWIND_BASES && row->bp_base <= UNWIND_BASE_OTHER && row->type < UNWIND_ROW_TYPES;
+	return row->sp_base < UNWIND_BASES && row->bp_base <= UNWIND_BASE_OTHER &&
+	       row->type < UNWIND_ROW_TYPES;
 }
 
 struct rows {

@@ -29,27 +29,34 @@ static bool read_links(struct linked *linked, struct links *ret)
 	if (!unwind_walk_read(walk, walk->bp + frames->caller_at, &ret->caller))
 		return false;
 	ret->code = 0;
-	return frames->return_in_caller || unwind_walk_read(walk, walk->bp + frames->return_at, &ret->code);
+	return frames->return_in_caller ||
+	       unwind_walk_read(walk, walk->bp + frames->return_at, &ret->code);
 }
 
 /* The frame's registers, if entry code made it; NULL: it did not. */
-static const struct arch_entry_frame *find_entry(const struct linked *linked, const struct links *links)
+static const struct arch_entry_frame *find_entry(const struct linked *linked,
+						 const struct links *links)
 {
 	const struct arch_entry_frame *entry = linked->arch->frames->entries;
 	uint64_t word;
 
 	for (; entry->mark; entry++) {
-		if (!unwind_walk_peek(&linked->walk, linked->walk.bp + entry->mark_at, &word) || word != entry->mark)
+		if (!unwind_walk_peek(&linked->walk, linked->walk.bp + entry->mark_at, &word) ||
+		    word != entry->mark)
 			continue;
 		if (entry->empty ? !links->caller && !links->code
-				 : unwind_walk_peek(&linked->walk, linked->walk.bp + entry->frame_at, &word) &&
+				 : unwind_walk_peek(&linked->walk,
+						    linked->walk.bp + entry->frame_at, &word) &&
 					   word == links->caller)
 			return entry;
 	}
 	return NULL;
 }
 
-/* To NEXT, which is above where the walk is, or in another stack: what is read there says whether it can be. */
+/*
+ * To NEXT, which is above where the walk is, or in another stack: what is read there says whether
+ * it can be.
+ */
 static bool go_to(struct unwind_walk *walk, uint64_t next)
 {
 	if (next <= walk->bp && next >= walk->stack->start.value)
@@ -79,7 +86,8 @@ static bool end_outermost(struct linked *linked)
 {
 	struct unwind_walk *walk = &linked->walk;
 
-	if (linked->kernel && walk->stack->end.value - walk->bp > linked->arch->frames->outermost_bytes)
+	if (linked->kernel &&
+	    walk->stack->end.value - walk->bp > linked->arch->frames->outermost_bytes)
 		return unwind_walk_end(walk, UNWIND_BAD, walk->bp);
 	return unwind_walk_end(walk, UNWIND_COMPLETE, 0);
 }
@@ -92,7 +100,8 @@ static bool pass_call(struct linked *linked, const struct links *links)
 	if (!go_to(walk, links->caller))
 		return false;
 	walk->ip = links->code;
-	if (frames->return_in_caller && !unwind_walk_read(walk, walk->bp + frames->return_at, &walk->ip))
+	if (frames->return_in_caller &&
+	    !unwind_walk_read(walk, walk->bp + frames->return_at, &walk->ip))
 		return false;
 	if (linked->kernel)
 		walk->ip |= frames->code_bits;

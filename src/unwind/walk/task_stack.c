@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A task that is switched out has left, at thread.sp, what __switch_to_asm() pushed (struct
- * inactive_task_frame): its BP, and where it goes on in __schedule() (or in ret_from_fork, if it has
- * never run). From there its stack goes up to task->stack + THREAD_SIZE.
+ * inactive_task_frame): its BP, and where it goes on in __schedule() (or in ret_from_fork, if it
+ * has never run). From there its stack goes up to task->stack + THREAD_SIZE.
  *
- * The guest runs on while this is read. A stack belongs to what task_struct said if the task was not
- * switched to in between: if, after the stack was read, thread.sp and the counts of its switches
- * are what they were before.
+ * The guest runs on while this is read. A stack belongs to what task_struct said if the task was
+ * not switched to in between: if, after the stack was read, thread.sp and the counts of its
+ * switches are what they were before.
  *
  * Source: __unwind_start() (arch/x86/kernel/unwind_orc.c), arch/x86/include/asm/switch_to.h,
  * task_state_index() (include/linux/sched.h).

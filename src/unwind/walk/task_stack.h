@@ -31,8 +31,8 @@ struct error *unwind_task_reader_create(const struct guest_kernel *kernel,
 void unwind_task_reader_destroy(struct unwind_task_reader *reader); /* takes NULL */
 
 /*
- * Looks at the task whose task_struct is AT as it is now; some 20 pages are read, and again where it
- * ran meanwhile. All guest memory that was cached is forgotten.
+ * Looks at the task whose task_struct is AT as it is now; some 20 pages are read, and again where
+ * it ran meanwhile. All guest memory that was cached is forgotten.
  */
 void unwind_task_read(struct unwind_task_reader *reader, struct gva at, struct unwind_task *ret);
 

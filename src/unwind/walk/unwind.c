@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One frame after another, as unwind_next_frame() does (arch/x86/kernel/unwind_orc.c): the row of the
- * instruction gives the caller's SP, below which is the return address, or where a struct pt_regs is;
- * and the caller's BP.
+ * One frame after another, as unwind_next_frame() does (arch/x86/kernel/unwind_orc.c): the row of
+ * the instruction gives the caller's SP, below which is the return address, or where a struct
+ * pt_regs is; and the caller's BP.
  *
  * Code that has no rows but lies where the kernel's code does was made at run time (BPF programs,
- * trampolines). It is taken to keep a frame pointer, as the kernel takes it (orc_fp_entry); that frame's
- * caller and all behind it are marked as guessed. A kernel that has no rows at all, but was built with
- * frame pointers, is walked by these (arch/x86/kernel/unwind_frame.c).
+ * trampolines). It is taken to keep a frame pointer, as the kernel takes it (orc_fp_entry); that
+ * frame's caller and all behind it are marked as guessed. A kernel that has no rows at all, but was
+ * built with frame pointers, is walked by these (arch/x86/kernel/unwind_frame.c).
  */
 #include "unwind/walk/unwind.h"
 
@@ -16,7 +16,10 @@
 
 #define FRED_PADDING 16 /* TOP_OF_KERNEL_STACK_PADDING of kernels with CONFIG_X86_FRED */
 
-/* Where a stack's first registers are: of user code, or of a kernel thread, where they mean nothing. */
+/*
+ * Where a stack's first registers are: of user code, or of a kernel thread, where they mean
+ * nothing.
+ */
 static bool is_top(const struct unwind_walk *walk, uint64_t regs)
 {
 	for (size_t i = 0; i < walk->stack_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel call chain from registers and a copy of the stacks, by unwind data. Nothing is allocated,
- * and nothing but the copy and the tables is read: some ten nanoseconds a frame.
+ * A kernel call chain from registers and a copy of the stacks, by unwind data. Nothing is
+ * allocated, and nothing but the copy and the tables is read: some ten nanoseconds a frame.
  */
 #ifndef UNWIND_WALK_UNWIND_H
 #define UNWIND_WALK_UNWIND_H
@@ -37,8 +37,10 @@ struct unwind_layout {
 
 struct unwind_registers {
 	uint64_t ip, sp, bp;
-	const void *others; /* the other general registers, of any alignment; borrowed; NULL: they are not known */
-	const struct unwind_layout *layout; /* of OTHERS; NULL: 8 bytes each, in the order of their numbers */
+	/* the other general registers, of any alignment; borrowed; NULL: they are not known */
+	const void *others;
+	/* of OTHERS; NULL: 8 bytes each, in the order of their numbers */
+	const struct unwind_layout *layout;
 	bool ip_is_return_address; /* of a call: the stack of a thread that sleeps */
 	bool sp_unknown; /* SP is not: only rows that go by other registers lead on */
 };
@@ -59,7 +61,8 @@ enum unwind_end {
 	UNWIND_CUT,          /* the stack goes on behind what was copied */
 	UNWIND_NO_DATA,      /* none for the code at end_at */
 	UNWIND_UNREADABLE,   /* end_at is in none of the stacks */
-	UNWIND_NO_REGISTERS, /* the code at end_at keeps its stack in a register that is not known */
+	/* the code at end_at keeps its stack in a register that is not known */
+	UNWIND_NO_REGISTERS,
 	UNWIND_REPLACED,     /* a tracer holds the return address; end_at is the tracer's */
 	UNWIND_BAD,          /* the stack does not go upwards from end_at, which no true one does */
 	UNWIND_TOO_DEEP,     /* there are more frames than there is room for */
@@ -74,7 +77,10 @@ struct unwind_chain {
 	uint64_t sp;      /* of the last frame; 0: it is not known */
 	uint32_t entered; /* stacks, bit by bit, where frames have been found */
 	uint8_t word_bytes; /* on the last frame's stack: 8, in 32-bit programs 4 */
-	/* Where user code entered the kernel, if the chain got there; what it borrows is in the stacks. */
+	/*
+	 * Where user code entered the kernel, if the chain got there; what it borrows is in the
+	 * stacks.
+	 */
 	bool has_user;
 	struct unwind_registers user;
 };

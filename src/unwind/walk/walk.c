@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A step reads some words of the copy, and goes up in a stack or enters another one, which it can do
- * once for each: a chain ends, whatever the tables and the stacks hold.
+ * A step reads some words of the copy, and goes up in a stack or enters another one, which it can
+ * do once for each: a chain ends, whatever the tables and the stacks hold.
  */
 #include "unwind/walk/walk.h"
 
@@ -155,7 +155,8 @@ bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register nu
 	const struct unwind_layout *layout = walk->layout;
 
 	if (walk->others)
-		*ret = word_of(walk->others + (size_t)layout->words[number] * layout->bytes, layout->bytes);
+		*ret = word_of(walk->others + (size_t)layout->words[number] * layout->bytes,
+			       layout->bytes);
 	else if (number == UNWIND_BX && walk->bx_known)
 		*ret = walk->bx;
 	else
@@ -163,8 +164,8 @@ bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register nu
 	return true;
 }
 
-static __attribute__((noinline)) bool take_general(struct unwind_walk *walk, enum unwind_register number,
-						   uint64_t *ret)
+static __attribute__((noinline)) bool take_general(struct unwind_walk *walk,
+						   enum unwind_register number, uint64_t *ret)
 {
 	if (unwind_walk_general(walk, number, ret))
 		return true;
@@ -228,12 +229,13 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 /* Some leaf functions save BP below SP, where nothing may have been copied: it is lost then. */
 static inline bool read_bp(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
-	walk->bp_known = at >= walk->sp || (walk->stack && holds(walk->stack, at, walk->word_bytes));
+	walk->bp_known =
+		at >= walk->sp || (walk->stack && holds(walk->stack, at, walk->word_bytes));
 	return !walk->bp_known || read_word(walk, at, ret);
 }
 
-static __attribute__((noinline)) bool find_rare_bp(struct unwind_walk *walk, const struct unwind_row *row,
-						   uint64_t frame, uint64_t *ret)
+static __attribute__((noinline)) bool
+find_rare_bp(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame, uint64_t *ret)
 {
 	if (row->bp_base == UNWIND_BASE_BP)
 		return has_bp(walk) && read_word(walk, walk->bp + row->bp_offset, ret);
@@ -260,7 +262,8 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 
 	if (row->bp_base == UNWIND_BASE_BP_TOP && !has_sp(walk))
 		return false;
-	if (!read_word(walk, frame - walk->word_bytes, &walk->ip) || !find_bp(walk, row, frame, &bp))
+	if (!read_word(walk, frame - walk->word_bytes, &walk->ip) ||
+	    !find_bp(walk, row, frame, &bp))
 		return false;
 	walk->sp = frame;
 	walk->sp_known = true;
@@ -276,7 +279,8 @@ static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uin
 
 	*user = (struct unwind_registers){ .ip = word(iret, IRET_IP),
 					   .sp = word(iret, IRET_SP),
-					   .bp = regs ? word(regs, pt_regs.words[UNWIND_BP]) : walk->bp,
+					   .bp = regs ? word(regs, pt_regs.words[UNWIND_BP])
+						      : walk->bp,
 					   .others = regs,
 					   .layout = &pt_regs };
 	walk->chain->has_user = true;
@@ -284,8 +288,8 @@ static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uin
 }
 
 /*
- * Only what the processor can have pushed is taken. Where rows of entry code are wrong, as those of Linux
- * 6.12 are between error_entry() and the switch of stacks, it is something else.
+ * Only what the processor can have pushed is taken. Where rows of entry code are wrong, as those of
+ * Linux 6.12 are between error_entry() and the switch of stacks, it is something else.
  */
 static bool take_iret(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
 {
@@ -338,7 +342,8 @@ static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 						  const struct unwind_row *row)
 {
-	const struct unwind_layout *layout = walk->word_bytes == UNWIND_WORD ? &sigcontext : &sigcontext32;
+	const struct unwind_layout *layout =
+		walk->word_bytes == UNWIND_WORD ? &sigcontext : &sigcontext32;
 	uint8_t bytes = layout->bytes;
 	uint64_t at = walk->sp + row->sp_offset - layout->words[UNWIND_SP] * bytes;
 	uint64_t bp;

@@ -41,7 +41,8 @@ bool unwind_walk_read(struct unwind_walk *walk, uint64_t at, uint64_t *ret);
 /* The word of the program at AT, without going there; false: it was not copied. */
 bool unwind_walk_peek(const struct unwind_walk *walk, uint64_t at, uint64_t *ret);
 /* A general register but SP and BP; false: it is not known. */
-bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register number, uint64_t *ret);
+bool unwind_walk_general(const struct unwind_walk *walk, enum unwind_register number,
+			 uint64_t *ret);
 /* Ends the chain; gives false. */
 bool unwind_walk_end(struct unwind_walk *walk, enum unwind_end why, uint64_t at);
 /* The row of code that keeps a frame pointer, which may be GUESSED; NULL: BP cannot be one. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # Guest workload: beside the usual load a process holds a thousand copies of a VMCOREINFO, in its
-# memory and in the page cache, that is false, but quotes true addresses of this boot.
+# memory and in the page cache, that is false, but quotes true addresses of this boot; and the guest and one of its
+# programs have a name that steers terminals: ESC, C1's CSI, and a mark that turns the direction of text.
 address() {
 	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
 }
@@ -27,6 +28,10 @@ dd if=$text.one of=$text.page bs=4096 count=1 conv=sync 2>/dev/null
 for _ in $(seq 1000); do cat $text.page; done >$text
 sh -c "held=\$(cat $text); echo planted \$(echo \"\$held\" | grep -c forged) >/dev/console
 	sleep 100000; echo \"\$held\"" 2>/dev/null &
+steering=$(printf 'e\033[31m\302\233\342\200\256')
+hostname "$steering"
+cp "$(command -v user7525)" "/tmp/$steering"
+nice -n 10 "/tmp/$steering" &
 syscalls &
 user7525 &
 sleep 1

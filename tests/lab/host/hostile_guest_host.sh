@@ -3,7 +3,8 @@
 # In the lab's host: guest1's kernel structures are scribbled over while perfvisor looks at it and
 # records it. Into $OUT: "looks" (attack, command, status, seconds), "errors" (what perfvisor said),
 # "times" (attack, when it began and ended, the vCPU's time in the guest then in 1/100 s), the recording's
-# status, samples and report, and the names that were read before all that.
+# status, samples and report, and the names that were read before all that; in "texts" what every command prints of
+# the names that steer terminals.
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
@@ -23,6 +24,24 @@ cp /run/lab/guest1/{kallsyms,console.log} "$OUT/"
 : >"$OUT/errors"
 perfvisor symbols --vm guest1 >"$OUT/symbols" 2>"$OUT/symbols.err"
 perfvisor ps --vm guest1 >"$OUT/ps" 2>>"$OUT/symbols.err"
+mkdir "$OUT/texts"
+# NAME COMMAND…: what it prints and says
+keep_text() {
+	local name=$1
+	shift
+	perfvisor "$@" >"$OUT/texts/$name" 2>"$OUT/texts/$name.err"
+}
+steering=$(awk '$NF ~ /31m/ { print $1; exit }' "$OUT/ps")
+keep_text list list -v
+keep_text list.json list --json
+keep_text ps ps --threads
+keep_text ps.json ps --json
+keep_text maps ps --maps "$steering"
+keep_text maps.json ps --maps "$steering" --json
+keep_text stack stack
+keep_text stack.json stack --json
+keep_text tasks stack --tasks
+keep_text tasks.json stack --tasks --json
 user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
 perfvisor record --max-overhead 100 --vm guest1 -g -F 200 -o /tmp/recording 2>"$OUT/record.err" &
 recorder=$!
@@ -87,6 +106,10 @@ kill -9 $recorder 2>/dev/null && echo "the recorder did not end" >>"$OUT/looks"
 wait $recorder
 echo $? >"$OUT/record.status"
 kill -0 "$pid" 2>/dev/null && echo yes >"$OUT/vmm_lives"
+keep_text report report -i /tmp/recording --sort vm,gcomm,dso,sym
+keep_text report.json report -i /tmp/recording --json
+keep_text script script -i /tmp/recording -F comm,pid,ip,sym,dso
+keep_text fold fold -i /tmp/recording
 perfvisor report -i /tmp/recording --sort vm,mode >"$OUT/report" 2>&1
 echo $? >"$OUT/report.status"
 perfvisor report -i /tmp/recording -g --sort vm,mode >"$OUT/report.chains" 2>&1

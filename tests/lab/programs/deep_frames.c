@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a lab guest: a program with frame pointers whose chain is known, LEVELS deep: far more stack than is copied at a
- * sample. Half of its time it is in the kernel.
+ * In a lab guest: a program with frame pointers whose chain is known, LEVELS deep: far more stack
+ * than is copied at a sample. Half of its time it is in the kernel.
  */
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -28,7 +28,10 @@ KNOWN static int deep_leaf(uint64_t x)
 	}
 	sink = x;
 	for (int i = 0; i < CALLS; i++)
-		asm volatile("syscall" : "=a"(x) : "0"((uint64_t)SYS_getppid) : "rcx", "r11", "memory");
+		asm volatile("syscall"
+			     : "=a"(x)
+			     : "0"((uint64_t)SYS_getppid)
+			     : "rcx", "r11", "memory");
 	return (int)x;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For check_guest_programs.py: the tables of unwind data of FILEs of this machine, as guest_programs.c
- * prints those of a guest's. That they are right is told by tests/unit/unwind/test_dwarf_readelf.c.
+ * For check_guest_programs.py: the tables of unwind data of FILEs of this machine, as
+ * guest_programs.c prints those of a guest's. That they are right is told by
+ * tests/unit/unwind/test_dwarf_readelf.c.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest_bytes VM (FILE START END)…: the guest's kernel memory between two addresses, as it is now, to
- * FILE; zeros where nothing is. What check_chains.py looks for calls in.
+ * guest_bytes VM (FILE START END)…: the guest's kernel memory between two addresses, as it is now,
+ * to FILE; zeros where nothing is. What check_chains.py looks for calls in.
  */
 #include <stdio.h>
 #include <stdlib.h>

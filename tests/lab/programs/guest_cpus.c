@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For test_guest_memory.sh: where the CPUs of the only VM of this host have their per-CPU variables, by
- * what its memory says of them and by the GS base of the vCPUs themselves, which is that in the kernel:
+ * For test_guest_memory.sh: where the CPUs of the only VM of this host have their per-CPU
+ * variables, by what its memory says of them and by the GS base of the vCPUs themselves, which is
+ * that in the kernel:
  *
  *	memory APIC-ID BASE
  *	vcpu NUMBER BASE		of vCPUs that were met in the kernel, each once
@@ -46,8 +47,8 @@ static bool print_vcpus(const struct host_vm_memory *memory, bool *seen)
 		const struct host_vm_registers *registers = &memory->registers.items[i];
 
 		/* Before SWAPGS the kernel has the user's. */
-		if (registers->vcpu >= MAX_VCPUS || seen[registers->vcpu] || !registers->has_state ||
-		    registers->user || !(registers->gs_base >> 63))
+		if (registers->vcpu >= MAX_VCPUS || seen[registers->vcpu] ||
+		    !registers->has_state || registers->user || !(registers->gs_base >> 63))
 			continue;
 		seen[registers->vcpu] = true;
 		printf("vcpu %" PRIu32 " %" PRIx64 "\n", registers->vcpu, registers->gs_base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For test_guest_memory.sh: what src/host/inspect/guest_view.h gives of the programs that run in the only VM
- * of this host. For each executable mapping of the processes named COMM…
+ * For test_guest_memory.sh: what src/host/inspect/guest_view.h gives of the programs that run in
+ * the only VM of this host. For each executable mapping of the processes named COMM…
  *
  *	=== PID START PATH BUILD-ID
  *	OFFSET END TYPE NAME		of each symbol, or the reason why there are none behind "-"

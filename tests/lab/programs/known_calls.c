@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a lab guest with the module known_chains: its calls, one after another, each from a function of its
- * own. So a chain through the module is known to the very start of this program.
+ * In a lab guest with the module known_chains: its calls, one after another, each from a function
+ * of its own. So a chain through the module is known to the very start of this program.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a lab guest: a program whose chains are known; nearly all its time is frame_3()'s. known_frames keeps frame
- * pointers; untold_frames has neither these nor unwind data: who called can only be guessed.
+ * In a lab guest: a program whose chains are known; nearly all its time is frame_3()'s.
+ * known_frames keeps frame pointers; untold_frames has neither these nor unwind data: who called
+ * can only be guessed.
  */
 #include <stdint.h>
 

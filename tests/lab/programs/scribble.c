@@ -6,10 +6,11 @@
  *	scribble VM data|lists|stacks|tables MILLISECONDS
  *
  * data: BTF, symbol tables and what else a kernel does not write; lists: modules, tasks, mappings;
- * stacks: the kernel stacks of its tasks, and its unwind data; tables: its page tables. Words become pointers to themselves and to each other, lengths without
- * end, garbage. Of all others the old words come back after some milliseconds, so that they
- * change while they are read; page tables stay as they are written: their guest does not live on.
- * The guest goes on meanwhile, as far as it can.
+ * stacks: the kernel stacks of its tasks, and its unwind data; tables: its page tables. Words
+ * become pointers to themselves and to each other, lengths without end, garbage. Of all others the
+ * old words come back after some milliseconds, so that they change while they are read; page tables
+ * stay as they are written: their guest does not live on. The guest goes on meanwhile, as far as it
+ * can.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,8 +10,10 @@
 
 static struct arch_mmu long_mode(uint64_t cr3, uint64_t cr4)
 {
-	return (struct arch_mmu){ .arch = &arch_x86_64,
-				  .x86 = { .cr0 = 0x80050033, .cr3 = cr3, .cr4 = cr4, .efer = 0xd01 } };
+	return (struct arch_mmu){
+		.arch = &arch_x86_64,
+		.x86 = { .cr0 = 0x80050033, .cr3 = cr3, .cr4 = cr4, .efer = 0xd01 }
+	};
 }
 
 /* 0xffffffff81234567: indices 511, 510, 9, 52 from the top, offset 0x567. */
@@ -68,7 +70,9 @@ static void five_levels_are_not_four(void **state)
 	test_memory_put64(&memory, 0x9000 + 8 * 255, 0x1067);
 	assert_maps(&memory, &mmu, 0x00ffffff81234567, 0x0000123456789567, 1 << 12);
 	assert_walk(&memory, &mmu, 0x0100000000000000, ARCH_WALK_BAD_ADDRESS);
-	/* The same tables read with four levels do not fail by themselves, so LA57 must be right. */
+	/*
+	 * The same tables read with four levels do not fail by themselves, so LA57 must be right.
+	 */
 	mmu.x86.cr4 = PAE_LONG_MODE;
 	assert_walk(&memory, &mmu, 0xffffffff81234567, ARCH_WALK_NOT_MAPPED);
 }

@@ -19,8 +19,9 @@ static void maps_errno(void **state)
 		int errno_value;
 		enum error_code code;
 	} rows[] = {
-		{ EPERM, ERROR_PERMISSION }, { EACCES, ERROR_PERMISSION }, { ENOENT, ERROR_NOT_FOUND },
-		{ ESRCH, ERROR_NOT_FOUND },  { EIO, ERROR_SYSTEM },
+		{ EPERM, ERROR_PERMISSION }, { EACCES, ERROR_PERMISSION },
+		{ ENOENT, ERROR_NOT_FOUND }, { ESRCH, ERROR_NOT_FOUND },
+		{ EIO, ERROR_SYSTEM },
 	};
 
 	(void)state;

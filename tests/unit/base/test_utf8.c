@@ -72,7 +72,8 @@ static void escapes_what_steers_terminals(void **state)
 	for (unsigned int byte = 1; byte < 256; byte++) {
 		char text[] = { 'a', (char)byte, 'b', 0 }, expected[8];
 
-		snprintf(expected, sizeof(expected), byte >= ' ' && byte <= '~' ? "a%cb" : "a\\x%02xb", byte);
+		snprintf(expected, sizeof(expected),
+			 byte >= ' ' && byte <= '~' ? "a%cb" : "a\\x%02xb", byte);
 		check_escaped(text, expected);
 	}
 	check_escaped("", "");

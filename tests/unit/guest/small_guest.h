@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A guest as small as the readers of guests accept one: 1 MiB of physical memory with page tables,
- * kallsyms, BTF of our own making, two processes, a thread that sleeps, two modules, unwind data and a
- * few mappings. What tests break on purpose, and what the fuzzer starts from.
+ * kallsyms, BTF of our own making, two processes, a thread that sleeps, two modules, unwind data
+ * and a few mappings. What tests break on purpose, and what the fuzzer starts from.
  *
  * The kernel is mapped in the last 2 MiB of its range, so that nobody looks for more behind it.
  */

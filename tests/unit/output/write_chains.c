@@ -33,9 +33,11 @@ static const char *const functions[] = {
 	"<img src=x onerror=\"document.title='owned'\">",
 	"operator<(std::string const&, int)",
 	"semi;colon \"quoted\" 'single'",
-	"gr\xc3\xb6\xc3\x9f" "e_\xe2\x82\xac",
+	"gr\xc3\xb6\xc3\x9f"
+	"e_\xe2\x82\xac",
 	"not_utf8_\xff\xfe",
-	"a_function_with_a_name_that_is_far_too_long_to_be_shown_in_whole_in_any_frame_of_the_graph_"
+	"a_function_with_a_name_that_is_far_too_long_to_be_shown_in_whole_in_any_frame_of_the_"
+	"graph_"
 	"and_goes_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on",
 	"\x1b[31mred",
 };
@@ -99,9 +101,10 @@ static const char *function_name(size_t number)
 	if (!programs)
 		return functions[number];
 	for (size_t i = 0; i <= length; i++)
-		name[i] = functions[number][i] > ' ' && functions[number][i] < 0x7f ? functions[number][i]
-			  : i == length						     ? 0
-										     : '_';
+		name[i] = functions[number][i] > ' ' && functions[number][i] < 0x7f
+				  ? functions[number][i]
+			  : i == length ? 0
+					: '_';
 	return name;
 }
 
@@ -234,8 +237,8 @@ static void encode_kernel(struct buffer *out)
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		symbol_builder_add(builder, KERNEL + 0x1000 + FUNCTION_BYTES * i,
-				   KERNEL + 0x1000 + FUNCTION_BYTES * (i + 1), 'T', function_name(i),
-				   programs && i > 8 ? "extra" : NULL);
+				   KERNEL + 0x1000 + FUNCTION_BYTES * (i + 1), 'T',
+				   function_name(i), programs && i > 8 ? "extra" : NULL);
 	encode(builder, out);
 }
 
@@ -256,10 +259,10 @@ static void finish(struct perfdata_writer *writer)
 	symbols[1] = (struct perfdata_writer_symbols){ .data = program.data, .size = program.size,
 						       .kind = PERFDATA_SYMBOLS_FILE,
 						       .path = "/usr/bin/app" };
-	check(perfdata_writer_finish(writer,
-				     &(struct perfdata_writer_features){ .inventory = &inventory,
-									 .symbols = symbols,
-									 .symbols_count = 1 + programs }));
+	check(perfdata_writer_finish(
+		writer, &(struct perfdata_writer_features){ .inventory = &inventory,
+							    .symbols = symbols,
+							    .symbols_count = 1 + programs }));
 	perfdata_inventory_deinit(&inventory);
 	buffer_deinit(&kernel);
 	buffer_deinit(&program);

@@ -10,10 +10,11 @@
 
 #define SAMPLES 100000 /* of 32 to 88 bytes: six MB */
 
-static const struct test_event event = { .attr = { .type = PERF_TYPE_SOFTWARE,
-						   .sample_type = SIMPLE_TYPE | PERF_SAMPLE_CALLCHAIN },
-					 .ids = { 7 },
-					 .id_count = 1 };
+static const struct test_event event = {
+	.attr = { .type = PERF_TYPE_SOFTWARE, .sample_type = SIMPLE_TYPE | PERF_SAMPLE_CALLCHAIN },
+	.ids = { 7 },
+	.id_count = 1
+};
 
 /* Samples whose addresses count up from FIRST, each with a chain of another length. */
 static void put_samples(struct buffer *out, uint64_t first, uint64_t count)

@@ -138,7 +138,8 @@ static void what_is_not_plain_is_left(void **state)
 static void other_fields_are_left(void **state)
 {
 	static const uint64_t others[] = { PERF_SAMPLE_READ, PERF_SAMPLE_RAW,
-					   PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_WEIGHT, 1ULL << 40 };
+					   PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_WEIGHT,
+					   1ULL << 40 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {

@@ -548,7 +548,8 @@ static void test_places_that_cannot_be_written(void **state)
 		assert_error(create_at(fixture, "perf.data"), ERROR_PERMISSION);
 		assert_int_equal(seteuid(0), 0);
 	} else {
-		part_skipped("a folder without the right to write", "only root can be another user");
+		part_skipped("a folder without the right to write",
+			     "only root can be another user");
 	}
 	assert_null(fixture->writer);
 }

@@ -108,8 +108,8 @@ static void write_sample(struct perfdata_writer *writer, const struct perfdata_e
 	if (!shown)
 		return;
 	fprintf(shown, "%d %d %u %" PRIu64 ".%09" PRIu64 " %" PRIu64 " %s ", (int)sample.pid,
-		(int)sample.tid, sample.cpu, sample.time_ns / 1000000000, sample.time_ns % 1000000000, sample.period,
-		event_names[source->event_index]);
+		(int)sample.tid, sample.cpu, sample.time_ns / 1000000000,
+		sample.time_ns % 1000000000, sample.period, event_names[source->event_index]);
 	if (source->machine_pid)
 		fprintf(shown, "%u %u", source->machine_pid, source->vcpu);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call chains that go through a guest's kernel and user code, and what may be wrong with chains: the
- * shares of functions, and the trees below them, are worked out by hand.
+ * Call chains that go through a guest's kernel and user code, and what may be wrong with chains:
+ * the shares of functions, and the trees below them, are worked out by hand.
  */
 #include "test.h"
 
@@ -196,8 +196,10 @@ static void add_guesses(struct perfdata_writer *writer, uint64_t web, uint64_t h
 	for (size_t i = 0; i < 2; i++)
 		add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, REST), WORK);
 	for (size_t i = 0; i < 3; i++)
-		add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, IN_KERNEL, REST, WORK + 8), WORK);
-	add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, IN_USER, PROGRAM, IN_USER, PROGRAM + 8), WORK);
+		add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, IN_KERNEL, REST, WORK + 8),
+			  WORK);
+	add_chain(writer, web, kernel,
+		  CHAIN(IN_KERNEL, WORK, IN_USER, PROGRAM, IN_USER, PROGRAM + 8), WORK);
 }
 
 /* A caller that is guessed is another function than one that is certain, and its row says so. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is large enough to be counted in several threads: what they find together is what the
- * test has put in, and is, to the last number, what one thread finds. How many threads there were is seen where
- * they take their samples (the linker puts a function of this test in between, tests/unit/meson.build).
+ * A recording that is large enough to be counted in several threads: what they find together is
+ * what the test has put in, and is, to the last number, what one thread finds. How many threads
+ * there were is seen where they take their samples (the linker puts a function of this test in
+ * between, tests/unit/meson.build).
  */
 #include "test.h"
 
@@ -106,7 +107,10 @@ static void were_counted_by(unsigned count)
 	assert_int_equal(all, SAMPLES);
 }
 
-/* A chain through the kernel of VM and a program; the sample's address is not always where it begins. */
+/*
+ * A chain through the kernel of VM and a program; the sample's address is not always where it
+ * begins.
+ */
 static void add_sample(struct perfdata_writer *writer, uint64_t id, unsigned vm)
 {
 	static const uint64_t kernels[] = { WEB_KERNEL, DB_KERNEL };

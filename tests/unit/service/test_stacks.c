@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of a small guest as its caged parser answers and its owner takes them: the parser runs in a
- * process of its own here, without the cage. Then answers that no parser gives.
+ * Stacks of a small guest as its caged parser answers and its owner takes them: the parser runs in
+ * a process of its own here, without the cage. Then answers that no parser gives.
  */
 #include "test.h"
 
@@ -352,7 +352,8 @@ static void make_question(const struct fixture *fixture, bool user, uint64_t ip,
 static const struct guest_stack *ask_vcpu(struct fixture *fixture, const struct buffer *question,
 					  struct guest_task *ret)
 {
-	assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question->data, question->size), GUEST_RESULT);
+	assert_int_equal(ask(fixture, GUEST_ASK_VCPU, question->data, question->size),
+			 GUEST_RESULT);
 	assert_true(guest_stacks_decode_vcpu(&fixture->answer, fixture->strings, &fixture->stacks,
 					     ret));
 	return &fixture->stacks.items.items[fixture->stacks.items.count - 1];

@@ -312,7 +312,10 @@ static void the_cache_gives_what_is_gone(void **state)
 	dso_symbols_deinit(&symbols);
 }
 
-/* What debuginfod's client keeps, for the host's files and a guest's; and what a guest may not name. */
+/*
+ * What debuginfod's client keeps, for the host's files and a guest's; and what a guest may not
+ * name.
+ */
 static void debuginfod_gives_what_it_has(void **state)
 {
 	_cleanup_free_ char *make = memory_printf(
@@ -337,7 +340,9 @@ static void debuginfod_gives_what_it_has(void **state)
 	assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
 }
 
-/* Their build-ids are not known, or they are no files: nothing of this machine is taken for them. */
+/*
+ * Their build-ids are not known, or they are no files: nothing of this machine is taken for them.
+ */
 static void a_guests_files_are_not_ours(void **state)
 {
 	_cleanup_free_ char *own = realpath(FIXTURES "so64", NULL);

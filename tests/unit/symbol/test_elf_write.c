@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is written for other tools is read back by libelf and by the parsers of kallsyms and modules. */
+/*
+ * What is written for other tools is read back by libelf and by the parsers of kallsyms and
+ * modules.
+ */
 #include "test.h"
 
 #include <elf.h>
@@ -10,7 +13,8 @@
 #include "symbol/elf_write.h"
 #include "symbol/kallsyms.h"
 
-static const uint8_t build_id[20] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 };
+static const uint8_t build_id[20] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20 };
 
 static struct symbol_table *make_table(void)
 {
@@ -24,7 +28,8 @@ static struct symbol_table *make_table(void)
 	return symbol_builder_finish(builder);
 }
 
-static void same_tables(const struct symbol_table *left, const struct symbol_table *right, bool modules)
+static void same_tables(const struct symbol_table *left, const struct symbol_table *right,
+			bool modules)
 {
 	assert_int_equal(symbol_table_count(left), symbol_table_count(right));
 	for (size_t i = 0; i < symbol_table_count(left); i++) {
@@ -145,8 +150,8 @@ static void test_kallsyms(void **state)
 	kallsyms_write(table, true, &text);
 	kallsyms_write_modules(table, &modules);
 	assert_null(kallsyms_parse((const char *)text.data, text.size, "text", builder, NULL));
-	assert_null(kallsyms_parse_modules((const char *)modules.data, modules.size, "modules", builder,
-					   NULL));
+	assert_null(kallsyms_parse_modules((const char *)modules.data, modules.size, "modules",
+					   builder, NULL));
 	read = symbol_builder_finish(builder);
 	same_tables(table, read, true);
 	assert_string_equal(symbol_table_find_module(read, 0x2fff), "mod");

@@ -20,7 +20,10 @@ static inline void know(const void *address)
 /* In front of a call that must not become a jump. */
 #define STAY() __asm__ volatile("" ::: "memory")
 
-/* ASan's own backtrace() is a frame in front of those that are wanted: RETURN_ADDRESS is the second. */
+/*
+ * ASan's own backtrace() is a frame in front of those that are wanted: RETURN_ADDRESS is the
+ * second.
+ */
 static inline void drop_sanitizer(const void *return_address)
 {
 	while (deep_calls.wanted_count > 1 && deep_calls.wanted[1] != return_address)

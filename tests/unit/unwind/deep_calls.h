@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls of known functions, built without frame pointers; at the deepest, the registers and the stack
- * are copied. Every way calls deep_calls_here() once.
+ * Calls of known functions, built without frame pointers; at the deepest, the registers and the
+ * stack are copied. Every way calls deep_calls_here() once.
  */
 #ifndef DEEP_CALLS_H
 #define DEEP_CALLS_H
@@ -33,13 +33,14 @@ int deep_calls_sort(void);   /* through libc's qsort(), which calls back */
 int deep_calls_signal(void); /* through the handler of a signal */
 int deep_calls_aligned(
 	int x);              /* a frame with an alignment of its own, of a size not known before */
-int deep_calls_busy(int x);  /* the same, of a function that saves registers; called by one with a frame pointer */
+/* the same, of a function that saves registers; called by one with a frame pointer */
+int deep_calls_busy(int x);
 int deep_calls_sized(int x); /* a frame of a size not known before, with a frame pointer */
 int deep_calls_large(int x); /* a frame of 200,000 bytes */
 
 /*
- * Calls all of these but the signal's, and a function of libc that the dynamic linker has to find, and HANDLER, one of
- * SIGTRAP, before each instruction of them and of what they call.
+ * Calls all of these but the signal's, and a function of libc that the dynamic linker has to find,
+ * and HANDLER, one of SIGTRAP, before each instruction of them and of what they call.
  */
 void deep_calls_step(void (*handler)(int number, siginfo_t *info, void *context));
 

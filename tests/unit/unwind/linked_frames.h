@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of programs, from the innermost function's frame to main()'s, and the addresses that its callers were to
- * be returned to, by __builtin_return_address(). Made by linked_frames.c.
+ * Stacks of programs, from the innermost function's frame to main()'s, and the addresses that its
+ * callers were to be returned to, by __builtin_return_address(). Made by linked_frames.c.
  */
 #define arm64_FRAME 0x55008004b0ULL
 static const uint64_t arm64_stack[] = {

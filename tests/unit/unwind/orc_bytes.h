@@ -64,8 +64,8 @@ struct test_source {
 };
 
 /* The tables of [START, END), which lie behind it in the guest. */
-static inline void make_source(struct test_source *to, enum orc_form form, uint64_t start, uint64_t end,
-			       const struct entry *entries, size_t count)
+static inline void make_source(struct test_source *to, enum orc_form form, uint64_t start,
+			       uint64_t end, const struct entry *entries, size_t count)
 {
 	uint64_t ips_at = end + 0x1000;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 32-bit program whose time is in the handlers of signals that it sends itself: hot32(), called by handle32(), which
- * interrupts send32(), called by cause32(), whose frame has an alignment and a size of its own, called by _start().
- * The handlers return by the vDSO's __kernel_sigreturn and __kernel_rt_sigreturn, and by code that has its unwind data
- * as those have them since Linux 7.0.
+ * A 32-bit program whose time is in the handlers of signals that it sends itself: hot32(), called
+ * by handle32(), which interrupts send32(), called by cause32(), whose frame has an alignment and a
+ * size of its own, called by _start(). The handlers return by the vDSO's __kernel_sigreturn and
+ * __kernel_rt_sigreturn, and by code that has its unwind data as those have them since Linux 7.0.
  */
 #include <stdint.h>
 
@@ -24,7 +24,10 @@ struct action {
 
 static volatile uint32_t sink;
 
-/* rt_sigreturn. The struct sigcontext is behind SP by the pointers and the siginfo, and by struct ucontext's head. */
+/*
+ * rt_sigreturn. The struct sigcontext is behind SP by the pointers and the siginfo, and by struct
+ * ucontext's head.
+ */
 void return32(void);
 __asm__("	.text\n"
 	"	nop\n"
@@ -53,7 +56,10 @@ call(uint32_t number, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	uint32_t ret;
 
-	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
+	__asm__ volatile("int $0x80"
+			 : "=a"(ret)
+			 : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d)
+			 : "memory");
 	return ret;
 }
 
@@ -92,9 +98,11 @@ __attribute__((noipa)) void cause32(uint32_t process, uint32_t seed)
 
 void _start(void)
 {
-	static struct action actions[] = { { handle32, 0, 0, { 0 } },
-					   { handle32, SA_SIGINFO, 0, { 0 } },
-					   { handle32, SA_SIGINFO | SA_RESTORER, return32, { 0 } } };
+	static struct action actions[] = {
+		{ handle32, 0, 0, { 0 } },
+		{ handle32, SA_SIGINFO, 0, { 0 } },
+		{ handle32, SA_SIGINFO | SA_RESTORER, return32, { 0 } }
+	};
 	uint32_t process;
 
 	__asm__ volatile(".cfi_undefined 8"); /* eip: nothing called this */

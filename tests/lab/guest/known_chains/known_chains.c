@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module for lab guests whose call chains are known: by these functions, none of which is inlined,
- * and by what the guest's own unwinder says at their innermost ones (known_traces, which is read from
- * the host).
+ * A module for lab guests whose call chains are known: by these functions, none of which is
+ * inlined, and by what the guest's own unwinder says at their innermost ones (known_traces, which
+ * is read from the host).
  *
- * write(fd, page, CALL) on /dev/known_chains makes one of enum call's. The page that the device maps is
- * there only once it was faulted in; known_calls.c gives it back each time. A timer interrupts all this.
+ * write(fd, page, CALL) on /dev/known_chains makes one of enum call's. The page that the device
+ * maps is there only once it was faulted in; known_calls.c gives it back each time. A timer
+ * interrupts all this.
  */
 #include <linux/hrtimer.h>
 #include <linux/kallsyms.h>

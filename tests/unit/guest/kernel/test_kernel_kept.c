@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A small guest's kernel, kept and opened again: by the very same guest, by others, and from damaged bytes. */
+/*
+ * A small guest's kernel, kept and opened again: by the very same guest, by others, and from
+ * damaged bytes.
+ */
 #include "test.h"
 
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files with holes. The files are those of the ELF fuzzer's corpus; what is expected of them
- * is what readelf says: so64 and so32 have .symtab and .dynsym, `stripped` is so64 without the former.
+ * ELF files with holes. The files are those of the ELF fuzzer's corpus; what is expected of them is
+ * what readelf says: so64 and so32 have .symtab and .dynsym, `stripped` is so64 without the former.
  */
 #include "test.h"
 
@@ -266,7 +266,9 @@ static void hostile_sizes_are_bounded(void **state)
 
 	(void)state;
 	header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
-	/* One bucket, whose chain begins with symbol 1, and words that are all even from there on. */
+	/*
+	 * One bucket, whose chain begins with symbol 1, and words that are all even from there on.
+	 */
 	memcpy(file.data + 0x1048, (uint32_t[]){ 1, 1, 0, 0, 1, 0 }, 24);
 	while (entry->d_tag != DT_GNU_HASH)
 		entry++;

@@ -236,7 +236,8 @@ static void modules_share_what_they_may_cost(void **state)
 {
 	struct fixture *fixture = *state;
 	struct small_guest *guest = &fixture->guest;
-	const uint64_t symbols = SMALL_GUEST_AT(PLACE_MODULE_SYMBOLS), first = SMALL_GUEST_AT(0x4000);
+	const uint64_t symbols = SMALL_GUEST_AT(PLACE_MODULE_SYMBOLS),
+		       first = SMALL_GUEST_AT(0x4000);
 	uint64_t links[101] = { SMALL_GUEST_AT(PLACE_MODULE_LIST) };
 	struct guest_modules modules;
 	size_t skipped;
@@ -307,7 +308,8 @@ static void long_paths_are_bounded_in_all(void **state)
 {
 	struct fixture *fixture = *state;
 	struct small_guest *guest = &fixture->guest;
-	const uint64_t node = SMALL_GUEST_AT(PLACE_NODE), mount = SMALL_GUEST_AT(PLACE_MOUNT), lib = SMALL_GUEST_AT(PLACE_DENTRIES) + 64;
+	const uint64_t node = SMALL_GUEST_AT(PLACE_NODE), mount = SMALL_GUEST_AT(PLACE_MOUNT),
+		       lib = SMALL_GUEST_AT(PLACE_DENTRIES) + 64;
 	struct intern *strings = intern_create();
 	struct guest_mappings mappings;
 	size_t named = 0;
@@ -319,7 +321,8 @@ static void long_paths_are_bounded_in_all(void **state)
 	small_guest_put64(guest, lib + 64 + 8, lib);
 	small_guest_put64(guest, mount + 16, SMALL_GUEST_AT(PLACE_DENTRIES));
 	for (int i = 0; i < 16; i++) {
-		uint64_t file = SMALL_GUEST_AT(0x4000) + 32 * i, area = SMALL_GUEST_AT(0x5000) + 64 * i;
+		uint64_t file = SMALL_GUEST_AT(0x4000) + 32 * i,
+			 area = SMALL_GUEST_AT(0x5000) + 64 * i;
 
 		small_guest_put64(guest, file, mount + 16);
 		small_guest_put64(guest, file + 8, lib);

@@ -186,8 +186,8 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 
 	/*
 	 * A thread's own clock ticks only while it runs: no more samples than its CPU time allows
-	 * (the ends may each add one). A CPU's ticks all the time, for whoever runs. How many fewer a
-	 * loaded machine takes cannot be said, but none would be a failure.
+	 * (the ends may each add one). A CPU's ticks all the time, for whoever runs. How many fewer
+	 * a loaded machine takes cannot be said, but none would be a failure.
 	 */
 	assert_int_equal(received.wrong, 0);
 	for (int i = 0; i < 2; i++)
@@ -237,8 +237,8 @@ static void on_paced(void *context, size_t event, size_t thread,
 }
 
 /*
- * A rate that is lowered while a thread is sampled, and a thread that comes later: each sample has the
- * period of the rate that it was taken at, and there are no more of them than that rate gives.
+ * A rate that is lowered while a thread is sampled, and a thread that comes later: each sample has
+ * the period of the rate that it was taken at, and there are no more of them than that rate gives.
  */
 static void run_lowered(const struct capture_engine *engine)
 {
@@ -494,11 +494,15 @@ static void test_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ring),	cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_cpus),	cmocka_unit_test(test_cpus_without_bpf),
-		cmocka_unit_test(test_thread_ends), cmocka_unit_test(test_losses_of_threads),
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_cpus_without_bpf),
+		cmocka_unit_test(test_thread_ends),
+		cmocka_unit_test(test_losses_of_threads),
 		cmocka_unit_test(test_losses_of_cpus),
-		cmocka_unit_test(test_lowered_rate_of_threads), cmocka_unit_test(test_lowered_rate_of_cpus),
+		cmocka_unit_test(test_lowered_rate_of_threads),
+		cmocka_unit_test(test_lowered_rate_of_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

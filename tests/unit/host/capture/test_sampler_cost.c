@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The histogram of the sampler's cost beside the durations themselves, sorted: buckets are in order,
- * without gaps, and as narrow as is said; quantiles are in the bucket of the sorted one's.
+ * The histogram of the sampler's cost beside the durations themselves, sorted: buckets are in
+ * order, without gaps, and as narrow as is said; quantiles are in the bucket of the sorted one's.
  */
 #include "test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which kernel stacks a sampler copies whole where SP is not known, by the words of a guest's memory that say
- * whose stack is in use: none where it is not certain, as while the kernel switches tasks.
+ * Which kernel stacks a sampler copies whole where SP is not known, by the words of a guest's
+ * memory that say whose stack is in use: none where it is not certain, as while the kernel switches
+ * tasks.
  */
 #include <stdbool.h>
 #include <string.h>

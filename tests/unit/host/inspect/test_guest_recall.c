@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contact with a small guest, again and again: when what was found before is used, when it is not, and
- * what is left in the folder. The parser's process is this test, started anew as perfvisor is.
+ * Contact with a small guest, again and again: when what was found before is used, when it is not,
+ * and what is left in the folder. The parser's process is this test, started anew as perfvisor is.
  */
 #include "test.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests/cli/check_qmp.py: stops the guest of QEMU process PID, says "stopped", and waits to be killed.
+ * For tests/cli/check_qmp.py: stops the guest of QEMU process PID, says "stopped", and waits to be
+ * killed.
  *
  *	hold_qemu_pause PID
  */
@@ -15,8 +16,9 @@ int main(int argc, char **argv)
 	struct host_vm_memory memory;
 	struct qemu_pause *qemu = NULL;
 	bool runs = false;
-	struct error *error = argc < 2 ? error_create(ERROR_USAGE, "no PID")
-				       : qemu_pause_create((uint32_t)strtoul(argv[1], NULL, 10), &qemu);
+	struct error *error =
+		argc < 2 ? error_create(ERROR_USAGE, "no PID")
+			 : qemu_pause_create((uint32_t)strtoul(argv[1], NULL, 10), &qemu);
 
 	if (!error)
 		error = qemu_pause_begin(qemu, &memory, &runs);

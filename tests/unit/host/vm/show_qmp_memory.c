@@ -4,7 +4,8 @@
  *
  *	show_qmp_memory PID [GPA…]
  *
- * Lines "slot START BYTES HVA", "vcpu NUMBER CR0 CR3 CR4 EFER", "bytes GPA HEX", all in hexadecimal.
+ * Lines "slot START BYTES HVA", "vcpu NUMBER CR0 CR3 CR4 EFER", "bytes GPA HEX", all in
+ * hexadecimal.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,10 @@
 #define UUID "c7a5fdb2-cdaf-9455-926a-d65c16db1809"
 #define LIBVIRT_MON "-mon|chardev=charmonitor,id=monitor,mode=control|"
 
-/* COMMAND's arguments are separated by '|'. EXPECTED: the sockets, a space behind each, and the uuid. */
+/*
+ * COMMAND's arguments are separated by '|'. EXPECTED: the sockets, a space behind each, and the
+ * uuid.
+ */
 static void expect(const char *command, const char *expected)
 {
 	size_t size = strlen(command);
@@ -56,11 +59,14 @@ static void finds_libvirt(void **state)
 {
 	(void)state;
 	expect("/usr/bin/qemu-system-x86_64|-name|guest=web,debug-threads=on|-S|-uuid|" UUID
-	       "|-no-user-config|-chardev|socket,id=charmonitor,fd=27,server=on,wait=off|" LIBVIRT_MON,
+	       "|-no-user-config|-chardev|socket,id=charmonitor,fd=27,server=on,wait="
+	       "off|" LIBVIRT_MON,
 	       UUID);
 	/* Before libvirt 4.1; the socket is libvirt's. */
-	expect("/usr/bin/kvm|-uuid|" UUID "|-chardev|socket,id=charmonitor,path=/var/lib/libvirt/qemu/"
-	       "domain-1-web/monitor.sock,server,nowait|" LIBVIRT_MON, UUID);
+	expect("/usr/bin/kvm|-uuid|" UUID
+	       "|-chardev|socket,id=charmonitor,path=/var/lib/libvirt/qemu/"
+	       "domain-1-web/monitor.sock,server,nowait|" LIBVIRT_MON,
+	       UUID);
 	/* <qemu:commandline> may add a socket. */
 	expect("qemu|-uuid|" UUID "|" LIBVIRT_MON "-qmp|unix:/mine,server=on|", "/mine " UUID);
 	expect("qemu|-uuid|" UUID "|-qmp|unix:/mine,server=on|", "/mine ");

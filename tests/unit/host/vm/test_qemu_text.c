@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Texts of QEMU's monitor: as QEMU 7.2 prints them, what its sources can print, and hostile ones. */
+/*
+ * Texts of QEMU's monitor: as QEMU 7.2 prints them, what its sources can print, and hostile ones.
+ */
 #include "test.h"
 
 #include <string.h>
@@ -9,7 +11,9 @@
 
 #define RANGE(range, type) "  " range " (prio 0, " type "): some.name\r\n"
 
-/* QEMU 7.2, -accel kvm -M q35 -m 256 -nodefaults, with views before and behind that are not wanted. */
+/*
+ * QEMU 7.2, -accel kvm -M q35 -m 256 -nodefaults, with views before and behind that are not wanted.
+ */
 static const char q35[] =
 	"FlatView #0\r\n"
 	" AS \"KVM-SMRAM\", root: mem-smram\r\n"
@@ -246,7 +250,10 @@ static void reads_registers(void **state)
 	host_vm_memory_deinit(&memory);
 }
 
-/* QEMU 10.0, a vCPU in the kernel; one that runs 32-bit code in user mode, as x86_cpu_dump_state() has it. */
+/*
+ * QEMU 10.0, a vCPU in the kernel; one that runs 32-bit code in user mode, as x86_cpu_dump_state()
+ * has it.
+ */
 static const char in_kernel[] =
 	"\r\nCPU#0\r\n"
 	"RAX=0000000000000001 RBX=ffff8ace1058ac80 RCX=0000000000000002 RDX=0000000000000003\r\n"
@@ -327,8 +334,14 @@ static void reads_cpus(void **state)
 	static const char now[] = "* CPU #0: thread_id=997\r\n  CPU #1: thread_id=998\r\n";
 	static const char before[] = "* CPU #0: pc=0xffffffff81058e96 (halted) thread_id=997\r\n";
 	static const char *const bad[] = {
-		"", "CPU #0:\n", "CPU #0: thread_id=0\n", "CPU #0 thread_id=1\n", "CPU #: thread_id=\n",
-		"CPU #99999: thread_id=5\n", "CPU #0: thread_id=99999999999999999999\n", "CPU #-1: thread_id=1\n",
+		"",
+		"CPU #0:\n",
+		"CPU #0: thread_id=0\n",
+		"CPU #0 thread_id=1\n",
+		"CPU #: thread_id=\n",
+		"CPU #99999: thread_id=5\n",
+		"CPU #0: thread_id=99999999999999999999\n",
+		"CPU #-1: thread_id=1\n",
 	};
 	struct host_vm vm = { 0 };
 
@@ -348,7 +361,8 @@ static void reads_cpus(void **state)
 
 static void reads_status(void **state)
 {
-	static const char paused[] = "VM status: paused (prelaunch)\r\n", runs[] = "VM status: running\r\n";
+	static const char paused[] = "VM status: paused (prelaunch)\r\n",
+			  runs[] = "VM status: running\r\n";
 
 	(void)state;
 	assert_true(qemu_text_runs(runs, strlen(runs)));

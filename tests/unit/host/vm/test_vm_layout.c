@@ -120,7 +120,8 @@ static void says_what_is_missing(void **state)
 	add_kvm(&types);
 	add_slots(&types, true);
 	error = vm_layout_from_btf(types.btf, &layout);
-	assert_string_equal(error_message(error), "this kernel's struct kvm_vcpu has no field 'pid'");
+	assert_string_equal(error_message(error),
+			    "this kernel's struct kvm_vcpu has no field 'pid'");
 	assert_error(error, ERROR_UNSUPPORTED);
 	btf__free(types.btf);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks that are written by hand, of whose SP nothing is known: it is found where one alone is consistent,
- * and not where another one is, below the true one or above it.
+ * Stacks that are written by hand, of whose SP nothing is known: it is found where one alone is
+ * consistent, and not where another one is, below the true one or above it.
  */
 #include "test.h"
 
@@ -230,7 +230,8 @@ static void test_bounded(void **state)
 static enum unwind_calls_answer ask_with_jumps(size_t count)
 {
 	static const struct unwind_function functions[] = { OF(LEAF), OF(TOP), OF(JUMPER) };
-	static const struct unwind_call call = { LOW(FUNCTION(LEAF) + 0x20), LOW(FUNCTION(JUMPER)) };
+	static const struct unwind_call call = { LOW(FUNCTION(LEAF) + 0x20),
+						 LOW(FUNCTION(JUMPER)) };
 	static const struct unwind_known_range range = { LOW(START), LOW(CODE_END) };
 	_cleanup_free_ struct unwind_jump *jumps = memory_calloc(count, sizeof(*jumps));
 	_cleanup_unwind_calls_ struct unwind_calls *calls = NULL;

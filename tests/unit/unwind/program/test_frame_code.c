@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chains by frame pointers and code alone: each place in a function, and what must not be guessed. */
+/*
+ * Chains by frame pointers and code alone: each place in a function, and what must not be guessed.
+ */
 #include "test.h"
 
 #include <string.h>
@@ -11,13 +13,14 @@
 #define WORDS 32
 
 /*
- * At 0 a start without a frame that calls; at 0x10 a function with one that calls; at 0x20 the same with
- * endbr64, an instruction before BP is set, and one between leaving its frame and ret; at 0x40 one without
- * a frame; no name from 0x50 on.
+ * At 0 a start without a frame that calls; at 0x10 a function with one that calls; at 0x20 the same
+ * with endbr64, an instruction before BP is set, and one between leaving its frame and ret; at 0x40
+ * one without a frame; no name from 0x50 on.
  */
 static const uint8_t code[0x60] = {
 	[0x8] = 0xe8, 0x03, 0, 0, 0, /* call 0x10 */
-	[0x10] = 0x55, 0x48, 0x89, 0xe5, 0xff, 0x50, 0x10, 0xc9, 0xc3, /* call *0x10(%rax); leave; ret */
+	/* call *0x10(%rax); leave; ret */
+	[0x10] = 0x55, 0x48, 0x89, 0xe5, 0xff, 0x50, 0x10, 0xc9, 0xc3,
 	[0x20] = 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x90, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0x31, 0xc0, 0xc3,
 	[0x40] = 0x90, 0x90, 0xc3,
 };
@@ -47,7 +50,9 @@ static struct {
 
 #define SP_OF(word) (STACK + 8 * (word))
 
-/* The outer function's frame is at word 20, the inner one's at word 10; start has none, with BP 0. */
+/*
+ * The outer function's frame is at word 20, the inner one's at word 10; start has none, with BP 0.
+ */
 static int make_scene(void **state)
 {
 	struct symbol_builder *builder = symbol_builder_create();
@@ -83,7 +88,9 @@ static bool sp_unknown;
 static void run(uint64_t place, uint64_t sp, uint64_t bp)
 {
 	struct unwind_program program = { .mappings = &scene.mapping, .count = 1 };
-	struct unwind_registers registers = { .ip = CODE + place, .sp = sp, .bp = bp, .sp_unknown = sp_unknown };
+	struct unwind_registers registers = {
+		.ip = CODE + place, .sp = sp, .bp = bp, .sp_unknown = sp_unknown
+	};
 	struct unwind_stack stack = { GVA(STACK), sizeof(scene.words), (uint8_t *)scene.words,
 				      GVA(STACK + sizeof(scene.words)) };
 
@@ -134,7 +141,8 @@ static void each_place_of_a_function(void **state)
 /* In front of the push, or in its body: that is told by what is at SP. */
 static void nothing_without_sp(void **state)
 {
-	static const uint64_t places[] = { INNER, INNER_PUSH, INNER_MOVE, INNER_BODY, INNER_RETURN, FRAMELESS };
+	static const uint64_t places[] = { INNER,      INNER_PUSH,   INNER_MOVE,
+					   INNER_BODY, INNER_RETURN, FRAMELESS };
 
 	(void)state;
 	sp_unknown = true;

@@ -37,7 +37,8 @@ static int begin(void **state)
 
 	(void)state;
 	table = unwind_table_create();
-	make_source(&source, ORC_FORM_SIGNAL, START, CODE_END, entries, sizeof(entries) / sizeof(*entries));
+	make_source(&source, ORC_FORM_SIGNAL, START, CODE_END, entries,
+		    sizeof(entries) / sizeof(*entries));
 	assert_true(unwind_table_add(table, &source.source));
 	memset(task, 0, sizeof(task));
 	memset(irq, 0, sizeof(irq));
@@ -96,8 +97,8 @@ static void what_lies_above_the_last_frame(void **state)
 	irq[3] = FUNCTION(A) + 5; /* of a stack that was not come to */
 	run(&registers);
 	expect(2, UNWIND_NO_DATA,
-	       GUESSES(FUNCTION(A) + 1, FUNCTION(UNKNOWN) + 3, FUNCTION(THREAD) + 4, FUNCTION(A) + 7,
-		       FUNCTION(A) + 5));
+	       GUESSES(FUNCTION(A) + 1, FUNCTION(UNKNOWN) + 3, FUNCTION(THREAD) + 4,
+		       FUNCTION(A) + 7, FUNCTION(A) + 5));
 }
 
 static void a_stack_that_was_left_is_done_with(void **state)
@@ -171,7 +172,10 @@ static void programs(void **state)
 	};
 	const struct unwind_rows code = { GVA(0x1000), GVA(0x2000), ips, rows, 2 };
 	const struct unwind_mapping mappings[] = {
-		{ .start = GVA(PROGRAM), .end = GVA(PROGRAM + 0x1000), .offset = 0x1000, .table = table },
+		{ .start = GVA(PROGRAM),
+		  .end = GVA(PROGRAM + 0x1000),
+		  .offset = 0x1000,
+		  .table = table },
 		{ .start = GVA(PROGRAM + 0x1000), .end = GVA(PROGRAM + 0x2000) },
 	};
 	const struct unwind_program program = { .mappings = mappings, .count = 2 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chains of programs over stacks that are written by hand: rows of all kinds, and the ways to end. */
+/*
+ * Chains of programs over stacks that are written by hand: rows of all kinds, and the ways to end.
+ */
 #include "test.h"
 
 #include <string.h>
@@ -87,7 +89,9 @@ static bool sp_unknown;
 static void run(uint64_t place, uint64_t bp, bool frame_pointers)
 {
 	struct unwind_program program = { &scene.mapping, 1, frame_pointers };
-	struct unwind_registers registers = { .ip = CODE + place, .sp = STACK, .bp = bp, .sp_unknown = sp_unknown };
+	struct unwind_registers registers = {
+		.ip = CODE + place, .sp = STACK, .bp = bp, .sp_unknown = sp_unknown
+	};
 	struct unwind_stack stack = { GVA(STACK), sizeof(scene.words), (uint8_t *)scene.words,
 				      GVA(STACK + sizeof(scene.words)) };
 
@@ -116,7 +120,8 @@ static void words_of_32_bits(void **state)
 	assert_int_equal(frames[1].address, CODE + BY_BP);
 	run(LEAF, STACK + 24, false);
 	assert_int_equal(frames[1].address, CODE + BY_BP);
-	assert_int_equal(frames[2].address, CODE + PLT + 11); /* behind 11 bytes a word more was pushed */
+	/* behind 11 bytes a word more was pushed */
+	assert_int_equal(frames[2].address, CODE + PLT + 11);
 	assert_int_equal(frames[3].address, CODE + START + 1);
 	expect(4, UNWIND_COMPLETE, 0);
 	words[12] = CODE + UNKNOWN;
@@ -127,8 +132,8 @@ static void words_of_32_bits(void **state)
 }
 
 /*
- * A stack of which eight words were copied, and further up two pairs and what is above the second. BY_BP goes
- * from pair to pair, LEAF on by SP, into what is above; what is between was not copied.
+ * A stack of which eight words were copied, and further up two pairs and what is above the second.
+ * BY_BP goes from pair to pair, LEAF on by SP, into what is above; what is between was not copied.
  */
 static void pieces_behind_the_copy(void **state)
 {

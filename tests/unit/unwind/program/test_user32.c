@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains of 32-bit programs that run (lab/workloads/user32.c, signal32.c), stopped anywhere or everywhere: all of
- * them are those of the source, to the outermost function. The program's own symbol table names them.
+ * Chains of 32-bit programs that run (lab/workloads/user32.c, signal32.c), stopped anywhere or
+ * everywhere: all of them are those of the source, to the outermost function. The program's own
+ * symbol table names them.
  */
 #include "test.h"
 
@@ -77,8 +78,10 @@ static void add_vdso(pid_t child)
 	maps = fopen(path, "r");
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps))
-		if (strstr(line, "[vdso]") && sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2) {
-			struct iovec to = { program.vdso, end - start }, from = { (void *)start, end - start };
+		if (strstr(line, "[vdso]") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2) {
+			struct iovec to = { program.vdso, end - start },
+				     from = { (void *)start, end - start };
 
 			assert_true(end - start <= MAX_VDSO_BYTES);
 			source.bytes = (uint64_t)process_vm_readv(child, &to, 1, &from, 1, 0);
@@ -111,12 +114,17 @@ static const char *name_of(uint64_t address)
 		const Elf32_Sym *symbols = (const void *)(data + sections[i].sh_offset);
 		const char *names = (const char *)data + sections[sections[i].sh_link].sh_offset;
 
-		for (size_t j = 0; sections[i].sh_type == SHT_SYMTAB && j < sections[i].sh_size / sizeof(*symbols); j++)
+		for (size_t j = 0; sections[i].sh_type == SHT_SYMTAB &&
+				   j < sections[i].sh_size / sizeof(*symbols);
+		     j++)
 			if (ELF32_ST_TYPE(symbols[j].st_info) == STT_FUNC &&
 			    address - symbols[j].st_value < symbols[j].st_size)
 				return names + symbols[j].st_name;
 	}
-	return address - program.vdso_start.value < program.vdso_end.value - program.vdso_start.value ? "vdso" : "";
+	return address - program.vdso_start.value <
+			       program.vdso_end.value - program.vdso_start.value
+		       ? "vdso"
+		       : "";
 }
 
 /* What a signal's handler returns to was not called: its address is the function's first one. */
@@ -131,8 +139,8 @@ static const char *name_of_frame(const struct unwind_chain *chain, size_t number
 }
 
 /*
- * To the next instruction (PTRACE_SINGLESTEP), or system call or end of one (PTRACE_SYSCALL). SIGNAL is delivered; the
- * one that is next is given.
+ * To the next instruction (PTRACE_SINGLESTEP), or system call or end of one (PTRACE_SYSCALL).
+ * SIGNAL is delivered; the one that is next is given.
  */
 static int step(pid_t child, enum __ptrace_request how, int signal)
 {
@@ -200,11 +208,14 @@ static void check_name(struct expectation *expectation, const char *wanted, cons
 
 static void check_chain(pid_t child, struct expectation *expectation)
 {
-	static const struct unwind_layout layout = { 8, 16, { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 } };
+	static const struct unwind_layout layout = {
+		8, 16, { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0 }
+	};
 	static uint8_t bytes[STACK_BYTES];
 	struct unwind_frame frames[16];
 	struct unwind_chain chain = { .frames = frames, .capacity = 16 };
-	struct unwind_program code = { .mappings = program.mappings, .count = program.mapping_count };
+	struct unwind_program code = { .mappings = program.mappings,
+				       .count = program.mapping_count };
 	struct unwind_registers registers;
 	struct unwind_stack stack;
 	struct user_regs_struct saved;
@@ -221,15 +232,18 @@ static void check_chain(pid_t child, struct expectation *expectation)
 		from = (struct iovec){ (void *)(saved.rsp + got), 4096 };
 	}
 	assert_true(got > 0);
-	registers = (struct unwind_registers){
-		.ip = saved.rip, .sp = saved.rsp, .bp = saved.rbp, .others = &saved, .layout = &layout
-	};
+	registers = (struct unwind_registers){ .ip = saved.rip,
+					       .sp = saved.rsp,
+					       .bp = saved.rbp,
+					       .others = &saved,
+					       .layout = &layout };
 	stack = (struct unwind_stack){ GVA(saved.rsp), got, bytes, GVA(saved.rsp + got) };
 	unwind_run_user(&code, &registers, &stack, 1, &chain);
 	assert_true(chain.count >= 1 && chain.count <= expectation->count);
 	first = expectation->count - chain.count;
 	for (size_t i = 0; i < chain.count; i++)
-		check_name(expectation, expectation->functions[first + i], name_of_frame(&chain, i));
+		check_name(expectation, expectation->functions[first + i],
+			   name_of_frame(&chain, i));
 	assert_int_equal(chain.end, UNWIND_COMPLETE);
 	expectation->stopped_in[first]++;
 }
@@ -267,10 +281,14 @@ static void chains_of_a_running_program(void **state)
 	close_child(child);
 }
 
-/* At every instruction: of handlers, of what they return by, and of functions whose frame is in ECX for a moment. */
+/*
+ * At every instruction: of handlers, of what they return by, and of functions whose frame is in ECX
+ * for a moment.
+ */
 static void chains_of_signal_handlers(void **state)
 {
-	static const char *const functions[] = { "hot32", "handle32", "return32", "send32", "cause32", "_start" };
+	static const char *const functions[] = { "hot32",  "handle32", "return32",
+						 "send32", "cause32",  "_start" };
 	struct expectation expectation = { functions, 6 };
 	pid_t child = open_child(SIGNAL32);
 	int signal = 0;

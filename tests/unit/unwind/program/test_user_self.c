@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains of this process's own stack, from copies, by the files that it has mapped: beside backtrace(3),
- * which is libgcc's unwinder, and beside what the functions themselves say of their callers.
+ * Chains of this process's own stack, from copies, by the files that it has mapped: beside
+ * backtrace(3), which is libgcc's unwinder, and beside what the functions themselves say of their
+ * callers.
  */
 #include "test.h"
 
@@ -215,7 +216,8 @@ static struct {
 	size_t astray; /* is backtrace() */
 	struct unwind_frame callers[DEEP_CALLS_MAX];
 	size_t caller_count;
-	size_t bound; /* in the dynamic linker, which glibc's code that has its frame in RBX has called */
+	/* in the dynamic linker, which glibc's code that has its frame in RBX has called */
+	size_t bound;
 	uint64_t wrong; /* 0: none */
 	void *all[DEEP_CALLS_MAX], *wanted[DEEP_CALLS_MAX];
 	void **base; /* in ALL: behind the test's caller */
@@ -234,8 +236,9 @@ static size_t wanted_at(uint64_t ip, void ***ret)
 }
 
 /*
- * As backtrace() has it, but for the last instructions of frames with an alignment of their own, where GCC says that
- * BP is still to be restored and backtrace() goes astray. What is complete ends with the frames that called all.
+ * As backtrace() has it, but for the last instructions of frames with an alignment of their own,
+ * where GCC says that BP is still to be restored and backtrace() goes astray. What is complete ends
+ * with the frames that called all.
  */
 static bool is_true(const struct unwind_chain *chain, uint64_t ip)
 {
@@ -275,9 +278,11 @@ static bool are_kept(const struct unwind_chain *chain)
 static bool goes_by_bx(const struct unwind_program *program, const struct unwind_chain *chain)
 {
 	for (size_t i = 1; i < chain->count; i++) {
-		const struct unwind_mapping *mapping = unwind_program_find(program, frames[i].address - 1);
+		const struct unwind_mapping *mapping =
+			unwind_program_find(program, frames[i].address - 1);
 		const struct unwind_row *row =
-			mapping ? unwind_table_find(mapping->table, frames[i].address - 1 - mapping->start.value +
+			mapping ? unwind_table_find(mapping->table, frames[i].address - 1 -
+									    mapping->start.value +
 									    mapping->offset)
 				: NULL;
 
@@ -291,8 +296,11 @@ static bool goes_by_bx(const struct unwind_program *program, const struct unwind
 static void take_step(int number, siginfo_t *info, void *context)
 {
 	static const struct unwind_layout layout = {
-		8, REG_RIP, { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-			      REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 } };
+		8,
+		REG_RIP,
+		{ REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8,
+		  REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 }
+	};
 	const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct unwind_program program = { self.mappings.items, self.mappings.count, false };
 	struct unwind_registers at = { .ip = registers[REG_RIP],
@@ -329,7 +337,8 @@ static void every_instruction(void **state)
 		count--, stepped.base_count++;
 	stepped.base = &stepped.all[count];
 	deep_calls_step(take_step);
-	print_message("%zu instructions: %zu complete, %zu without registers, %zu while a call was bound\n",
+	print_message("%zu instructions: %zu complete, %zu without registers, %zu while a call was "
+		      "bound\n",
 		      stepped.steps, stepped.complete, stepped.no_registers, stepped.bound);
 	if (stepped.wrong)
 		fail_msg("another chain at %#" PRIx64, stepped.wrong);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of this machine's programs and libraries, beside those that binutils' readelf prints; where it
- * prints no more than "exp", beside the expressions that elfutils' libdw gives.
+ * Rows of this machine's programs and libraries, beside those that binutils' readelf prints; where
+ * it prints no more than "exp", beside the expressions that elfutils' libdw gives.
  */
 #include "test.h"
 
@@ -168,7 +168,8 @@ static bool bp_agrees(struct comparison *comparison, const struct printed *print
 }
 
 /* Where BX is lost nothing is claimed but that compilers do not do that often: it is counted. */
-static bool bx_agrees(struct comparison *comparison, const struct printed *printed, const struct unwind_row *row)
+static bool bx_agrees(struct comparison *comparison, const struct printed *printed,
+		      const struct unwind_row *row)
 {
 	int cfa, bx;
 
@@ -176,7 +177,8 @@ static bool bx_agrees(struct comparison *comparison, const struct printed *print
 	case UNWIND_BX_SAME:
 		return !*printed->bx || !strcmp(printed->bx, "u") || !strcmp(printed->bx, "s") ||
 		       (sscanf(printed->cfa, "rsp+%d", &cfa) == 1 &&
-			(!strcmp(printed->bx, "exp") || (sscanf(printed->bx, "c-%d", &bx) == 1 && bx > cfa)));
+			(!strcmp(printed->bx, "exp") ||
+			 (sscanf(printed->bx, "c-%d", &bx) == 1 && bx > cfa)));
 	case UNWIND_BX_AT_PREV_SP:
 		return is_at_cfa(printed->bx, row->bx_offset);
 	case UNWIND_BX_AT_BP:
@@ -188,7 +190,8 @@ static bool bx_agrees(struct comparison *comparison, const struct printed *print
 }
 
 static const char *const general_names[UNWIND_GENERAL_REGISTERS] = {
-	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+	"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
 };
 
 static bool cfa_register_agrees(const struct printed *printed, const struct unwind_row *row)
@@ -202,8 +205,8 @@ static bool cfa_register_agrees(const struct printed *printed, const struct unwi
 	else if (row->sp_base == UNWIND_BASE_BP)
 		snprintf(wanted, sizeof(wanted), "rbp%+d", row->sp_offset);
 	else if (row->sp_base >= UNWIND_BASE_GENERAL)
-		snprintf(wanted, sizeof(wanted), "%s%+d", general_names[row->sp_base - UNWIND_BASE_GENERAL],
-			 row->sp_offset);
+		snprintf(wanted, sizeof(wanted), "%s%+d",
+			 general_names[row->sp_base - UNWIND_BASE_GENERAL], row->sp_offset);
 	return !strcmp(printed->cfa, wanted);
 }
 

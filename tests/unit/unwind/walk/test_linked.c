@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains by linked frames: of programs that compilers made, and of kernels' stacks that are written by hand, as
- * entry code leaves them (struct pt_regs of arch/arm64 and arch/powerpc, asm/ptrace.h).
+ * Chains by linked frames: of programs that compilers made, and of kernels' stacks that are written
+ * by hand, as entry code leaves them (struct pt_regs of arch/arm64 and arch/powerpc, asm/ptrace.h).
  */
 #include "test.h"
 
@@ -54,7 +54,9 @@ static int begin_ppc64(void **state)
 
 static void run(uint64_t ip, uint64_t frame, bool sleeps)
 {
-	const struct unwind_registers registers = { .ip = ip, .bp = frame, .ip_is_return_address = sleeps };
+	const struct unwind_registers registers = { .ip = ip,
+						    .bp = frame,
+						    .ip_is_return_address = sleeps };
 
 	unwind_run_linked(arch, trampolines, &registers, stacks, 2, &chain);
 }
@@ -82,8 +84,8 @@ static void record(size_t at, uint64_t caller, uint64_t code)
 #define AT(word) (STACK + 8 * (uint64_t)(word))
 #define PPC_AT(word) (PPC_STACK + 8 * (uint64_t)(word))
 
-static void check_program(const struct arch *of, uint64_t frame, const uint64_t *stack, size_t stack_words,
-			  const uint64_t *callers, size_t count)
+static void check_program(const struct arch *of, uint64_t frame, const uint64_t *stack,
+			  size_t stack_words, const uint64_t *callers, size_t count)
 {
 	begin_at(of, frame, OTHER_STACK);
 	stacks[0].data = (const uint8_t *)stack;
@@ -95,7 +97,8 @@ static void check_program(const struct arch *of, uint64_t frame, const uint64_t 
 		assert_int_equal(frames[1 + i].kind, UNWIND_FRAME_CALL);
 		assert_false(frames[1 + i].guessed);
 	}
-	assert_true(chain.end == UNWIND_CUT || chain.end == UNWIND_UNREADABLE); /* main()'s caller is not there */
+	/* main()'s caller is not there */
+	assert_true(chain.end == UNWIND_CUT || chain.end == UNWIND_UNREADABLE);
 }
 
 static void programs_of_compilers(void **state)
@@ -184,7 +187,8 @@ static void chains_that_lead_nowhere(void **state)
 	record(30, OTHER_STACK + 64, CODE + 4);
 	run(CODE, AT(10), true);
 	expect(UNWIND_BAD, 16, CHAIN(CODE, CODE + 1, CODE + 2, CODE + 3));
-	record(20, AT(30), 0x400000 | 1ULL << 60); /* no kernel code: its bits are those of a signature */
+	/* no kernel code: its bits are those of a signature */
+	record(20, AT(30), 0x400000 | 1ULL << 60);
 	record(30, AT(ARM_RECORD), CODE + 3);
 	run(CODE, AT(10), true);
 	assert_int_equal(chain.count, 4);
@@ -197,7 +201,9 @@ static void chains_that_lead_nowhere(void **state)
 	expect(UNWIND_UNREADABLE, 16, CHAIN(CODE));
 }
 
-/* What called the outermost function that keeps a frame pointer has a return address and no frame. */
+/*
+ * What called the outermost function that keeps a frame pointer has a return address and no frame.
+ */
 static void programs_end_without_a_frame(void **state)
 {
 	(void)state;
@@ -225,8 +231,11 @@ static void trampolines_end_chains(void **state)
 	expect(UNWIND_REPLACED, 16, CHAIN(CODE, CODE + 1));
 }
 
-/* Its words: r1 and nip of struct pt_regs at REGS words behind the frame at AT, marked at MARK_AT. */
-static void put_interrupt(size_t at, size_t mark_at, size_t regs, uint64_t r1, uint64_t nip, uint64_t msr)
+/*
+ * Its words: r1 and nip of struct pt_regs at REGS words behind the frame at AT, marked at MARK_AT.
+ */
+static void put_interrupt(size_t at, size_t mark_at, size_t regs, uint64_t r1, uint64_t nip,
+			  uint64_t msr)
 {
 	words[at] = r1;
 	words[at + mark_at] = MARK;
@@ -245,12 +254,14 @@ static void ppc64_interrupts(void **state)
 		begin_ppc64(state);
 		words[10] = PPC_AT(20); /* a handler */
 		words[20 + 2] = PPC_CODE + 1;
-		put_interrupt(20, layouts[i].mark_at, layouts[i].regs, PPC_AT(100), PPC_CODE + 2, 0x9033);
+		put_interrupt(20, layouts[i].mark_at, layouts[i].regs, PPC_AT(100), PPC_CODE + 2,
+			      0x9033);
 		words[100] = PPC_AT(120);
 		words[120] = PPC_AT(200);
 		words[120 + 2] = PPC_CODE + 3;
 		words[200 + 2] = PPC_CODE + 4;
-		put_interrupt(200, layouts[i].mark_at, layouts[i].regs, 0x7ffff000, 0x10000000, MSR_PR | 0x9033);
+		put_interrupt(200, layouts[i].mark_at, layouts[i].regs, 0x7ffff000, 0x10000000,
+			      MSR_PR | 0x9033);
 		run(PPC_CODE, PPC_AT(10), true);
 		expect(UNWIND_COMPLETE, 3,
 		       CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 2, PPC_CODE + 3, PPC_CODE + 4));
@@ -258,7 +269,8 @@ static void ppc64_interrupts(void **state)
 		words[20 + layouts[i].regs + 1] = PPC_AT(150);
 		words[100 + 2] = PPC_CODE + 5;
 		run(PPC_CODE, PPC_AT(10), true);
-		expect(UNWIND_COMPLETE, 16, CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 5, PPC_CODE + 3, PPC_CODE + 4));
+		expect(UNWIND_COMPLETE, 16,
+		       CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 5, PPC_CODE + 3, PPC_CODE + 4));
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's unwind data and a sleeping thread's stack, from its memory: as they should be, and turned
- * against who reads them.
+ * A guest's unwind data and a sleeping thread's stack, from its memory: as they should be, and
+ * turned against who reads them.
  */
 #include "test.h"
 
@@ -24,7 +24,8 @@ struct fixture {
 	struct unwind_task task;
 	struct unwind_frame frames[16];
 	struct unwind_chain chain;
-	unsigned int switches; /* the thread runs and sleeps again as often when its stack is read */
+	/* the thread runs and sleeps again as often when its stack is read */
+	unsigned int switches;
 };
 
 #define PHYSICAL(gva) (SMALL_GUEST_PHYSICAL + ((gva)-SMALL_GUEST_KERNEL))
@@ -302,7 +303,9 @@ static void add_module_symbols(struct small_guest *guest)
 	static const struct {
 		const char *name;
 		uint64_t offset;
-	} symbols[] = { { ".L12", 0x14 }, { "later", 0x40 }, { "alias", 0x40 }, { "middle", 0x20 } };
+	} symbols[] = {
+		{ ".L12", 0x14 }, { "later", 0x40 }, { "alias", 0x40 }, { "middle", 0x20 }
+	};
 	uint64_t text = 32;
 
 	small_guest_put32(guest, SMALL_GUEST_AT(PLACE_MODULE_SYMBOLS) + 8, 6);

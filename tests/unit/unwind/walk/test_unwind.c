@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains over stacks that are written by hand: calls, interrupts, changes of stacks, and all the ways
- * in which a chain can end. The functions below call each other in the order of their letters.
+ * Chains over stacks that are written by hand: calls, interrupts, changes of stacks, and all the
+ * ways in which a chain can end. The functions below call each other in the order of their letters.
  */
 #include "test.h"
 
@@ -10,7 +10,19 @@
 
 #define START 0xffffffff81000000ULL
 #define FUNCTION(n) (START + 0x1000 * (n))
-enum { A = 1, B, C, ENTRY, INTERRUPT, PARTIAL_ENTRY, THREAD, IRQ_CALL, REALIGNED, UNKNOWN, GLOBAL_IRQ };
+enum {
+	A = 1,
+	B,
+	C,
+	ENTRY,
+	INTERRUPT,
+	PARTIAL_ENTRY,
+	THREAD,
+	IRQ_CALL,
+	REALIGNED,
+	UNKNOWN,
+	GLOBAL_IRQ
+};
 #define CODE_END FUNCTION(16)
 #define TRAMPOLINE FUNCTION(20)
 
@@ -138,7 +150,9 @@ static void expect_user_bx(uint64_t bx)
 
 	assert_non_null(user->others);
 	assert_int_equal(user->layout->bytes, sizeof(value));
-	memcpy(&value, (const uint8_t *)user->others + user->layout->words[UNWIND_BX] * sizeof(value), sizeof(value));
+	memcpy(&value,
+	       (const uint8_t *)user->others + user->layout->words[UNWIND_BX] * sizeof(value),
+	       sizeof(value));
 	assert_int_equal(value, bx);
 }
 
@@ -175,7 +189,9 @@ static void test_a_system_call(void **state)
 	}
 }
 
-/* A function's first instruction is sampled; as a return address it would belong to the one before. */
+/*
+ * A function's first instruction is sampled; as a return address it would belong to the one before.
+ */
 static void test_an_address_is_looked_up_by_its_kind(void **state)
 {
 	(void)state;
@@ -215,7 +231,9 @@ static void test_an_interrupt(void **state)
 		put_user_registers();
 		put_system_call(USER_REGISTERS - 13);
 		scene.task[USER_REGISTERS - 11] = SP_OF(USER_REGISTERS - 5);
-		/* The IRQ stack's last word is the task's SP, where the interrupt's registers are. */
+		/*
+		 * The IRQ stack's last word is the task's SP, where the interrupt's registers are.
+		 */
 		scene.irq[4] = FUNCTION(IRQ_CALL) + 0x10;
 		scene.irq[5] = SP_OF(regs - 2);
 		scene.task[regs - 2] = FUNCTION(INTERRUPT) + 5;
@@ -269,7 +287,10 @@ static void test_partial_registers(void **state)
 	expect_user(0x401000, 0x7fff0000, SP_OF(104));
 }
 
-/* The words where a row says that these are hold user registers, of which one is an address of code. */
+/*
+ * The words where a row says that these are hold user registers, of which one is an address of
+ * code.
+ */
 static void test_what_no_processor_pushes(void **state)
 {
 	static const struct {
@@ -312,8 +333,11 @@ static void test_registers_that_are_known_or_not(void **state)
 /* On hosts where SP is out of reach: a row that goes by another register gives the caller's. */
 static void test_sp_that_is_not_known(void **state)
 {
-	static const uint64_t by_sp[] = { FUNCTION(A), FUNCTION(A) + 0x80, FUNCTION(ENTRY), FUNCTION(INTERRUPT),
-					  FUNCTION(PARTIAL_ENTRY), FUNCTION(IRQ_CALL), FUNCTION(GLOBAL_IRQ) };
+	static const uint64_t by_sp[] = {
+		FUNCTION(A),         FUNCTION(A) + 0x80,      FUNCTION(ENTRY),
+		FUNCTION(INTERRUPT), FUNCTION(PARTIAL_ENTRY), FUNCTION(IRQ_CALL),
+		FUNCTION(GLOBAL_IRQ)
+	};
 	size_t top = USER_REGISTERS - 13;
 
 	(void)state;
@@ -488,7 +512,8 @@ static void put_frame(size_t at, uint64_t bp, uint64_t return_address)
 
 static void test_frame_pointers_to_a_system_call(void **state)
 {
-	static const uint64_t bps_of_users[] = { 0, 0x7ffff001, 0x1234 }; /* old kernels leave them */
+	/* old kernels leave them */
+	static const uint64_t bps_of_users[] = { 0, 0x7ffff001, 0x1234 };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What `perfvisor record` says: as it begins, as it goes on, and what became of the samples. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "cmd/record/record.h"
+
+#define NAMES_SHOWN 3
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "2 VMs (db1, web), 6 vCPU threads" */
+static char *describe_vms(const struct recorder *recorder)
+{
+	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
+	struct recorder_totals totals = recorder_totals(recorder);
+	_cleanup_buffer_ struct buffer text;
+
+	buffer_init(&text, 4096);
+	buffer_printf(&text, "%zu VM%s", totals.vms, plural(totals.vms));
+	for (size_t i = 0; i < inventory->vms.count && i < NAMES_SHOWN; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : " (", inventory->vms.items[i].name);
+	if (inventory->vms.count)
+		buffer_printf(&text, "%s)", inventory->vms.count > NAMES_SHOWN ? ", …" : "");
+	buffer_printf(&text, ", %zu %sthread%s", totals.threads,
+		      totals.vcpus_unknown ? "" : "vCPU ", plural(totals.threads));
+	return memory_strndup((const char *)text.data, text.size);
+}
+
+void record_note_beginning(const struct recorder *recorder, const struct record_events *events)
+{
+	_cleanup_free_ char *vms = describe_vms(recorder);
+	const struct host_event *first = &events->list.items.items[0];
+	struct capture_stats stats = recorder_capture_stats(recorder);
+
+	if (*events->choice)
+		log_note("event %s: %s", first->name, events->choice);
+	log_note("recording %s", vms);
+	if (recorder_totals(recorder).vcpus_unknown)
+		log_note("which threads are vCPUs is not known here, so all threads of the VMs are "
+			 "sampled; 'perfvisor doctor' says why");
+	if (stats.ring_reduced)
+		log_note("the limit of locked memory leaves %zu KiB for a ring: samples may be "
+			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
+			 stats.ring_bytes >> 10);
+	if (recorder_lacks_chains(recorder))
+		log_note("guest samples have no call chains here: that takes an AMD host with "
+			 "Linux 5.17 or later, or Intel's with 6.3, BPF, and guest memory "
+			 "('perfvisor doctor' says what is missing); or --engine qmp, which pauses "
+			 "the guest");
+	else if (recorder_lacks_sp(recorder))
+		log_note("guests have call chains here only where their code keeps frame pointers, "
+			 "and of kernels where memory proves the stack pointer, which is out of "
+			 "reach on this host");
+	if (stats.ring_bytes)
+		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
+			   stats.ring_bytes >> 10);
+}
+
+void record_show_progress(struct progress *progress, const struct recorder *recorder,
+			  uint64_t begin_ns)
+{
+	struct recorder_totals totals;
+
+	if (!progress_due(progress))
+		return;
+	totals = recorder_totals(recorder);
+	progress_show(progress,
+		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C ends)",
+		      totals.vms_alive, plural(totals.vms_alive), totals.threads,
+		      plural(totals.threads), (unsigned long long)totals.written,
+		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
+}
+
+static void add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts)
+{
+	sum->guest_kernel += counts->guest_kernel;
+	sum->guest_user += counts->guest_user;
+	sum->host_written += counts->host_written;
+	sum->host_dropped += counts->host_dropped;
+	sum->guest_dropped += counts->guest_dropped;
+	sum->lost += counts->lost;
+}
+
+static struct perfdata_vm_counts sum_counts(const struct perfdata_inventory *inventory)
+{
+	struct perfdata_vm_counts sum = inventory->other;
+
+	for (size_t i = 0; i < inventory->vms.count; i++)
+		add_counts(&sum, &inventory->vms.items[i].counts);
+	return sum;
+}
+
+static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint64_t all)
+{
+	struct capture_stats stats = recorder_capture_stats(recorder);
+
+	if (lost)
+		log_warning("lost %llu of %llu samples (%.1f %%): a lower -F loses fewer",
+			    (unsigned long long)lost, (unsigned long long)all, 100.0 * lost / all);
+	if (stats.throttled)
+		log_warning("the kernel throttled the events %llu time%s: a lower -F avoids it",
+			    (unsigned long long)stats.throttled, plural(stats.throttled));
+	if (stats.undecodable)
+		log_warning("%llu records of the kernel could not be read",
+			    (unsigned long long)stats.undecodable);
+	if (stats.due)
+		log_detail("%llu samples were due by the kernel's counts, %llu were taken",
+			   (unsigned long long)stats.due, (unsigned long long)all);
+}
+
+/*
+ * What sampling took away from the guests: what the BPF program does is measured, and what QEMU is
+ * asked.
+ */
+static void note_cost(const struct recorder *recorder, const struct record_options *options)
+{
+	struct sampler_cost cost = recorder_cost(recorder);
+	uint64_t samples = sampler_cost_samples(&cost);
+
+	if (options->qmp) {
+		record_qmp_note_pauses(recorder, options, &cost);
+		return;
+	}
+	if (!samples) {
+		log_detail("no guest sample was taken by BPF: what they took is not known, and "
+			   "--max-overhead had no effect");
+		return;
+	}
+	log_detail("a guest sample took its vCPU's thread %llu ns (p50), %llu ns (p99), %llu ns on "
+		   "average: the BPF program alone, %llu samples",
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.5),
+		   (unsigned long long)sampler_cost_quantile(&cost, 0.99),
+		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
+}
+
+/* Where SP is out of reach. */
+static void note_stack_pointers(const struct recorder *recorder)
+{
+	struct recorder_sp_counts counts = recorder_sp_counts(recorder);
+
+	if (counts.samples)
+		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, "
+			   "of %llu it was found; of %llu none was, of %llu several, of %llu an "
+			   "uncertain one; %llu were in code with stacks of its own; %llu chains "
+			   "were wrong",
+			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
+			   (unsigned long long)counts.found, (unsigned long long)counts.none,
+			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
+			   (unsigned long long)counts.not_certain,
+			   (unsigned long long)counts.wrong);
+}
+
+static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
+{
+	struct recorder_totals totals = recorder_totals(recorder);
+	struct capture_stats stats = recorder_capture_stats(recorder);
+	const char *cause = "the vCPUs were idle, or the event does not count in guests here";
+
+	if (!totals.vms)
+		cause = "no VM ran";
+	else if (stats.looks.failed)
+		cause = "QEMU could not be asked";
+	else if (stats.looks.paused)
+		cause = "the guest is paused";
+	else if (stats.looks.halted)
+		cause = "the vCPUs were halted";
+	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
+		cause = "its vCPUs have not run yet";
+	else if (sum->host_dropped)
+		cause = "all samples were the host's; --host records those";
+	else if (sum->guest_dropped)
+		cause = "all samples were the guests'; --guest records those";
+	log_warning("nothing was recorded: %s ('perfvisor doctor' says what works)", cause);
+}
+
+/* What was written, and where all the samples went: the sum of the numbers is all of them. */
+void record_note_end(const struct recorder *recorder, const struct record_options *options)
+{
+	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
+	struct perfdata_vm_counts sum = sum_counts(inventory);
+	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
+	uint64_t dropped = sum.host_dropped + sum.guest_dropped;
+
+	if (!written)
+		warn_of_nothing(recorder, &sum);
+	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
+	note_cost(recorder, options);
+	note_stack_pointers(recorder);
+	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
+		 "%llu lost; %s%llu not written",
+		 options->output, recorder_totals(recorder).file_bytes / 1e6,
+		 (unsigned long long)written, (unsigned long long)sum.guest_kernel,
+		 (unsigned long long)sum.guest_user, (unsigned long long)sum.host_written,
+		 (unsigned long long)sum.lost,
+		 inventory->guest && !inventory->host ? "of the host " : "",
+		 (unsigned long long)dropped);
+}
