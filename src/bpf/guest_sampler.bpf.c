@@ -174,7 +174,7 @@ static __always_inline bool fill_without_vmcb(const struct sampler_thread *threa
 		return false;
 	if (read_u32(arch + layout.arch_hflags) & HF_GUEST_MASK)
 		record->flags |= SAMPLER_NESTED;
-	else if (!vm || !vm->page_tables)
+	else if (!vm || !vm->current.page_tables)
 		return false;
 	record->ip = read_word(arch + layout.arch_regs + IP * sizeof(record->ip));
 	if (!IS_KERNEL(record->ip) || record->ip - VSYSCALL_START < PAGE_BYTES)

@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/guest_current.h"
+
 #define SAMPLER_MAX_THREADS 65536
 /* whose guests' processes are told; the loader makes room for fewer */
 #define SAMPLER_MAX_VMS 65536
@@ -69,22 +71,8 @@ struct sampler_slot {
 /* How to find the current task of a guest's vCPU. Replaced as a whole; `version` changes then. */
 struct sampler_vm {
 	__u64 version; /* 0: nothing is known of it */
-	/*
-	 * gpa of the kernel's own page tables: they map all of its addresses. 0: it is no Linux,
-	 * the vCPU's are taken, and nothing is known of tasks.
-	 */
-	__u64 page_tables;
-	__u32 levels;	   /* 4 or 5 */
+	struct guest_current current;
 	__u32 slot_count;
-	__s64 current_offset; /* from the GS base to the pointer to the current task */
-	__u32 task_pid, task_tgid, task_comm, task_mm; /* of the guest's struct task_struct */
-	__u32 mm_pgd; /* of its struct mm_struct */
-	__u32 task_stack;
-	__u32 stack_bytes; /* of a task's kernel stack */
-	__s64 irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
-	/* As in struct guest_current (guest/process/running.h). */
-	__s64 run_queue_task_offset, preempt_count_offset, irq_use_offset;
-	__u32 irq_use_bytes, irq_unused;
 	struct sampler_slot slots[SAMPLER_MAX_SLOTS];
 	__u64 version_again; /* as version, or it is being replaced just now */
 };

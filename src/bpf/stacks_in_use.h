@@ -84,7 +84,7 @@ __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 	for (__u32 i = 0; i < 5; i++) {
 		__u32 level = 5 - i, shift = PAGE_BITS + LEVEL_BITS * (level - 1);
 
-		if (level > vm->levels)
+		if (level > vm->current.levels)
 			continue;
 		table += (gva >> shift & ((1 << LEVEL_BITS) - 1)) * sizeof(entry);
 		if (!read_hva(vm, hva_of(vm, table), &entry, sizeof(entry)) ||
@@ -106,14 +106,14 @@ static __always_inline __u64 translate(struct sampler_vm *vm, __u64 table, __u64
 
 static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
 {
-	return IS_KERNEL(gva) ? translate(vm, vm->page_tables, gva) : 0;
+	return IS_KERNEL(gva) ? translate(vm, vm->current.page_tables, gva) : 0;
 }
 
 /* The address at which the vCPU keeps its pointer to the current task; the last one is kept. */
 static __always_inline __u64 find_current(struct sampler_thread *thread, struct sampler_vm *vm,
 					  __u64 gs_base)
 {
-	__u64 gva = gs_base + vm->current_offset;
+	__u64 gva = gs_base + vm->current.task_offset;
 
 	if (thread->current_gva != gva || thread->version != vm->version) {
 		thread->current_hva = translate_kernel(vm, gva);
@@ -128,10 +128,11 @@ static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_reco
 	/* A task_struct is contiguous in physical memory: kmem_cache_create(), kernel/fork.c. */
 	__u64 task = translate_kernel(vm, record->task);
 
-	return task && read_hva(vm, task + vm->task_pid, &record->pid, sizeof(record->pid)) &&
-	       read_hva(vm, task + vm->task_tgid, &record->tgid, sizeof(record->tgid)) &&
-	       read_hva(vm, task + vm->task_comm, record->comm, sizeof(record->comm)) &&
-	       read_hva(vm, task + vm->task_mm, &record->mm, sizeof(record->mm)) &&
+	return task &&
+	       read_hva(vm, task + vm->current.task_pid, &record->pid, sizeof(record->pid)) &&
+	       read_hva(vm, task + vm->current.task_tgid, &record->tgid, sizeof(record->tgid)) &&
+	       read_hva(vm, task + vm->current.task_comm, record->comm, sizeof(record->comm)) &&
+	       read_hva(vm, task + vm->current.task_mm, &record->mm, sizeof(record->mm)) &&
 	       record->pid <= GUEST_PID_MAX && record->tgid <= GUEST_PID_MAX;
 }
 
@@ -139,7 +140,7 @@ static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_reco
 static __always_inline void find_task(struct sampler_thread *thread, struct sampler_vm *vm,
 				      __u64 gs_base, struct sampler_record *record)
 {
-	if (!vm->page_tables || !gs_base ||
+	if (!vm->current.page_tables || !gs_base ||
 	    !read_hva(vm, find_current(thread, vm, gs_base), &record->task, sizeof(record->task)))
 		return;
 	if (read_task(vm, record))
@@ -202,11 +203,13 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 {
 	__u64 end = 0, previous = 0;
 
-	if (!vm->irq_stack_offset ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+	if (!vm->current.irq_stack_offset ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_stack_offset), &end,
+		      sizeof(end)))
 		return 0;
 	end = end_of_irq_stack(end);
-	if (end - sp > vm->stack_bytes || /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+	/* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
+	if (end - sp > vm->current.stack_bytes ||
 	    !read_hva(vm, translate_kernel(vm, end - sizeof(end)), &previous, sizeof(previous)))
 		return 0;
 	*ret_end = end;
@@ -221,19 +224,19 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					       __u64 gs_base, __u64 sp, __u64 task_stack)
 {
-	__u64 end = 0, task_end = task_stack + vm->stack_bytes, previous;
+	__u64 end = 0, task_end = task_stack + vm->current.stack_bytes, previous;
 
-	if (task_stack && sp - task_stack < vm->stack_bytes) {
-		copy_stack(scratch, 0, vm, vm->page_tables, sp, task_end);
+	if (task_stack && sp - task_stack < vm->current.stack_bytes) {
+		copy_stack(scratch, 0, vm, vm->current.page_tables, sp, task_end);
 		return true;
 	}
 	previous = find_interrupted(vm, gs_base, sp, &end);
 	if (!end && knows_sp_and_cr3()) /* another stack; BP is just a number then */
-		end = sp + vm->stack_bytes;
-	copy_stack(scratch, 0, vm, vm->page_tables, sp, end ? end : sp);
-	if (!previous || !task_stack || previous - task_stack >= vm->stack_bytes)
+		end = sp + vm->current.stack_bytes;
+	copy_stack(scratch, 0, vm, vm->current.page_tables, sp, end ? end : sp);
+	if (!previous || !task_stack || previous - task_stack >= vm->current.stack_bytes)
 		return false;
-	copy_stack(scratch, 1, vm, vm->page_tables, previous, task_end);
+	copy_stack(scratch, 1, vm, vm->current.page_tables, previous, task_end);
 	return true;
 }
 
@@ -248,19 +251,21 @@ static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, _
 					 __u64 *ret_irq_end)
 {
 	__u64 next = 0, end = 0;
-	__u32 preempt = 0, use = 0, bytes = vm->irq_use_bytes == 1 ? 1 : sizeof(use);
+	__u32 preempt = 0, use = 0, bytes = vm->current.irq_use_bytes == 1 ? 1 : sizeof(use);
 
-	if (!vm->irq_use_bytes ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->run_queue_task_offset), &next,
+	if (!vm->current.irq_use_bytes ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.run_queue_task_offset), &next,
 		      sizeof(next)) ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->preempt_count_offset), &preempt,
-		      sizeof(preempt)) ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->irq_use_offset), &use, bytes) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.preempt_count_offset),
+		      &preempt, sizeof(preempt)) ||
+	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_use_offset), &use,
+		      bytes) ||
 	    next != task || preempt & PREEMPT_NMI_MASK)
 		return false;
-	if (use == vm->irq_unused)
+	if (use == vm->current.irq_unused)
 		return true;
-	if (!read_hva(vm, translate_kernel(vm, gs_base + vm->irq_stack_offset), &end, sizeof(end)))
+	if (!read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_stack_offset), &end,
+		      sizeof(end)))
 		return false;
 	*ret_irq_end = end_of_irq_stack(end);
 	return true;
@@ -271,15 +276,15 @@ static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sa
 					      __u64 gs_base, struct sampler_record *record,
 					      __u64 task_stack)
 {
-	__u64 end = 0, bytes = vm->stack_bytes;
+	__u64 end = 0, bytes = vm->current.stack_bytes;
 
 	if (!task_stack || !knows_stacks(vm, gs_base, record->task, &end))
 		return false;
 	if (end) { /* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
-		copy_stack(scratch, 0, vm, vm->page_tables, end - bytes, end);
-		copy_stack(scratch, 1, vm, vm->page_tables, task_stack, task_stack + bytes);
+		copy_stack(scratch, 0, vm, vm->current.page_tables, end - bytes, end);
+		copy_stack(scratch, 1, vm, vm->current.page_tables, task_stack, task_stack + bytes);
 	} else {
-		copy_stack(scratch, 0, vm, vm->page_tables, task_stack, task_stack + bytes);
+		copy_stack(scratch, 0, vm, vm->current.page_tables, task_stack, task_stack + bytes);
 	}
 	if (scratch->used != (end ? 2 * bytes : bytes)) {
 		scratch->used = scratch->stacks.stacks[0].bytes = scratch->stacks.stacks[1].bytes =
@@ -315,7 +320,7 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva,
  */
 static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
 {
-	__u64 last = translate_kernel(vm, task_stack + vm->stack_bytes - sizeof(__u64));
+	__u64 last = translate_kernel(vm, task_stack + vm->current.stack_bytes - sizeof(__u64));
 	__u64 sp;
 
 	if (!last)
@@ -337,10 +342,10 @@ static __always_inline __u64 find_user_tables(struct sampler_thread *thread, str
 
 	if (knows_sp_and_cr3() && thread->mm == record->mm && thread->mm_tables == tables)
 		return tables;
-	if (!read_hva(vm, translate_kernel(vm, record->mm + vm->mm_pgd), &pgd, sizeof(pgd)))
+	if (!read_hva(vm, translate_kernel(vm, record->mm + vm->current.mm_pgd), &pgd, sizeof(pgd)))
 		return NOT_MAPPED;
 	thread->mm = record->mm;
-	thread->mm_tables = IS_KERNEL(pgd) ? walk(vm, vm->page_tables, pgd) : NOT_MAPPED;
+	thread->mm_tables = IS_KERNEL(pgd) ? walk(vm, vm->current.page_tables, pgd) : NOT_MAPPED;
 	return thread->mm_tables;
 }
 
@@ -361,7 +366,7 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 	__u64 bp = scratch->stacks.registers[BP];
 	bool known;
 
-	if (record->flags & SAMPLER_USER || !vm->page_tables) {
+	if (record->flags & SAMPLER_USER || !vm->current.page_tables) {
 		copy_own_stack(scratch, vm,
 			       knows_sp_and_cr3() ? record->page_tables
 							  : find_user_tables(thread, vm, record),
@@ -369,8 +374,8 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 		return;
 	}
 	if (record->flags & SAMPLER_TASK)
-		read_hva(vm, translate_kernel(vm, record->task + vm->task_stack), &task_stack,
-			 sizeof(task_stack));
+		read_hva(vm, translate_kernel(vm, record->task + vm->current.task_stack),
+			 &task_stack, sizeof(task_stack));
 	if (copies_whole_stacks() && copy_whole_stacks(scratch, vm, gs_base, record, task_stack))
 		known = true;
 	else

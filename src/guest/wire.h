@@ -83,8 +83,8 @@ enum guest_message {
 	 */
 	GUEST_ASK_VCPU,
 	/*
-	 * -> struct guest_current (running.h), field by field; u32 count of CPUs, each u32 APIC id,
-	 * u64 GS base in the kernel (cpus.h)
+	 * -> struct guest_current (bpf/guest_current.h) as it is: both ends are one binary; u32
+	 * count of CPUs, each u32 APIC id, u64 GS base in the kernel (cpus.h)
 	 */
 	GUEST_ASK_CURRENT,
 	/*

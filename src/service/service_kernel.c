@@ -151,22 +151,7 @@ struct error *service_answer_current(struct service *service, struct cursor *req
 	(void)request;
 	if (error)
 		return error;
-	buffer_append_u64(&service->answer, current.page_tables.value);
-	buffer_append_u64(&service->answer, current.offset);
-	buffer_append_u32(&service->answer, current.levels);
-	buffer_append_u32(&service->answer, current.pid);
-	buffer_append_u32(&service->answer, current.tgid);
-	buffer_append_u32(&service->answer, current.comm);
-	buffer_append_u32(&service->answer, current.mm);
-	buffer_append_u32(&service->answer, current.pgd);
-	buffer_append_u32(&service->answer, current.stack);
-	buffer_append_u32(&service->answer, current.stack_bytes);
-	buffer_append_u64(&service->answer, current.irq_stack_offset);
-	buffer_append_u64(&service->answer, current.run_queue_task_offset);
-	buffer_append_u64(&service->answer, current.preempt_count_offset);
-	buffer_append_u64(&service->answer, current.irq_use_offset);
-	buffer_append_u32(&service->answer, current.irq_use_bytes);
-	buffer_append_u32(&service->answer, current.irq_unused);
+	buffer_append(&service->answer, &current, sizeof(current));
 	append_cpus(service);
 	return NULL;
 }

@@ -86,7 +86,7 @@ static bool take_vcpu(const struct service *service, struct cursor *request, str
 static void find_task(struct service *service, const struct guest_current *current, struct gva task,
 		      struct vcpu *vcpu)
 {
-	struct gva pointer = GVA(vcpu->gs_base + current->offset);
+	struct gva pointer = GVA(vcpu->gs_base + current->task_offset);
 
 	if (!task.value && !guest_space_read_u64(&service->space, pointer, &task.value))
 		return;

@@ -78,7 +78,7 @@ void guest_kernel_use_own_page_tables(const struct guest_kernel *kernel)
 
 /* Of the per-CPU variable NAME, which was the field HOT of pcpu_hot for some time. */
 static bool find_offset(const struct guest_kernel *kernel, const char *name,
-			const struct guest_btf_field *hot, int64_t *ret)
+			const struct guest_btf_field *hot, __s64 *ret)
 {
 	struct gva variable;
 
@@ -106,7 +106,7 @@ static void find_stacks(const struct guest_kernel *kernel, const struct current_
 	     !guest_kernel_find_symbol(kernel, "__end_init_task", &end)) ||
 	    end.value - start.value - 1 >= MAX_STACK_BYTES)
 		return;
-	ret->stack = layout->stack.offset;
+	ret->task_stack = layout->stack.offset;
 	ret->stack_bytes = end.value - start.value;
 	find_offset(kernel, "hardirq_stack_ptr", &layout->hot_irq_stack, &ret->irq_stack_offset);
 }
@@ -148,21 +148,23 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 {
 	struct current_layout layout;
 	struct guest_current current = { 0 };
+	struct gpa page_tables;
 	struct error *error = guest_kernel_layout(kernel, current_rows, &layout);
 
 	if (error)
 		return error;
-	if (!find_page_tables(kernel, &current.page_tables) ||
-	    !find_offset(kernel, "current_task", &layout.hot_current, &current.offset))
+	if (!find_page_tables(kernel, &page_tables) ||
+	    !find_offset(kernel, "current_task", &layout.hot_current, &current.task_offset))
 		return error_create(ERROR_UNSUPPORTED,
 				    "the guest's kernel names neither its page tables nor the "
 				    "current task (CONFIG_KALLSYMS_ALL)");
+	current.page_tables = page_tables.value;
 	current.levels = guest_kernel_space(kernel)->mmu.x86.cr4 & CR4_LA57 ? 5 : 4;
-	current.pid = layout.pid.offset;
-	current.tgid = layout.tgid.offset;
-	current.comm = layout.comm.offset;
-	current.mm = layout.mm.offset;
-	current.pgd = layout.pgd.offset;
+	current.task_pid = layout.pid.offset;
+	current.task_tgid = layout.tgid.offset;
+	current.task_comm = layout.comm.offset;
+	current.task_mm = layout.mm.offset;
+	current.mm_pgd = layout.pgd.offset;
 	find_stacks(kernel, &layout, &current);
 	find_stack_use(kernel, &layout, &current);
 	*ret = current;

@@ -6,26 +6,8 @@
 #ifndef GUEST_PROCESS_RUNNING_H
 #define GUEST_PROCESS_RUNNING_H
 
+#include "bpf/guest_current.h"
 #include "guest/kernel/kernel.h"
-
-/* x86-64: from the GS base of a vCPU to the thread that it runs. */
-struct guest_current {
-	struct gpa page_tables; /* the kernel's own: they map every kernel address, at any time */
-	uint32_t levels;	/* of them: 4 or 5 */
-	int64_t offset;		/* from the GS base to the pointer to the current task_struct */
-	uint32_t pid, tgid, comm, mm; /* where they are in a task_struct */
-	uint32_t pgd; /* and the address of a process's page tables in its mm_struct */
-	/* Of kernel stacks, for call chains; stack_bytes 0: not known. */
-	uint32_t stack, stack_bytes; /* where in a task_struct the stack's address is; its size */
-	int64_t irq_stack_offset; /* from the GS base to hardirq_stack_ptr; 0: not known */
-	/*
-	 * Where it is said which stack is in use, from the GS base too; irq_use_bytes 0: not known.
-	 */
-	int64_t run_queue_task_offset; /* the task that this CPU is about to run, or runs */
-	int64_t preempt_count_offset;
-	int64_t irq_use_offset; /* of a number: IRQ_UNUSED while the IRQ stack is not in use */
-	uint32_t irq_use_bytes, irq_unused;
-};
 
 /* ERROR_UNSUPPORTED: another architecture, no BTF, no data symbols; the message says which. */
 struct error *guest_current_find(const struct guest_kernel *kernel,

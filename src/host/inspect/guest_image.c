@@ -189,10 +189,10 @@ struct error *guest_image_look(struct vm_memory_finder *finder, const struct hos
 
 	if (error)
 		return error;
-	description.levels = 4;
+	description.current.levels = 4;
 	for (size_t i = 0; i < memory.registers.count; i++)
 		if (memory.registers.items[i].mmu.x86.cr4 & CR4_LA57)
-			description.levels = 5;
+			description.current.levels = 5;
 	guest_view_describe_slots(&memory, &description);
 	if (image)
 		error = find_code(&memory, image, &code);

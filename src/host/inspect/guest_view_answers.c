@@ -200,26 +200,15 @@ struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 {
 	struct sampler_vm vm = { .version = version, .version_again = version };
 	struct guest_cpus cpus = { 0 };
+	const void *current;
 	struct cursor cursor;
 	struct error *error = ask(view, GUEST_ASK_CURRENT, NULL, 0, &cursor);
+
 	if (error)
 		return error;
-	vm.page_tables = cursor_u64(&cursor);
-	vm.current_offset = cursor_u64(&cursor);
-	vm.levels = cursor_u32(&cursor);
-	vm.task_pid = cursor_u32(&cursor);
-	vm.task_tgid = cursor_u32(&cursor);
-	vm.task_comm = cursor_u32(&cursor);
-	vm.task_mm = cursor_u32(&cursor);
-	vm.mm_pgd = cursor_u32(&cursor);
-	vm.task_stack = cursor_u32(&cursor);
-	vm.stack_bytes = cursor_u32(&cursor);
-	vm.irq_stack_offset = cursor_u64(&cursor);
-	vm.run_queue_task_offset = cursor_u64(&cursor);
-	vm.preempt_count_offset = cursor_u64(&cursor);
-	vm.irq_use_offset = cursor_u64(&cursor);
-	vm.irq_use_bytes = cursor_u32(&cursor);
-	vm.irq_unused = cursor_u32(&cursor);
+	current = cursor_bytes(&cursor, sizeof(vm.current));
+	if (current)
+		memcpy(&vm.current, current, sizeof(vm.current));
 	decode_cpus(&cursor, &cpus);
 	error = check_whole(&cursor);
 	if (error) {

@@ -105,7 +105,7 @@ static void the_kernel_is_read(void **state)
 	assert_string_equal(uts.host_name, "small");
 	assert_string_equal(uts.release, "6.1.0-small");
 	assert_no_error(guest_current_find(fixture->kernel, &current));
-	assert_int_equal(current.comm, 16);
+	assert_int_equal(current.task_comm, 16);
 	assert_true(guest_state_read(fixture->kernel, &fixture->space.mmu, 1).kernel);
 	assert_true(guest_state_read(fixture->kernel, &fixture->space.mmu, 1).modules);
 }

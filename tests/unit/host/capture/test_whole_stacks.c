@@ -71,16 +71,16 @@ static void begin(void)
 	put(KERNEL + TABLES + 8 * (KERNEL >> 39 & 511), (TABLES + 0x1000) | PAGE_PRESENT, 8);
 	put(KERNEL + TABLES + 0x1000, PAGE_LARGE | PAGE_PRESENT, 8);
 	vm = (struct sampler_vm){ .version = 1,
-				  .page_tables = TABLES,
-				  .levels = 4,
+				  .current.page_tables = TABLES,
+				  .current.levels = 4,
 				  .slot_count = 1,
-				  .task_stack = STACK,
-				  .stack_bytes = STACK_BYTES,
-				  .irq_stack_offset = IRQ_END,
-				  .run_queue_task_offset = RUN_QUEUE_TASK,
-				  .preempt_count_offset = PREEMPT,
-				  .irq_use_offset = IRQ_USE,
-				  .irq_use_bytes = 1,
+				  .current.task_stack = STACK,
+				  .current.stack_bytes = STACK_BYTES,
+				  .current.irq_stack_offset = IRQ_END,
+				  .current.run_queue_task_offset = RUN_QUEUE_TASK,
+				  .current.preempt_count_offset = PREEMPT,
+				  .current.irq_use_offset = IRQ_USE,
+				  .current.irq_use_bytes = 1,
 				  .slots = { { 0, MEMORY_BYTES, HVA_BASE } },
 				  .version_again = 1 };
 	put(GS_BASE + IRQ_END, IRQ_STACK + STACK_BYTES - 8, 8);
@@ -140,8 +140,8 @@ static void test_counted_use(void **state)
 {
 	(void)state;
 	begin();
-	vm.irq_use_bytes = 4;
-	vm.irq_unused = UINT32_MAX;
+	vm.current.irq_use_bytes = 4;
+	vm.current.irq_unused = UINT32_MAX;
 	copy(true);
 	expect(0, IRQ_STACK, 0, 0x2222);
 	put(GS_BASE + IRQ_USE, UINT32_MAX, 4);
@@ -171,10 +171,10 @@ static void test_unknown(void **state)
 {
 	(void)state;
 	begin();
-	vm.irq_use_bytes = 0;
+	vm.current.irq_use_bytes = 0;
 	copy(false);
 	begin();
-	vm.preempt_count_offset = MEMORY_BYTES; /* is in no memory */
+	vm.current.preempt_count_offset = MEMORY_BYTES; /* is in no memory */
 	copy(false);
 	begin();
 	put(TASK + STACK, KERNEL + MEMORY_BYTES - PAGE_BYTES, 8); /* goes on where none is */
