@@ -15,6 +15,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "perfdata/section.h"
 
 #define INVENTORY_MAGIC "pvvmlist"
@@ -82,17 +83,8 @@ struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inv
 /* The place of ID, or where it belongs: the first that is not below it. */
 static size_t special_place(const struct perfdata_inventory *inventory, uint64_t id)
 {
-	size_t low = 0, high = inventory->special_ids.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (inventory->special_ids.items[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(i, inventory->special_ids.count,
+			    inventory->special_ids.items[i].id < id);
 }
 
 void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64_t id,

@@ -12,6 +12,8 @@
  */
 #include "session/space.h"
 
+#include "base/search.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +98,9 @@ static void index_collect_edges(struct space_index *index, const struct space *s
 /* The last edge that is not above ADDRESS; edge_count if there is none. */
 static size_t index_piece(const struct space_index *index, uint64_t address)
 {
-	size_t low = 0, high = index->edge_count;
+	size_t place = SEARCH_COUNT(i, index->edge_count, index->edges[i] <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->edges[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : index->edge_count;
+	return place ? place - 1 : index->edge_count;
 }
 
 static void index_list(struct space_index *index, uint32_t number,
@@ -172,20 +166,14 @@ static void consider(struct space_lookup *ret, const struct space_mapping *mappi
 static void consider_node(struct space_lookup *ret, const struct space *space,
 			  const struct space_node *node, uint64_t time)
 {
-	size_t low = 0, high = node->mappings.count;
+	const uint32_t *numbers = node->mappings.items;
+	const struct space_mapping *mappings = space->mappings.items;
+	size_t place = SEARCH_COUNT(i, node->mappings.count, mappings[numbers[i]].from <= time);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->mappings.items[node->mappings.items[middle]].from <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		consider(ret, &space->mappings.items[node->mappings.items[low - 1]], time);
-	if (low < node->mappings.count)
-		consider(ret, &space->mappings.items[node->mappings.items[low]], time);
+	if (place > 0)
+		consider(ret, &mappings[numbers[place - 1]], time);
+	if (place < node->mappings.count)
+		consider(ret, &mappings[numbers[place]], time);
 }
 
 static struct space_lookup find_own(struct space *space, uint64_t address, uint64_t time)

@@ -9,6 +9,8 @@
  */
 #include "session/timeline.h"
 
+#include "base/search.h"
+
 void timeline_init(struct timeline *timeline, struct arena *arena, uint32_t *space_numbers)
 {
 	*timeline = (struct timeline){ .arena = arena, .space_numbers = space_numbers };
@@ -132,44 +134,28 @@ static void narrow(struct timeline_span *span, uint64_t from, uint64_t until)
 static void find_comm(const struct timeline_thread *thread, uint64_t time,
 		      struct timeline_span *span)
 {
-	size_t low = 0, high = thread->comms.count;
 	const struct timeline_comm *items = thread->comms.items;
+	size_t place = SEARCH_COUNT(i, thread->comms.count, items[i].from <= time);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].from <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		span->comm = items[low - 1].comm;
+	if (place > 0)
+		span->comm = items[place - 1].comm;
 	span->final_comm = span->comm;
-	if (span->comm == TIMELINE_NO_COMM && low < thread->comms.count && !items[low].birth)
-		span->final_comm = items[low].comm;
-	narrow(span, low > 0 ? items[low - 1].from : 0,
-	       low < thread->comms.count ? items[low].from : SPACE_FOREVER);
+	if (span->comm == TIMELINE_NO_COMM && place < thread->comms.count && !items[place].birth)
+		span->final_comm = items[place].comm;
+	narrow(span, place > 0 ? items[place - 1].from : 0,
+	       place < thread->comms.count ? items[place].from : SPACE_FOREVER);
 }
 
 static void find_space(const struct timeline_process *process, uint64_t time,
 		       struct timeline_span *span)
 {
-	size_t low = 0, high = process->spaces.count;
 	const struct timeline_space *items = process->spaces.items;
+	size_t place = SEARCH_COUNT(i, process->spaces.count, items[i].from <= time);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].from <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		span->space = items[low - 1].space;
-	narrow(span, low > 0 ? items[low - 1].from : 0,
-	       low < process->spaces.count ? items[low].from : SPACE_FOREVER);
+	if (place > 0)
+		span->space = items[place - 1].space;
+	narrow(span, place > 0 ? items[place - 1].from : 0,
+	       place < process->spaces.count ? items[place].from : SPACE_FOREVER);
 }
 
 struct timeline_span timeline_find(const struct timeline *timeline, uint32_t pid, uint32_t tid,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "symbol/table_private.h"
 
@@ -153,20 +154,12 @@ const char *symbol_module(const struct symbol_table *table, const struct symbol 
 
 const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address)
 {
-	const struct symbol_module_range *found = NULL;
-	size_t low = 0, high = table->module_order_count;
+	const struct symbol_module_range *found;
+	size_t place = SEARCH_COUNT(i, table->module_order_count,
+				    table->modules[table->module_order[i]].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct symbol_module_range *module =
-			&table->modules[table->module_order[middle]];
-
-		if (module->start <= address) {
-			found = module;
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return found && address < found->end ? table->text + found->name : NULL;
+	if (!place)
+		return NULL;
+	found = &table->modules[table->module_order[place - 1]];
+	return address < found->end ? table->text + found->name : NULL;
 }

@@ -14,6 +14,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "guest/kernel/kernel_private.h"
 
@@ -243,19 +244,12 @@ const struct guest_symbol *guest_kernel_symbols(const struct guest_kernel *kerne
 /* Sorting keeps the order of those that share a hash: the first is found first. */
 bool guest_kernel_find_symbol(const struct guest_kernel *kernel, const char *name, struct gva *ret)
 {
-	size_t count = kernel->symbols.count, low = 0, high = count;
+	size_t count = kernel->symbols.count;
 	uint32_t hash = hash_name(name);
+	size_t place = SEARCH_COUNT(i, count, kernel->by_name[i].hash < hash);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kernel->by_name[middle].hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < count && kernel->by_name[low].hash == hash; low++) {
-		uint32_t number = kernel->by_name[low].symbol;
+	for (; place < count && kernel->by_name[place].hash == hash; place++) {
+		uint32_t number = kernel->by_name[place].symbol;
 		const struct guest_symbol *symbol = &kernel->symbols.items[number];
 
 		if (number >= count || strcmp(symbol->name, name))

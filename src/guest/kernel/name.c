@@ -6,6 +6,8 @@
  */
 #include "guest/kernel/name.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 static bool find_in_kernel(const struct guest_kernel *kernel, uint64_t address,
@@ -13,24 +15,17 @@ static bool find_in_kernel(const struct guest_kernel *kernel, uint64_t address,
 {
 	const struct guest_kernel_image *image = guest_kernel_get_image(kernel);
 	const struct guest_symbol *symbols = guest_kernel_symbols(kernel);
-	size_t count = guest_kernel_symbol_count(kernel), low = 0, high = count;
+	size_t count = guest_kernel_symbol_count(kernel);
+	size_t place = SEARCH_COUNT(i, count, symbols[i].address.value <= address);
 	uint64_t start, end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols[middle].address.value <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address < image->start.value || address >= image->end.value)
+	if (!place || address < image->start.value || address >= image->end.value)
 		return false;
-	end = low < count ? symbols[low].address.value : image->end.value;
-	start = symbols[low - 1].address.value;
-	while (low > 1 && symbols[low - 2].address.value == start)
-		low--;
-	*ret = (struct guest_name){ symbols[low - 1].name, NULL, address - start, end - start };
+	end = place < count ? symbols[place].address.value : image->end.value;
+	start = symbols[place - 1].address.value;
+	while (place > 1 && symbols[place - 2].address.value == start)
+		place--;
+	*ret = (struct guest_name){ symbols[place - 1].name, NULL, address - start, end - start };
 	return true;
 }
 

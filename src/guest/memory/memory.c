@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vector.h"
 
@@ -80,20 +81,14 @@ void guest_memory_destroy(struct guest_memory *memory)
 
 static bool in_slots(const struct guest_memory *memory, uint64_t page)
 {
-	size_t low = 0, high = memory->slot_count;
+	size_t place = SEARCH_COUNT(i, memory->slot_count, memory->slots[i].start.value <= page);
+	const struct guest_slot *slot;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct guest_slot *slot = &memory->slots[middle];
-
-		if (page < slot->start.value)
-			high = middle;
-		else if (page - slot->start.value < slot->bytes)
-			return slot->bytes - (page - slot->start.value) >= GUEST_PAGE_BYTES;
-		else
-			low = middle + 1;
-	}
-	return false;
+	if (!place)
+		return false;
+	slot = &memory->slots[place - 1];
+	return page - slot->start.value < slot->bytes &&
+	       slot->bytes - (page - slot->start.value) >= GUEST_PAGE_BYTES;
 }
 
 /* Reads COUNT pages that are inside the slots and not in the cache. */

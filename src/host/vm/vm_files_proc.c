@@ -125,7 +125,7 @@ static uint32_t classify(struct classes *classes, const struct vm_file *file)
 	size_t low = 0, high = classes->sorted.count;
 	struct class class = { .pid = file->pid, .fd = file->fd, .owner = file->pid };
 
-	while (low < high) {
+	while (low < high) { /* by hand: each comparison is a system call, and may end it */
 		size_t middle = low + (high - low) / 2;
 		uint32_t number = classes->sorted.items[middle];
 		int order = compare(file, &classes->list.items[number]);

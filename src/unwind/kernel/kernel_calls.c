@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "unwind/kernel/kernel_calls_private.h"
 
@@ -62,18 +63,11 @@ void reading_sort(void *items, size_t count, size_t bytes, bool first)
 
 bool reading_find_function(const struct reading *reading, uint64_t address, size_t *ret)
 {
-	size_t low = 0, high = reading->functions.count;
+	size_t place = SEARCH_COUNT(i, reading->functions.count,
+				    reading->functions.items[i].start <= (uint32_t)address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reading->functions.items[middle].start <= (uint32_t)address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret = low - 1;
-	return low;
+	*ret = place - 1;
+	return place;
 }
 
 bool reading_is_code(const struct reading *reading, uint64_t address)

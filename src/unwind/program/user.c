@@ -5,6 +5,7 @@
  */
 #include "unwind/program/user.h"
 
+#include "base/search.h"
 #include "unwind/program/frame_code.h"
 #include "unwind/walk/walk.h"
 
@@ -16,18 +17,11 @@ static bool has(const struct unwind_mapping *mapping, uint64_t address)
 const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
 						 uint64_t address)
 {
-	size_t low = 0, high = program->count;
+	size_t place =
+		SEARCH_COUNT(i, program->count, program->mappings[i].end.value <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (program->mappings[middle].end.value <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < program->count && has(&program->mappings[low], address)
-		       ? &program->mappings[low]
+	return place < program->count && has(&program->mappings[place], address)
+		       ? &program->mappings[place]
 		       : NULL;
 }
 

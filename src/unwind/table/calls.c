@@ -13,6 +13,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 #define MAX_ITEMS ((uint32_t)8 << 20) /* of each kind */
 #define MAX_FOLLOWED 512  /* functions, from one call on: that of system calls has 370 */
@@ -47,21 +48,19 @@ void unwind_calls_destroy(struct unwind_calls *calls)
  * How many items, of BYTES each, whose first field is below KEY; or, UP_TO, at KEY as well. The
  * first field is what they are sorted by.
  */
+static uint32_t first_field(const void *items, size_t bytes, size_t number)
+{
+	uint32_t first;
+
+	memcpy(&first, (const uint8_t *)items + number * bytes, sizeof(first));
+	return first;
+}
+
 static size_t count_below(const void *items, size_t count, size_t bytes, uint32_t key, bool up_to)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t first;
-
-		memcpy(&first, (const uint8_t *)items + middle * bytes, sizeof(first));
-		if (first < key || (up_to && first == key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(i, count,
+			    first_field(items, bytes, i) < key ||
+				    (up_to && first_field(items, bytes, i) == key));
 }
 
 #define COUNT_BELOW(items, count, key) count_below(items, count, sizeof(*(items)), key, false)

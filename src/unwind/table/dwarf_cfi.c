@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vector.h"
 
@@ -148,17 +149,8 @@ static void make_rows(struct build *build, size_t first)
 
 static size_t first_in(const struct build *build, uint64_t address)
 {
-	size_t low = 0, high = build->functions.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (build->functions.items[middle].fde.start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(i, build->functions.count,
+			    build->functions.items[i].fde.start < address);
 }
 
 static bool add_code(struct build *build, struct unwind_table *table, const struct dwarf_code *code)

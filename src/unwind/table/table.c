@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "unwind/table/table_private.h"
 
 #define BLOCK_BITS 8
@@ -119,17 +120,7 @@ static void fill_blocks(struct piece *piece)
 /* Where a piece that starts at START belongs. */
 static size_t place_of(const struct unwind_table *table, uint64_t start)
 {
-	size_t low = 0, high = table->pieces.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->pieces.items[middle].start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(i, table->pieces.count, table->pieces.items[i].start <= start);
 }
 
 static bool is_free(const struct unwind_table *table, struct gva start, struct gva end)
@@ -260,17 +251,11 @@ static const struct unwind_row *find_in(const struct unwind_table *table, const 
 					uint32_t ip)
 {
 	/* The rows that start at or below IP: as many as at the block's start, at least. */
-	size_t low = piece->blocks[ip >> BLOCK_BITS], high = piece->blocks[(ip >> BLOCK_BITS) + 1];
+	size_t first = piece->blocks[ip >> BLOCK_BITS];
+	size_t count = piece->blocks[(ip >> BLOCK_BITS) + 1] - first;
+	size_t place = first + SEARCH_COUNT(i, count, piece->ips[first + i] <= ip);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (piece->ips[middle] <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &table->rows.items[piece->rows[low - 1]] : NULL;
+	return place ? &table->rows.items[piece->rows[place - 1]] : NULL;
 }
 
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip)

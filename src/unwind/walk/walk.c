@@ -5,6 +5,8 @@
  */
 #include "unwind/walk/walk.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 /* AX, CX, DX, BX, SP, BP, SI, DI, and R8 to R15. */
@@ -48,23 +50,19 @@ static bool holds(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
 /* The bytes at AT; NULL: STACK's copy does not have them, nor a piece behind it. */
 static const uint8_t *find_bytes(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
 {
-	size_t low = 0, high = stack->piece_count;
+	const struct unwind_piece *piece;
+	uint64_t offset;
+	size_t place;
 
 	if (holds(stack, at, bytes))
 		return stack->data + (at - stack->start.value);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct unwind_piece *piece = &stack->pieces[middle];
-		uint64_t offset = at - piece->start.value;
-
-		if (at < piece->start.value)
-			high = middle;
-		else if (offset < piece->bytes)
-			return bytes <= piece->bytes - offset ? piece->data + offset : NULL;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	place = SEARCH_COUNT(i, stack->piece_count, stack->pieces[i].start.value <= at);
+	if (!place)
+		return NULL;
+	piece = &stack->pieces[place - 1];
+	offset = at - piece->start.value;
+	return offset < piece->bytes && bytes <= piece->bytes - offset ? piece->data + offset
+								       : NULL;
 }
 
 /* AT is not in the copy of the stack that was read last. */
