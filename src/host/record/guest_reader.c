@@ -34,12 +34,14 @@ static void keep_executable(struct guest_mappings *mappings)
 /* The caller has the lock; the list is the thread's own. */
 static bool take_file(struct guest_reader *reader)
 {
-	if (reader->file_jobs_taken == reader->file_jobs.count)
-		return false;
+	struct file_job job;
+
 	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
 		return false;
+	if (!queue_take(&reader->file_jobs, &job))
+		return false;
 	pthread_mutex_unlock(&reader->lock);
-	guest_reader_read_file(reader, reader->file_jobs.items[reader->file_jobs_taken++]);
+	guest_reader_read_file(reader, job);
 	pthread_mutex_lock(&reader->lock);
 	return true;
 }
@@ -68,7 +70,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 	keep_executable(&process.mappings);
 	guest_reader_note_files(reader, &process);
 	pthread_mutex_lock(&reader->lock);
-	vector_append(&reader->answers, process);
+	queue_append(&reader->answers, process);
 	pthread_mutex_unlock(&reader->lock);
 }
 
@@ -77,17 +79,16 @@ static bool take_added(struct guest_reader *reader)
 {
 	struct guest guest;
 
-	if (reader->added_taken == reader->added.count)
-		return false;
 	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
 		return false;
-	guest = reader->added.items[reader->added_taken++];
+	if (!queue_take(&reader->added, &guest))
+		return false;
 	pthread_mutex_unlock(&reader->lock);
 	vector_append(&reader->guests, guest);
 	guest_reader_make_contact(reader, &reader->guests.items[reader->guests.count - 1],
 				  guest.late ? clock_monotonic_ns() : 0);
 	pthread_mutex_lock(&reader->lock);
-	reader->added_done++;
+	reader->contacts_left--;
 	pthread_cond_broadcast(&reader->done);
 	return true;
 }
@@ -95,8 +96,8 @@ static bool take_added(struct guest_reader *reader)
 /* The first that can be answered now, of those next in turn, becomes the next. */
 static bool choose_question(struct guest_reader *reader)
 {
-	struct question *next = reader->questions.items + reader->questions_taken;
-	size_t count = reader->questions.count - reader->questions_taken;
+	struct question *next = queue_first(&reader->questions);
+	size_t count = queue_left(&reader->questions);
 
 	for (size_t i = 0; i < count && i < MAX_PASSED_OVER; i++) {
 		const struct guest *guest = guest_reader_find_guest(reader, next[i].vm);
@@ -115,11 +116,9 @@ static bool take_question(struct guest_reader *reader)
 {
 	struct question question;
 
-	if (reader->stop || !choose_question(reader))
+	if (reader->stop || !choose_question(reader) ||
+	    !queue_take(&reader->questions, &question))
 		return false;
-	question = reader->questions.items[reader->questions_taken++];
-	if (reader->questions_taken == reader->questions.count)
-		reader->questions.count = reader->questions_taken = 0;
 	pthread_mutex_unlock(&reader->lock);
 	answer(reader, &question);
 	pthread_mutex_lock(&reader->lock);
@@ -133,7 +132,7 @@ static void wait_for_work(struct guest_reader *reader)
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
 	pthread_cond_timedwait(&reader->wanted, &reader->lock, &until);
-	if (reader->stop || reader->added_taken < reader->added.count)
+	if (reader->stop || queue_left(&reader->added))
 		return;
 	pthread_mutex_unlock(&reader->lock);
 	guest_reader_check_all(reader);
@@ -201,15 +200,18 @@ void guest_reader_process_deinit(struct guest_reader_process *process)
 
 static void forget_news(struct unwind_news *news)
 {
-	for (size_t i = 0; i < news->count; i++)
-		unwind_table_destroy(news->items[i].table);
-	vector_deinit(news);
+	struct unwind_change change;
+
+	while (queue_take(&news->changes, &change))
+		unwind_table_destroy(change.table);
+	queue_deinit(&news->changes);
 }
 
 void guest_reader_destroy(struct guest_reader *reader)
 {
 	struct guest_reader_process process;
 	struct guest_image_code code;
+	struct file_job job;
 	uint32_t vm;
 
 	if (!reader)
@@ -229,20 +231,20 @@ void guest_reader_destroy(struct guest_reader *reader)
 		buffer_deinit(&reader->files.items[i].table);
 		free(reader->files.items[i].path);
 	}
-	for (size_t i = 0; i < reader->file_jobs.count; i++)
-		free(reader->file_jobs.items[i].path);
+	while (queue_take(&reader->file_jobs, &job))
+		free(job.path);
 	vector_deinit(&reader->files);
-	vector_deinit(&reader->file_jobs);
+	queue_deinit(&reader->file_jobs);
 	map_deinit(&reader->known_files);
 	map_deinit(&reader->seen);
 	vm_memory_finder_destroy(reader->finder);
 	host_vms_deinit(&reader->vms);
 	vector_deinit(&reader->guests);
 	vector_deinit(&reader->kernels);
-	vector_deinit(&reader->added);
-	vector_deinit(&reader->questions);
-	vector_deinit(&reader->answers);
-	vector_deinit(&reader->images);
+	queue_deinit(&reader->added);
+	queue_deinit(&reader->questions);
+	queue_deinit(&reader->answers);
+	queue_deinit(&reader->images);
 	pthread_cond_destroy(&reader->wanted);
 	pthread_cond_destroy(&reader->done);
 	pthread_mutex_destroy(&reader->lock);
@@ -256,7 +258,8 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
 	};
 
 	pthread_mutex_lock(&reader->lock);
-	vector_append(&reader->added, guest);
+	queue_append(&reader->added, guest);
+	reader->contacts_left++;
 	pthread_cond_signal(&reader->wanted);
 	pthread_mutex_unlock(&reader->lock);
 }
@@ -270,10 +273,10 @@ bool guest_reader_wait(struct guest_reader *reader, double seconds)
 	until.tv_sec = until_ns / 1000000000;
 	until.tv_nsec = until_ns % 1000000000;
 	pthread_mutex_lock(&reader->lock);
-	while (reader->running && reader->added_done < reader->added.count &&
+	while (reader->running && reader->contacts_left &&
 	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))
 		;
-	done = !reader->running || reader->added_done == reader->added.count;
+	done = !reader->running || !reader->contacts_left;
 	pthread_mutex_unlock(&reader->lock);
 	return done;
 }
@@ -286,8 +289,8 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 	if (reader->options.kernel_only)
 		return;
 	pthread_mutex_lock(&reader->lock);
-	if (reader->questions.count < MAX_QUESTIONS) {
-		vector_append(&reader->questions, question);
+	if (queue_left(&reader->questions) < MAX_QUESTIONS) {
+		queue_append(&reader->questions, question);
 		pthread_cond_signal(&reader->wanted);
 	}
 	pthread_mutex_unlock(&reader->lock);
@@ -305,11 +308,7 @@ bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process 
 	bool there;
 
 	pthread_mutex_lock(&reader->lock);
-	there = reader->answers_taken < reader->answers.count;
-	if (there)
-		*ret = reader->answers.items[reader->answers_taken++];
-	if (reader->answers_taken == reader->answers.count)
-		reader->answers.count = reader->answers_taken = 0;
+	there = queue_take(&reader->answers, ret);
 	pthread_mutex_unlock(&reader->lock);
 	return there;
 }
@@ -318,7 +317,7 @@ void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_n
 				    const struct unwind_change *change)
 {
 	pthread_mutex_lock(&reader->lock);
-	vector_append(news, *change);
+	queue_append(&news->changes, *change);
 	pthread_mutex_unlock(&reader->lock);
 }
 
@@ -328,12 +327,7 @@ static bool take_news(struct guest_reader *reader, struct unwind_news *news,
 	bool there;
 
 	pthread_mutex_lock(&reader->lock);
-	there = news->count;
-	if (there) {
-		*ret = news->items[0];
-		news->count--;
-		memmove(news->items, news->items + 1, news->count * sizeof(*news->items));
-	}
+	there = queue_take(&news->changes, ret);
 	pthread_mutex_unlock(&reader->lock);
 	return there;
 }
@@ -366,18 +360,17 @@ bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *
 bool guest_reader_take_image_code(struct guest_reader *reader, uint32_t *ret_vm,
 				  struct guest_image_code *ret)
 {
+	struct image_news news;
 	bool there;
 
 	pthread_mutex_lock(&reader->lock);
-	there = reader->images_taken < reader->images.count;
-	if (there) {
-		*ret_vm = reader->images.items[reader->images_taken].vm;
-		*ret = reader->images.items[reader->images_taken++].code;
-	}
-	if (reader->images_taken == reader->images.count)
-		reader->images.count = reader->images_taken = 0;
+	there = queue_take(&reader->images, &news);
 	pthread_mutex_unlock(&reader->lock);
-	return there;
+	if (!there)
+		return false;
+	*ret_vm = news.vm;
+	*ret = news.code;
+	return true;
 }
 
 void guest_reader_finish(struct guest_reader *reader, double seconds)

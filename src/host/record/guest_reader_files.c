@@ -32,20 +32,20 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_pr
 		uint64_t *number;
 		bool added;
 
-		if (!has_program(mapping, path) || reader->file_jobs.count >= MAX_FILES)
+		if (!has_program(mapping, path) || reader->file_count >= MAX_FILES)
 			continue;
 		number = map_insert(&reader->known_files, key, &added);
 		if (added) {
-			vector_append(&reader->file_jobs,
-				      (struct file_job){ .vm = process->vm,
-							 .mm = process->mm,
-							 .start = mapping->start,
-							 .path = memory_strdup(path),
-							 .build_id = mapping->build_id,
-							 .number = ++reader->file_count,
-							 .wants_symbols = true,
-							 .wants_unwind_data =
-								 reader->options.unwind_data });
+			queue_append(&reader->file_jobs,
+				     (struct file_job){ .vm = process->vm,
+							.mm = process->mm,
+							.start = mapping->start,
+							.path = memory_strdup(path),
+							.build_id = mapping->build_id,
+							.number = ++reader->file_count,
+							.wants_symbols = true,
+							.wants_unwind_data =
+								reader->options.unwind_data });
 			*number = reader->file_count;
 		}
 		process->files[i] = *number;
@@ -104,14 +104,17 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
 {
 	struct guest *guest = guest_reader_find_guest(reader, job.vm);
+	bool again = false;
 
-	if (reader->file_bytes >= FILES_MAX_BYTES || !guest ||
-	    !guest_reader_need_view(reader, guest))
-		return;
-	job.wants_unwind_data = job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
-	job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);
-	if ((!job.wants_unwind_data && !job.wants_symbols) || ++job.tries == MAX_TRIES)
-		return;
-	job.path = memory_strdup(job.path);
-	vector_append(&reader->file_jobs, job);
+	if (reader->file_bytes < FILES_MAX_BYTES && guest &&
+	    guest_reader_need_view(reader, guest)) {
+		job.wants_unwind_data =
+			job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
+		job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);
+		again = (job.wants_unwind_data || job.wants_symbols) && ++job.tries < MAX_TRIES;
+	}
+	if (again)
+		queue_append(&reader->file_jobs, job);
+	else
+		free(job.path);
 }

@@ -48,7 +48,7 @@ void guest_reader_look_at_image(struct guest_reader *reader, struct guest *guest
 	if (reader->options.image)
 		note_code(reader, vm, &news.code, guest->version == 1);
 	pthread_mutex_lock(&reader->lock);
-	vector_append(&reader->images, news);
+	queue_append(&reader->images, news);
 	pthread_mutex_unlock(&reader->lock);
 	capture_set_guest(reader->capture, guest->vm, &description, &no_cpus);
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
-#include "base/vector.h"
+#include "base/queue.h"
 #include "host/record/guest_reader.h"
 
 #define GUEST_READER_TABLE_MAX_BYTES ((size_t)64 << 20)
@@ -37,8 +37,7 @@ struct unwind_change {
 };
 
 struct unwind_news {
-	struct unwind_change *items;
-	size_t count, capacity;
+	QUEUE(struct unwind_change) changes;
 };
 
 struct image_news {
@@ -74,9 +73,8 @@ struct guest_reader {
 	VECTOR(struct guest_reader_kernel) kernels;
 	VECTOR(struct guest_reader_file) files;
 	size_t file_bytes;
-	VECTOR(struct file_job) file_jobs; /* each file of a VM once */
-	size_t file_jobs_taken;
-	uint32_t file_count;
+	QUEUE(struct file_job) file_jobs;
+	uint32_t file_count; /* each file of a VM once */
 	struct map known_files; /* hash of VM, path and build-id -> its job's number + 1 */
 	size_t views, failures;
 	uint64_t opening_ns; /* before that none that was closed is opened for a question */
@@ -89,15 +87,12 @@ struct guest_reader {
 	pthread_cond_t wanted, done;
 	bool stop;
 	uint64_t deadline_ns; /* with stop: new VMs are still read until then */
-	VECTOR(struct guest) added;
-	size_t added_taken, added_done;
-	VECTOR(struct question) questions;
-	size_t questions_taken;
-	VECTOR(struct guest_reader_process) answers;
-	size_t answers_taken;
+	QUEUE(struct guest) added;
+	size_t contacts_left; /* those that were added and have not been looked at */
+	QUEUE(struct question) questions;
+	QUEUE(struct guest_reader_process) answers;
 	struct unwind_news kernel_unwind, file_unwind;
-	VECTOR(struct image_news) images;
-	size_t images_taken;
+	QUEUE(struct image_news) images;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
@@ -150,6 +145,7 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_pr
 /* Passes TABLE on. */
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
 				    const struct unwind_change *change);
+/* Takes over JOB's path. */
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job);
 
 #endif
