@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "perfdata/reader_state.h"
+#include "perfdata/sample_fields.h"
 
 /* Words before the id in a sample of that type, -1 without one. */
 static int sample_word(uint64_t type)
@@ -19,8 +20,7 @@ static int sample_word(uint64_t type)
 		return 0;
 	if (!(type & PERF_SAMPLE_ID))
 		return -1;
-	return __builtin_popcountll(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-					    PERF_SAMPLE_ADDR));
+	return sample_words_before(type, PERF_SAMPLE_ID);
 }
 
 /* Words from the id to the end of another record, its own included; -1 without one. */
@@ -30,7 +30,8 @@ static int trailer_word(uint64_t type)
 		return 1;
 	if (!(type & PERF_SAMPLE_ID))
 		return -1;
-	return 1 + __builtin_popcountll(type & (PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID));
+	return __builtin_popcountll(type & SAMPLE_TRAILER_BITS) -
+	       sample_trailer_words_before(type, PERF_SAMPLE_ID);
 }
 
 /* What the newest event means for where ids are. */

@@ -10,39 +10,21 @@
 #include <string.h>
 
 #include "perfdata/reader_state.h"
+#include "perfdata/sample_fields.h"
 
 #define PREFETCH_BYTES 1024
-
-/* What may lie before the call chain; fields of 64 bits. */
-#define PLAIN                                                                                      \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD)
-
-/* In the order in which they lie in a sample. */
-static const uint64_t plain_order[] = {
-	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-	PERF_SAMPLE_ADDR, PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
-	PERF_SAMPLE_PERIOD,
-};
 
 /* Where FIELD starts in samples of TYPE; PLAIN_ABSENT if it does not. */
 static uint8_t place_of(uint64_t type, uint64_t field)
 {
-	uint8_t bytes = 0;
-
-	if (!(type & field))
-		return PLAIN_ABSENT;
-	for (size_t i = 0; plain_order[i] != field; i++)
-		bytes += type & plain_order[i] ? sizeof(uint64_t) : 0;
-	return bytes;
+	return type & field ? sizeof(uint64_t) * sample_words_before(type, field) : PLAIN_ABSENT;
 }
 
 struct plain_layout perfdata_plain_layout(const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
 	struct plain_layout layout = {
-		.is_plain = !(type & ~(uint64_t)(PLAIN | PERF_SAMPLE_CALLCHAIN)) &&
+		.is_plain = !(type & ~(SAMPLE_FIRST_BITS | PERF_SAMPLE_CALLCHAIN)) &&
 			    (~type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)),
 		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
 		.ip = place_of(type, PERF_SAMPLE_IP),
@@ -52,10 +34,9 @@ struct plain_layout perfdata_plain_layout(const struct perf_event_attr *attr)
 		.id = place_of(type, type & PERF_SAMPLE_ID ? PERF_SAMPLE_ID
 							   : PERF_SAMPLE_IDENTIFIER),
 		.sample_period = attr->sample_period,
+		.bytes = sizeof(uint64_t) * __builtin_popcountll(type & SAMPLE_FIRST_BITS),
 	};
 
-	for (size_t i = 0; i < sizeof(plain_order) / sizeof(*plain_order); i++)
-		layout.bytes += type & plain_order[i] ? sizeof(uint64_t) : 0;
 	return layout;
 }
 

@@ -13,18 +13,13 @@
 #include "perfdata/sample.h"
 
 #include "base/cursor.h"
+#include "perfdata/sample_fields.h"
 
 /* Newer than the headers this may be built with (Linux 6.8). */
 #define BRANCH_COUNTERS (1ULL << 19)
 
 #define BRANCH_ENTRY_BYTES 24
 #define RECORD_MAX_BYTES UINT16_MAX
-
-/* The fields of 64 bits that come first. */
-#define FIXED                                                                                      \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD)
 
 /* All fields that lie behind the call chain. */
 #define BEHIND_CALLCHAIN                                                                           \
@@ -35,7 +30,7 @@
 	 PERF_SAMPLE_CODE_PAGE_SIZE)
 
 #define ENCODABLE                                                                                  \
-	(FIXED | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |                    \
+	(SAMPLE_FIRST_BITS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |        \
 	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR)
 
 static void skip_words(struct cursor *cursor, uint64_t count)
@@ -70,8 +65,18 @@ static inline void take_u32_pair(const uint8_t **at, bool swap, uint32_t *first,
 /* Bytes of the fields of a fixed size, which come first. */
 static inline size_t fixed_bytes(uint64_t type)
 {
-	return 8 * __builtin_popcountll(type & FIXED);
+	return 8 * __builtin_popcountll(type & SAMPLE_FIRST_BITS);
 }
+
+#define TAKE_WORD(bit, member)                                                                     \
+	if (type & PERF_SAMPLE_##bit)                                                              \
+		sample->member = take_u64(&at, swap);
+#define TAKE_PAIR(bit, first, second)                                                              \
+	if (type & PERF_SAMPLE_##bit)                                                              \
+		take_u32_pair(&at, swap, &sample->first, &sample->second);
+#define TAKE_HALF(bit, member)                                                                     \
+	if (type & PERF_SAMPLE_##bit)                                                              \
+		take_u32_pair(&at, swap, &sample->member, &nothing);
 
 /* Those fields, fixed_bytes() of them from AT on, into SAMPLE, which is zeroed. */
 static inline __attribute__((always_inline)) void
@@ -79,26 +84,10 @@ decode_fixed(const uint8_t *at, const struct perf_event_attr *attr, bool swap,
 	     struct perfdata_sample *sample)
 {
 	uint64_t type = attr->sample_type;
-	uint32_t reserved;
+	uint32_t nothing;
 
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		sample->id = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_IP)
-		sample->ip = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_TID)
-		take_u32_pair(&at, swap, &sample->pid, &sample->tid);
-	if (type & PERF_SAMPLE_TIME)
-		sample->time_ns = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_ADDR)
-		sample->addr = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_ID)
-		sample->id = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		sample->stream_id = take_u64(&at, swap);
-	if (type & PERF_SAMPLE_CPU)
-		take_u32_pair(&at, swap, &sample->cpu, &reserved);
-	sample->period =
-		type & PERF_SAMPLE_PERIOD ? take_u64(&at, swap) : attr->sample_period;
+	sample->period = attr->sample_period;
+	SAMPLE_FIRST_FIELDS(TAKE_WORD, TAKE_PAIR, TAKE_HALF)
 }
 
 /* struct read_format of perf_event.h. */
@@ -290,30 +279,23 @@ bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body
 	return decode_any(attr, &cursor, misc, scratch, ret);
 }
 
+#define PUT_WORD(bit, member)                                                                      \
+	if (type & PERF_SAMPLE_##bit)                                                              \
+		buffer_append_u64(out, sample->member);
+#define PUT_PAIR(bit, first, second)                                                               \
+	if (type & PERF_SAMPLE_##bit) {                                                            \
+		buffer_append_u32(out, sample->first);                                             \
+		buffer_append_u32(out, sample->second);                                            \
+	}
+#define PUT_HALF(bit, member)                                                                      \
+	if (type & PERF_SAMPLE_##bit) {                                                            \
+		buffer_append_u32(out, sample->member);                                            \
+		buffer_append_u32(out, 0);                                                         \
+	}
+
 static void encode_fixed(uint64_t type, const struct perfdata_sample *sample, struct buffer *out)
 {
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		buffer_append_u64(out, sample->id);
-	if (type & PERF_SAMPLE_IP)
-		buffer_append_u64(out, sample->ip);
-	if (type & PERF_SAMPLE_TID) {
-		buffer_append_u32(out, sample->pid);
-		buffer_append_u32(out, sample->tid);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		buffer_append_u64(out, sample->time_ns);
-	if (type & PERF_SAMPLE_ADDR)
-		buffer_append_u64(out, sample->addr);
-	if (type & PERF_SAMPLE_ID)
-		buffer_append_u64(out, sample->id);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		buffer_append_u64(out, sample->stream_id);
-	if (type & PERF_SAMPLE_CPU) {
-		buffer_append_u32(out, sample->cpu);
-		buffer_append_u32(out, 0);
-	}
-	if (type & PERF_SAMPLE_PERIOD)
-		buffer_append_u64(out, sample->period);
+	SAMPLE_FIRST_FIELDS(PUT_WORD, PUT_PAIR, PUT_HALF)
 }
 
 /* The kernel pads raw data so that they end on 8 bytes, and counts the padding as data. */
@@ -384,41 +366,29 @@ bool perfdata_sample_encode(const struct perf_event_attr *attr,
 
 size_t perfdata_sample_id_bytes(const struct perf_event_attr *attr)
 {
-	uint64_t in_trailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	return attr->sample_id_all
+		       ? 8 * __builtin_popcountll(attr->sample_type & SAMPLE_TRAILER_BITS)
+		       : 0;
+}
 
-	return attr->sample_id_all ? 8 * __builtin_popcountll(attr->sample_type & in_trailer) : 0;
+static void decode_trailer(const uint8_t *at, uint64_t type, bool swap, struct perfdata_sample *ret)
+{
+	struct perfdata_sample found = { 0 }, *sample = &found;
+	uint32_t nothing;
+
+	SAMPLE_TRAILER_FIELDS(TAKE_WORD, TAKE_PAIR, TAKE_HALF)
+	*ret = found;
 }
 
 bool perfdata_sample_id_decode(const struct perf_event_attr *attr, const void *body,
 			       size_t body_bytes, bool swap, struct perfdata_sample *ret)
 {
 	size_t trailer_bytes = perfdata_sample_id_bytes(attr);
-	struct perfdata_sample sample = { 0 };
-	uint64_t type = attr->sample_type;
-	struct cursor cursor;
 
 	if (!trailer_bytes || trailer_bytes > body_bytes)
 		return false;
-	cursor = cursor_make((const uint8_t *)body + body_bytes - trailer_bytes, trailer_bytes,
-			     swap);
-	if (type & PERF_SAMPLE_TID) {
-		sample.pid = cursor_u32(&cursor);
-		sample.tid = cursor_u32(&cursor);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		sample.time_ns = cursor_u64(&cursor);
-	if (type & PERF_SAMPLE_ID)
-		sample.id = cursor_u64(&cursor);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		sample.stream_id = cursor_u64(&cursor);
-	if (type & PERF_SAMPLE_CPU) {
-		sample.cpu = cursor_u32(&cursor);
-		cursor_skip(&cursor, 4);
-	}
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		sample.id = cursor_u64(&cursor);
-	*ret = sample;
+	decode_trailer((const uint8_t *)body + body_bytes - trailer_bytes, attr->sample_type, swap,
+		       ret);
 	return true;
 }
 
@@ -429,20 +399,5 @@ void perfdata_sample_id_encode(const struct perf_event_attr *attr,
 
 	if (!attr->sample_id_all)
 		return;
-	if (type & PERF_SAMPLE_TID) {
-		buffer_append_u32(out, sample->pid);
-		buffer_append_u32(out, sample->tid);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		buffer_append_u64(out, sample->time_ns);
-	if (type & PERF_SAMPLE_ID)
-		buffer_append_u64(out, sample->id);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		buffer_append_u64(out, sample->stream_id);
-	if (type & PERF_SAMPLE_CPU) {
-		buffer_append_u32(out, sample->cpu);
-		buffer_append_u32(out, 0);
-	}
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		buffer_append_u64(out, sample->id);
+	SAMPLE_TRAILER_FIELDS(PUT_WORD, PUT_PAIR, PUT_HALF)
 }

@@ -25,6 +25,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "perfdata/sample_fields.h"
 #include "perfdata/writer_state.h"
 
 #define PENDING_BYTES (1 << 20)
@@ -287,11 +288,10 @@ static struct error *create_file(const char *path, int *ret_fd)
 /* Where the time stands in a sample of this type; 0 if it has none. */
 static size_t sample_time_offset(uint64_t sample_type)
 {
-	uint64_t before = sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
-
 	if (!(sample_type & PERF_SAMPLE_TIME))
 		return 0;
-	return sizeof(struct perf_event_header) + 8 * __builtin_popcountll(before);
+	return sizeof(struct perf_event_header) +
+	       8 * sample_words_before(sample_type, PERF_SAMPLE_TIME);
 }
 
 static struct error *check_events(const struct perfdata_event *events, size_t event_count)
