@@ -305,6 +305,9 @@ static size_t skip_samples(struct collector *collector)
 
 	if (session->kernel_loader.started)
 		modes |= 1U << PERF_RECORD_MISC_KERNEL;
+	/* The VMs are listed there. */
+	if (session->guest_samples && perfdata_reader_inventory(session->reader))
+		modes |= 1U << PERF_RECORD_MISC_GUEST_KERNEL | 1U << PERF_RECORD_MISC_GUEST_USER;
 	count = perfdata_reader_skip_samples(session->reader, modes, SKIP_MAX);
 	session->sequence += count;
 	perfdata_reader_release(session->reader);
