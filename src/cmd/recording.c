@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 
+#define NOTES_SHOWN 3 /* of VMs that lack the same */
+
 static bool is_newer(const struct stat *left, const struct stat *right)
 {
 	if (left->st_mtim.tv_sec != right->st_mtim.tv_sec)
@@ -70,15 +72,19 @@ void recording_warn_of_damage(const struct session *session, const char *path)
 
 void recording_warn(const struct session *session, const char *path)
 {
+	size_t nameless = 0;
+
 	recording_warn_of_damage(session, path);
 	if (session->machines.items[0]->kernel_note)
 		log_note("the host's kernel is shown as addresses: %s",
 			 session->machines.items[0]->kernel_note);
 	for (size_t i = 1; i < session->machines.count; i++)
-		if (session->machines.items[i]->kernel_note)
+		if (session->machines.items[i]->kernel_note && nameless++ < NOTES_SHOWN)
 			log_note("%s: name them with --guestkallsyms FILE (a copy of the guest's "
 				 "/proc/kallsyms) or --guestvmlinux FILE",
 				 session->machines.items[i]->kernel_note);
+	if (nameless > NOTES_SHOWN)
+		log_note("the same holds for %zu other VMs", nameless - NOTES_SHOWN);
 }
 
 struct error *recording_symbols_error(struct session *session)
