@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 
 #define READ_STEP_BYTES ((size_t)64 * 1024)
 #define STREAM_STEP_BYTES ((size_t)1024 * 1024)
@@ -59,6 +62,29 @@ struct error *file_map(const char *path, struct mapped_file *ret)
 struct error *file_map_own(const char *path, struct mapped_file *ret)
 {
 	return map_path(path, O_NOFOLLOW, true, ret);
+}
+
+struct error *file_open_below(const char *root, const char *path, int *ret_fd)
+{
+	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	_cleanup_close_ int place = -1;
+	_cleanup_free_ char *reopened = NULL;
+	struct stat stat;
+
+	if (root_fd < 0)
+		return error_system(errno, "could not open '%s'", root);
+	place = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	if (place < 0 || fstat(place, &stat) < 0)
+		return error_system(errno, "could not open '%s' below '%s'", path, root);
+	/* Before it is opened for reading: with some devices that alone does something. */
+	if (!S_ISREG(stat.st_mode))
+		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
+	reopened = memory_printf("/proc/self/fd/%d", place);
+	*ret_fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return *ret_fd < 0 ? error_system(errno, "could not open '%s' below '%s'", path, root)
+			   : NULL;
 }
 
 /* Reads FD to its end into *DATA, a mapping of *CAPACITY bytes, which mremap() grows. */

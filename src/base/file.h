@@ -35,6 +35,12 @@ void file_unmap(struct mapped_file *file); /* of either */
 void file_release(const struct mapped_file *file, size_t start, size_t end);
 
 /*
+ * Opens the regular file PATH for reading, as it is where ROOT is the root folder: links and ".."
+ * lead nowhere else. For paths that a guest or a recording chose. Needs Linux 5.6.
+ */
+struct error *file_open_below(const char *root, const char *path, int *ret_fd) MUST_CHECK;
+
+/*
  * Reads all of PATH (any kind of file; those of /proc, too) into RET, an initialised
  * buffer whose maximum bounds it, and which gets a terminating 0 behind its size.
  */

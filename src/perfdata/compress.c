@@ -7,7 +7,8 @@
  * of the content may begin in one piece and end in the next.
  *
  * A few KB can inflate to gigabytes, so the content is inflated step by step into one
- * buffer that is read before it is filled again; no piece may become more than the limit.
+ * buffer that is read before it is filled again; no piece may become more than the limit, nor all
+ * of them together more than so many times of what they are.
  * zstd itself refuses a window above 128 MB.
  */
 #include <string.h>
@@ -20,11 +21,16 @@
 /* Above the largest record, 65,535 bytes: a step always completes one. */
 #define STEP_BYTES ((size_t)512 * 1024)
 
+/* Samples that are all alike shrink to a hundredth; what is read of them is kept in memory. */
+#define MAX_FACTOR 1000
+#define ANY_FACTOR_BYTES ((uint64_t)64 << 20) /* may be any number of times of what they are */
+
 struct perfdata_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
 	uint64_t inflated; /* bytes that the current piece has become */
 	uint64_t limit;
+	uint64_t all_bytes, all_inflated; /* of all pieces */
 	uint8_t *content; /* STEP_BYTES */
 };
 
@@ -63,6 +69,7 @@ void perfdata_inflate_begin(struct perfdata_inflate *inflate, const void *data, 
 	inflate->input = (ZSTD_inBuffer){ .src = data, .size = size };
 	inflate->inflated = 0;
 	inflate->limit = limit;
+	inflate->all_bytes += size;
 }
 
 struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
@@ -83,6 +90,11 @@ struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
 					    ZSTD_getErrorName(status));
 	} while (output.pos == kept && inflate->input.pos < inflate->input.size);
 	inflate->inflated += output.pos - kept;
+	inflate->all_inflated += output.pos - kept;
+	if (inflate->all_inflated > ANY_FACTOR_BYTES + MAX_FACTOR * inflate->all_bytes)
+		return error_create(ERROR_BAD_DATA,
+				    "the compressed records become more than %d times larger",
+				    MAX_FACTOR);
 	if (inflate->inflated > inflate->limit)
 		return error_create(ERROR_BAD_DATA,
 				    "a compressed record has more content than %llu bytes",

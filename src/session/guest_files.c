@@ -32,9 +32,11 @@ void guest_files_deinit(struct guest_files *files)
 	vector_deinit(&files->links);
 }
 
-static uint64_t key_of(const void *data, size_t size, uint32_t guest)
+/* With a seed: a guest could choose names and build-ids that stand in the way of another's. */
+static uint64_t key_of(const struct guest_files *files, const void *data, size_t size,
+		       uint32_t guest)
 {
-	return hash_bytes(data, size) ^ hash_u64(guest);
+	return hash_bytes_seeded(hash_u64(files->by_key.seed ^ guest), data, size);
 }
 
 static void link_table(struct guest_files *files, uint64_t key, size_t symbols)
@@ -58,9 +60,10 @@ static void list_tables(struct session *session)
 
 		if (table.kind != PERFDATA_SYMBOLS_FILE)
 			continue;
-		link_table(files, key_of(table.path, strlen(table.path), pid), i);
+		link_table(files, key_of(files, table.path, strlen(table.path), pid), i);
 		if (table.build_id_bytes)
-			link_table(files, key_of(table.build_id, table.build_id_bytes, pid), i);
+			link_table(files, key_of(files, table.build_id, table.build_id_bytes, pid),
+				   i);
 	}
 }
 
@@ -105,13 +108,16 @@ static bool find_by_key(struct session *session, const struct dso_entry *entry, 
 static bool find_table(struct session *session, const struct dso_entry *entry, uint32_t guest,
 		       struct perfdata_symbols *ret)
 {
+	const struct guest_files *files = &session->guest_files;
 	const char *path = intern_string(session->strings, entry->path);
 
 	if (entry->build_id_bytes &&
 	    find_by_key(session, entry, guest,
-			key_of(entry->build_id, entry->build_id_bytes, guest), ret))
+			key_of(files, entry->build_id, entry->build_id_bytes,
+			       guest), ret))
 		return true;
-	return find_by_key(session, entry, guest, key_of(path, strlen(path), guest), ret);
+	return find_by_key(session, entry, guest, key_of(files, path, strlen(path), guest),
+			   ret);
 }
 
 static void load_recorded(struct session *session, struct dso_entry *entry)

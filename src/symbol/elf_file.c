@@ -11,10 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "base/cursor.h"
 #include "base/file.h"
@@ -23,6 +21,8 @@
 
 #define BUILD_ID_PERF_BYTES 20 /* what a recording keeps of one */
 #define NOTE_ALIGNMENT 4
+#define NOTE_MAX_BYTES ((uint64_t)64 << 10)
+#define MAX_NOTES 256
 
 struct build_id build_id_from_notes(const void *notes, size_t size, bool swap)
 {
@@ -156,11 +156,15 @@ static bool is_foreign_order(const struct elf_file *file)
 	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-static void read_notes(struct elf_file *file, Elf_Scn *section)
+/* Sections may overlap, and libelf keeps a copy of each that is read. */
+static void read_notes(struct elf_file *file, Elf_Scn *section, uint64_t bytes)
 {
-	Elf_Data *data = elf_rawdata(section, NULL);
+	Elf_Data *data;
 
-	if (data && data->d_buf && !file->build_id.bytes)
+	if (file->build_id.bytes || bytes > NOTE_MAX_BYTES || file->notes++ >= MAX_NOTES)
+		return;
+	data = elf_rawdata(section, NULL);
+	if (data && data->d_buf)
 		file->build_id = build_id_from_notes(data->d_buf, data->d_size,
 						     is_foreign_order(file));
 }
@@ -201,7 +205,7 @@ static void take_section(struct elf_file *file, Elf_Scn *section, const GElf_Shd
 		file->dynsym = section;
 		file->dynsym_index = elf_ndxscn(section);
 	} else if (header->sh_type == SHT_NOTE) {
-		read_notes(file, section);
+		read_notes(file, section, header->sh_size);
 	} else if (has_data && !strcmp(name, ".gnu_debuglink")) {
 		read_debug_link(file, section);
 	} else if (has_data && !strcmp(name, ".plt")) {
@@ -294,29 +298,23 @@ struct error *elf_file_open(const char *path, struct elf_file **ret)
 
 struct error *elf_file_open_below(const char *root, const char *path, struct elf_file **ret)
 {
-	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	_cleanup_close_ int place = -1;
-	_cleanup_free_ char *reopened = NULL;
 	struct elf_file *file;
+	int fd;
+	struct error *error = file_open_below(root, path, &fd);
 	struct stat stat;
 
-	if (root_fd < 0)
-		return error_system(errno, "could not open '%s'", root);
-	place = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	if (place < 0 || fstat(place, &stat) < 0)
-		return error_system(errno, "could not open '%s' below '%s'", path, root);
+	if (error)
+		return error;
 	/*
-	 * Before it is opened for reading: with some devices that alone does something. What is
-	 * made when it is read, below /proc, has no size; reading may do something there, too.
+	 * What is made when it is read, below /proc, has no size; reading may do something there.
 	 */
-	if (!S_ISREG(stat.st_mode) || !stat.st_size)
+	if (fstat(fd, &stat) < 0 || !stat.st_size) {
+		close(fd);
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
-	reopened = memory_printf("/proc/self/fd/%d", place);
+	}
 	file = memory_calloc(1, sizeof(*file));
 	file->name = memory_printf("%s%s", strcmp(root, "/") ? root : "", path);
-	file->fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	file->fd = fd;
 	return read_file(file, ret);
 }
 

@@ -33,6 +33,7 @@ struct elf_file {
 	uint64_t stamp;
 	GElf_Ehdr header;
 	struct build_id build_id;
+	size_t notes; /* sections that were read for it */
 	char *debug_link;
 	bool has_code;
 	struct segment *segments;

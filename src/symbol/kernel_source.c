@@ -9,37 +9,50 @@
  */
 #include "symbol/kernel_source.h"
 
-#include <unistd.h>
-
+#include "base/file.h"
 #include "base/memory.h"
 #include "symbol/elf_file.h"
 #include "symbol/kallsyms.h"
 
-/* DIR/PID/proc/LEAF, malloc()ed. */
-static char *mounted_path(const struct kernel_source_options *options, uint32_t vm_pid,
-			  const char *leaf)
+/* DIR/PID/proc/LEAF: what is there is the guest's word, and no link leads out of DIR/PID. */
+static struct error *open_mounted(const struct kernel_source_options *options, uint32_t vm_pid,
+				  const char *leaf, int *ret_fd)
 {
-	return memory_printf("%s/%u/proc/%s", options->guestmount, vm_pid, leaf);
+	_cleanup_free_ char *root = memory_printf("%s/%u", options->guestmount, vm_pid);
+	_cleanup_free_ char *path = memory_printf("/proc/%s", leaf);
+
+	return file_open_below(root, path, ret_fd);
 }
 
 static bool guestmount_offers(const struct kernel_source_options *options, uint32_t vm_pid)
 {
-	_cleanup_free_ char *kallsyms = NULL;
+	_cleanup_error_ struct error *error = NULL;
+	_cleanup_close_ int fd = -1;
 
 	if (!options->guestmount || !vm_pid)
 		return false;
-	kallsyms = mounted_path(options, vm_pid, "kallsyms");
-	return !access(kallsyms, F_OK);
+	error = open_mounted(options, vm_pid, "kallsyms", &fd);
+	return !error || error_code(error) != ERROR_NOT_FOUND;
 }
 
 static struct error *guestmount_load(const struct kernel_source_options *options, uint32_t vm_pid,
 				     struct symbol_table **ret)
 {
-	_cleanup_free_ char *kallsyms = mounted_path(options, vm_pid, "kallsyms");
-	_cleanup_free_ char *modules = mounted_path(options, vm_pid, "modules");
+	_cleanup_close_ int kallsyms_fd = -1, modules_fd = -1;
+	_cleanup_free_ char *kallsyms = NULL, *modules = NULL;
+	struct error *error = open_mounted(options, vm_pid, "kallsyms", &kallsyms_fd);
 
+	if (error)
+		return error;
 	/* A kernel without modules has no such file. */
-	return kallsyms_load(kallsyms, access(modules, F_OK) ? NULL : modules, ret);
+	error = open_mounted(options, vm_pid, "modules", &modules_fd);
+	if (error && error_code(error) != ERROR_NOT_FOUND)
+		return error;
+	error_destroy(error);
+	kallsyms = memory_printf("/proc/self/fd/%d", kallsyms_fd);
+	modules = modules_fd < 0 ? NULL : memory_printf("/proc/self/fd/%d", modules_fd);
+	error = kallsyms_load(kallsyms, modules, ret);
+	return error ? error_prefix(error, "%s/%u/proc", options->guestmount, vm_pid) : NULL;
 }
 
 static bool guestvmlinux_offers(const struct kernel_source_options *options, uint32_t vm_pid)

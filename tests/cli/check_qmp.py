@@ -148,6 +148,14 @@ def try_libvirt():
     status, found, said = show(qemu.pid, 2 * MIB, env=environment)
     check(status == 0 and found["bytes"][0][1].startswith("3412"), f"libvirt: {said} {found}")
     print(f"libvirt: {len(found['slot'])} slots")
+    held = subprocess.run([HOLD, str(qemu.pid)], env=environment, capture_output=True, text=True, timeout=120)
+    check("it does not run" in held.stderr, f"libvirt, a pause: {held.stderr}")
+    # A process that says that it is somebody else's domain, whose threads it does not have.
+    liar = start([sys.executable, "-c", "import time; time.sleep(600)", "-mon",
+                  "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID])
+    time.sleep(0.2)
+    held = subprocess.run([HOLD, str(liar.pid)], env=environment, capture_output=True, text=True, timeout=120)
+    check("is not libvirt's" in held.stderr, f"libvirt, another one's domain: {held.stderr}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
     check(status == 1 and f"virsh fails (status 1): error: failed to get domain '{UUID}'" in said,

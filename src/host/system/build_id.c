@@ -52,7 +52,8 @@ static bool find_in_elf(Elf *elf, struct build_id *ret)
 		GElf_Phdr segment;
 		Elf_Data *data;
 
-		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_NOTE ||
+		    segment.p_filesz > NOTES_MAX_BYTES)
 			continue;
 		data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
 					    ELF_T_BYTE);

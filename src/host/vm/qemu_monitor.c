@@ -15,13 +15,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "host/system/process.h"
+#include "host/vm/qemu_text.h"
 #include "host/vm/qmp.h"
 #include "host/vm/virsh.h"
 
 #define COMMAND_MAX_BYTES ((size_t)2 * 1024 * 1024)
 #define LIBVIRT_CHARDEV "charmonitor"
+#define MAX_CPUS_BYTES ((size_t)1 << 20)
+#define CONNECT_NS 10000000000ull /* after that no further socket is tried */
 
 struct qemu_monitor {
 	struct qmp *qmp;		 /* NULL: by virsh */
@@ -166,10 +171,15 @@ void qemu_monitors_deinit(struct qemu_monitors *monitors)
 static struct error *connect_one(uint32_t pid, const struct qemu_monitors *monitors,
 				 struct qmp **ret)
 {
+	uint64_t begin_ns = clock_monotonic_ns();
 	struct error *first = NULL;
 
 	for (size_t i = 0; i < monitors->socket_count; i++) {
-		struct error *error = qmp_connect(pid, monitors->sockets[i], ret);
+		struct error *error;
+
+		if (i && (interrupt_requested() || clock_monotonic_ns() - begin_ns > CONNECT_NS))
+			break;
+		error = qmp_connect(pid, monitors->sockets[i], ret);
 
 		if (!error) {
 			error_destroy(first);
@@ -211,23 +221,63 @@ static struct error *open_found(uint32_t pid, const struct qemu_monitors *monito
 				    "its command line names no QMP socket and is not libvirt's");
 }
 
-struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret)
+void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret)
 {
-	_cleanup_qemu_monitor_ struct qemu_monitor *monitor = memory_calloc(1, sizeof(*monitor));
 	_cleanup_buffer_ struct buffer command;
-	struct qemu_monitors monitors;
-	struct error *error;
 
 	buffer_init(&command, COMMAND_MAX_BYTES);
 	host_process_command_line(pid, &command);
-	qemu_monitors_find(&(struct vm_command){ (const char *)command.data, command.size },
-			   &monitors);
-	error = open_found(pid, &monitors, monitor);
-	qemu_monitors_deinit(&monitors);
+	qemu_monitors_find(&(struct vm_command){ (const char *)command.data, command.size }, ret);
+}
+
+/* Whether "info cpus" of the domain names threads, and all of them are PID's. */
+static bool has_domain(uint32_t pid, const char *uuid)
+{
+	static const char *const commands[] = { "info cpus" };
+	_cleanup_buffer_ struct buffer answer;
+	struct host_vm vm = { .pid = pid };
+	struct error *error;
+	bool all;
+
+	buffer_init(&answer, MAX_CPUS_BYTES);
+	error = virsh_ask(is_users_own(pid), uuid, commands, 1, &answer);
+	if (!error)
+		error = qemu_text_cpus((const char *)answer.data, answer.size, &vm);
+	all = !error && vm.vcpus.count;
+	for (size_t i = 0; i < vm.vcpus.count; i++)
+		all = all && host_process_has_thread(pid, vm.vcpus.items[i].tid);
+	vector_deinit(&vm.vcpus);
+	error_destroy(error);
+	return all;
+}
+
+void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors)
+{
+	if (*monitors->libvirt_uuid && !has_domain(pid, monitors->libvirt_uuid))
+		*monitors->libvirt_uuid = 0;
+}
+
+struct error *qemu_monitor_open_by(uint32_t pid, const struct qemu_monitors *monitors,
+				   struct qemu_monitor **ret)
+{
+	_cleanup_qemu_monitor_ struct qemu_monitor *monitor = memory_calloc(1, sizeof(*monitor));
+	struct error *error = open_found(pid, monitors, monitor);
+
 	if (error)
 		return error;
 	*ret = take_pointer(monitor);
 	return NULL;
+}
+
+struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret)
+{
+	struct qemu_monitors monitors;
+	struct error *error;
+
+	qemu_monitors_of(pid, &monitors);
+	error = qemu_monitor_open_by(pid, &monitors, ret);
+	qemu_monitors_deinit(&monitors);
+	return error;
 }
 
 void qemu_monitor_close(struct qemu_monitor *monitor)

@@ -29,6 +29,16 @@ struct qemu_monitor;
 
 /* Of process PID. An error says why no way leads there; ERROR_UNSUPPORTED mostly. */
 struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CHECK;
+/*
+ * Likewise, by ways that were found before. A process can change its command line, and name another
+ * one's domain of libvirt there: who asks more than once finds the ways once, and makes sure of the
+ * domain (qemu_monitors_check()).
+ */
+void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret);
+/* Forgets libvirt's domain if that does not run PID's threads. */
+void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors);
+struct error *qemu_monitor_open_by(uint32_t pid, const struct qemu_monitors *monitors,
+				   struct qemu_monitor **ret) MUST_CHECK;
 void qemu_monitor_close(struct qemu_monitor *monitor); /* takes NULL */
 
 /*

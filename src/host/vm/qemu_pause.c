@@ -32,6 +32,7 @@
 
 struct qemu_pause {
 	uint32_t pid;
+	struct qemu_monitors monitors; /* as they were at the beginning */
 	atomic_bool *stopped; /* by us; shared with the guardian */
 	int qemu_fd; /* a pidfd, as the guardian's: readable when the process has ended */
 	int guardian_fd;
@@ -73,7 +74,8 @@ static void close_monitor(struct qemu_pause *pause)
 /* Opens the monitor. A guest that was left stopped goes on. */
 static struct error *open_monitor(struct qemu_pause *pause)
 {
-	struct error *error = qemu_monitor_open(pause->pid, &pause->monitor);
+	struct error *error = qemu_monitor_open_by(pause->pid, &pause->monitors,
+							&pause->monitor);
 
 	if (!error && atomic_load(pause->stopped))
 		error = go_on(pause);
@@ -182,6 +184,8 @@ struct error *qemu_pause_create(uint32_t pid, struct qemu_pause **ret)
 	pause->pid = pid;
 	pause->qemu_fd = pause->guardian_fd = pause->alive_fd = -1;
 	buffer_init(&pause->answer, MAX_ANSWER_BYTES);
+	qemu_monitors_of(pid, &pause->monitors);
+	qemu_monitors_check(pid, &pause->monitors);
 	if (shared == MAP_FAILED) {
 		error = error_system(errno, "could not map memory");
 	} else {
@@ -209,6 +213,7 @@ void qemu_pause_destroy(struct qemu_pause *pause)
 	cleanup_close(&pause->qemu_fd);
 	if (pause->stopped)
 		munmap(pause->stopped, sizeof(*pause->stopped));
+	qemu_monitors_deinit(&pause->monitors);
 	buffer_deinit(&pause->answer);
 	free(pause);
 }

@@ -16,7 +16,10 @@
 
 struct qemu_pause;
 
-/* Of process PID, a QEMU, which is not asked yet. */
+/*
+ * Of process PID, a QEMU. What its command line says now holds from here on; libvirt is asked
+ * whether the domain that it names is this process.
+ */
 struct error *qemu_pause_create(uint32_t pid, struct qemu_pause **ret) MUST_CHECK;
 void qemu_pause_destroy(struct qemu_pause *pause); /* takes NULL */
 

@@ -17,12 +17,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/utf8.h"
 
 #define MAX_MESSAGE_BYTES ((size_t)8 << 20) /* "info mtree -f" of a large machine: some 100 KiB */
 #define MAX_DEPTH 16
+#define MAX_VALUES 65536 /* objects and arrays in it: each takes some hundred bytes when parsed */
 #define MAX_EVENTS 1000 /* before one answer */
 #define GREETING_NS 5000000000ull
 #define CONVERSATION_NS 20000000000ull /* all of it */
@@ -63,6 +65,8 @@ static struct error *wait_for(const struct qmp *qmp, short events)
 		result = poll(&poll_fd, 1, (int)((qmp->deadline_ns - now) / 1000000) + 1);
 		if (result > 0)
 			return NULL;
+		if (result < 0 && errno == EINTR && interrupt_requested())
+			return error_create(ERROR_SYSTEM, "interrupted while QEMU was asked");
 		if (result < 0 && errno != EINTR)
 			return error_system(errno, "could not wait for QEMU's QMP socket");
 	}
@@ -90,10 +94,22 @@ static struct error *receive(struct qmp *qmp)
 		       : NULL;
 }
 
+/* Those in strings included, of which QEMU's texts have few. */
+static bool has_too_many_values(const char *line, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += line[i] == '{' || line[i] == '[';
+	return count > MAX_VALUES;
+}
+
 static struct json_object *parse(struct qmp *qmp, const char *line, size_t length)
 {
 	struct json_object *message;
 
+	if (has_too_many_values(line, length))
+		return NULL;
 	json_tokener_reset(qmp->parser);
 	message = json_tokener_parse_ex(qmp->parser, line, (int)length);
 	if (message && json_tokener_get_error(qmp->parser) == json_tokener_success &&

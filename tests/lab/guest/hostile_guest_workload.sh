@@ -29,9 +29,9 @@ for _ in $(seq 1000); do cat $text.page; done >$text
 sh -c "held=\$(cat $text); echo planted \$(echo \"\$held\" | grep -c forged) >/dev/console
 	sleep 100000; echo \"\$held\"" 2>/dev/null &
 steering=$(printf 'e\033[31m\302\233\342\200\256')
-hostname "$steering"
+echo "$steering" >/proc/sys/kernel/hostname
 cp "$(command -v user7525)" "/tmp/$steering"
-nice -n 10 "/tmp/$steering" &
+"/tmp/$steering" &
 syscalls &
 user7525 &
 sleep 1

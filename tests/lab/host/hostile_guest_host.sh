@@ -32,7 +32,7 @@ keep_text() {
 	perfvisor "$@" >"$OUT/texts/$name" 2>"$OUT/texts/$name.err"
 }
 steering=$(awk '$NF ~ /31m/ { print $1; exit }' "$OUT/ps")
-keep_text list list -v
+keep_text list list
 keep_text list.json list --json
 keep_text ps ps --threads
 keep_text ps.json ps --json
