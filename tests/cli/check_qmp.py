@@ -210,6 +210,7 @@ def try_servers():
         ("b'{}\\n'", "b''", "it is no QMP socket"),
         ("b'[' * 1000000 + b'\\n'", "b''", "no JSON objects"),
         ("b'x' * 20000000", "b''", "too long"),
+        ("b'{\"QMP\": [' + b'{},' * 100000 + b'{}]}\\n'", "b''", "no JSON objects"),
         (HELLO, "b'{\"event\": 1}\\n' * 2000", "gives no answer"),
         (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refuses: ?[31m"),
         (HELLO, "b'{\"error\": []}\\n'", "refuses: no reason"),

@@ -128,6 +128,33 @@ static void reads_one_record_in_steps(void **state)
 	assert_pieces(&records, PERFDATA_END, 30000, false);
 }
 
+/* Each piece is within its limit, all of them together are not. */
+static void refuses_what_becomes_too_large(void **state)
+{
+	static const struct perf_event_header round = { .type = RECORD_FINISHED_ROUND,
+							.size = sizeof(round) };
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
+	_cleanup_buffer_ struct buffer records, content, bytes;
+	ZSTD_CStream *stream = ZSTD_createCStream();
+	unsigned int samples;
+
+	(void)state;
+	buffer_init(&records, RECORDING_MAX_BYTES);
+	buffer_init(&content, (size_t)8 << 20);
+	buffer_init(&bytes, RECORDING_MAX_BYTES);
+	while (content.size < content.max_bytes)
+		buffer_append(&content, &round, sizeof(round));
+	ZSTD_initCStream(stream, 9);
+	for (int i = 0; i < 12; i++)
+		put_compressed(&records, stream, RECORD_COMPRESSED2, content.data, content.size);
+	ZSTD_freeCStream(stream);
+	assert_true(records.size < 32768);
+	put_recording(&bytes, &event, 1, &records);
+	assert_no_error(perfdata_reader_open_memory(bytes.data, bytes.size, "test", &reader));
+	assert_int_equal(read_samples(reader, &samples), PERFDATA_BAD);
+	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "times larger"));
+}
+
 static void says_that_content_is_cut_off(void **state)
 {
 	_cleanup_buffer_ struct buffer records, samples;
@@ -215,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_records_over_pieces),
 		cmocka_unit_test(reads_one_record_in_steps),
+		cmocka_unit_test(refuses_what_becomes_too_large),
 		cmocka_unit_test(says_that_content_is_cut_off),
 		cmocka_unit_test(stops_at_damaged_content),
 		cmocka_unit_test(stops_at_compressed_in_compressed),

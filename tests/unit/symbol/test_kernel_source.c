@@ -101,6 +101,43 @@ static void a_mount_is_for_its_vm_alone(void **state)
 	}
 }
 
+static void run(const char *format, ...) PRINTF_LIKE(1, 2);
+static void run(const char *format, ...)
+{
+	_cleanup_free_ char *command = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	command = memory_vprintf(format, arguments);
+	va_end(arguments);
+	assert_int_equal(system(command), 0);
+}
+
+/* What is below a mount is the guest's: links stay inside, and what is no file is not waited for. */
+static void a_mount_leads_nowhere_else(void **state)
+{
+	_cleanup_free_ char *outside = write_file("outside/kallsyms", "1000 T of_the_host\n");
+	_cleanup_free_ char *for_all = write_file("all", "1000 T of_every_guest\n");
+	_cleanup_free_ char *mount = memory_printf("%s/links", folder);
+	struct kernel_source_options options = { .guestmount = mount, .guestkallsyms = for_all };
+	struct symbol_table *table = NULL;
+	const char *source;
+
+	(void)state;
+	run("mkdir -p %s/1 %s/2/proc %s/3/proc", mount, mount, mount);
+	run("ln -s %s/outside %s/1/proc && ln -s %s %s/2/proc/kallsyms", folder, mount, outside,
+	    mount);
+	run("mkfifo %s/3/proc/kallsyms", mount);
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		assert_no_error(kernel_source_load(&options, pid, &table, &source));
+		assert_string_equal(source, "--guestkallsyms");
+		symbol_table_destroy(table);
+	}
+	table = NULL;
+	assert_error(kernel_source_load(&options, 3, &table, &source), ERROR_BAD_DATA);
+	assert_null(table);
+}
+
 static void a_vmlinux_is_named_as_linked(void **state)
 {
 	struct kernel_source_options options = { .guestvmlinux = VMLINUX };
@@ -195,6 +232,7 @@ int main(void)
 		cmocka_unit_test(nothing_given_is_no_error),
 		cmocka_unit_test(kallsyms_and_modules_are_read),
 		cmocka_unit_test(a_mount_is_for_its_vm_alone),
+		cmocka_unit_test(a_mount_leads_nowhere_else),
 		cmocka_unit_test(a_vmlinux_is_named_as_linked),
 		cmocka_unit_test(a_vmlinux_is_moved_by_the_kallsyms),
 		cmocka_unit_test(a_vmlinux_that_cannot_be_placed_is_refused),
