@@ -194,7 +194,11 @@ struct error *perfdata_writer_append(struct perfdata_writer *writer, const void 
 
 uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer)
 {
-	return writer_data_end(writer) + writer->pending.size;
+	uint64_t bytes = writer_data_end(writer) + writer->pending.size;
+	struct stat stat;
+
+	/* What comes after the data is there when the file is finished. */
+	return !fstat(writer->fd, &stat) && (uint64_t)stat.st_size > bytes ? stat.st_size : bytes;
 }
 
 struct error *perfdata_writer_finish(struct perfdata_writer *writer,

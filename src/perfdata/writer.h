@@ -141,7 +141,7 @@ struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, 
 				   uint64_t time_ns) MUST_CHECK;
 
 struct error *perfdata_writer_flush(struct perfdata_writer *writer) MUST_CHECK;
-uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer); /* of the file so far */
+uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer); /* of the file as it is */
 
 struct perfdata_writer_build_id {
 	const char *path;

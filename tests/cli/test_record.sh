@@ -26,6 +26,7 @@ expect() {
 expect 2 '-F and -c exclude each other' -F 100 -c 100
 expect 2 '-a is every VM' -a --vm web
 expect 2 '-a is every VM' -a -p 1
+expect 2 "cannot be written to a pipe" -o -
 expect 2 "--freq must be at least 1" -F 0
 expect 2 "--freq takes a whole number, not '-1'" -F -1
 expect 2 "--count takes a whole number" -c 1k

@@ -57,6 +57,26 @@ echo '2/2 base_second OK 0.01s'
 MESON
 chmod +x "$work/bin/meson"
 make_test tree/test_good </dev/null
+make_test cli/test_endless <<'END'
+sleep 54321 &
+echo $! >endless.pid
+wait
+END
+# Who ends tests/run ends the test that it runs.
+"$work/tests/run" --quick cli/test_endless >"$work/out" 2>&1 </dev/null &
+runner=$!
+for _ in $(seq 300); do
+	[ ! -s "$work/endless.pid" ] || break
+	sleep 0.1
+done
+kill $runner
+wait $runner
+[ $? = 130 ] || complain "an ended tests/run has status $?: $(cat "$work/out")"
+case $(ps -o stat= -p "$(cat "$work/endless.pid")") in
+'' | Z*) ;; # gone, or nobody has asked yet how it ended
+*) complain "an ended tests/run leaves the test's processes behind" ;;
+esac
+rm "$work/tests/cli/test_endless.sh"
 make_test cli/test_part <<'END'
 echo 'skipped: the moon, because it is day'
 END

@@ -157,6 +157,10 @@ static struct error *check_options(struct record_options *options)
 				"--vm takes a VM's name, too");
 		vector_append(&options->vms, pid);
 	}
+	if (options->output && !strcmp(options->output, "-"))
+		return error_hint(error_create(ERROR_USAGE,
+					       "a recording cannot be written to a pipe"),
+				  "write a file and send that; -o ./- is a file of that name");
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	error = options->call_graph ? check_call_graph(options) : NULL;
 	if (!error && options->unwind)

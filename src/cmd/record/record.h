@@ -65,6 +65,7 @@ void record_note_end(const struct recorder *recorder, const struct record_option
 /* The command to record (record_command.c): forked at once, runs when told to. */
 struct record_command {
 	pid_t pid; /* 0: none */
+	const char *name; /* of the program */
 	int go_fd, failure_fd;
 	bool ended;
 	int wait_status;

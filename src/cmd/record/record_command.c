@@ -61,7 +61,8 @@ struct error *record_command_prepare(char **argv, struct record_command *ret)
 	}
 	close(go[0]);
 	close(failure[1]);
-	*ret = (struct record_command){ .pid = pid, .go_fd = go[1], .failure_fd = failure[0] };
+	*ret = (struct record_command){ .pid = pid, .go_fd = go[1], .failure_fd = failure[0],
+					 .name = argv[0] };
 	if (pid > 0)
 		return NULL;
 	record_command_finish(ret);
@@ -81,7 +82,7 @@ struct error *record_command_start(struct record_command *command)
 		got = read(command->failure_fd, &errno_value, sizeof(errno_value));
 	} while (got < 0 && errno == EINTR);
 	if (got == sizeof(errno_value))
-		return error_system(errno_value, "could not run the command");
+		return error_system(errno_value, "could not run the command '%s'", command->name);
 	return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/progress.h"
@@ -21,7 +22,8 @@
 
 #define SCAN_NS 1000000000ull
 #define FULL_SCAN_NS 5000000000ull
-#define SCAN_SHARE 50
+#define SCAN_SHARE 50 /* a look at the host's VMs takes that part of the thread's time */
+#define MAX_SCAN_NS 5000000000ull /* but VMs and vCPUs that come are not missed for longer */
 #define THREADS_MAX 65536
 
 /* Processes and threads created since boot; 0: not known. */
@@ -91,8 +93,18 @@ static size_t find_recorded(const struct recorder *recorder, uint32_t pid)
 	return SIZE_MAX;
 }
 
+/* Of this thread: on a busy host a look takes long that costs little. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
 struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret)
 {
+	uint64_t begin_ns = cpu_ns();
 	struct error *error;
 
 	recorder->forks = count_forks();
@@ -100,7 +112,7 @@ struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret)
 	error = host_vm_finder_scan(recorder->finder, ret);
 	if (error)
 		return error;
-	recorder->scan_cost_ns = clock_monotonic_ns() - recorder->scanned_ns;
+	recorder->scan_cost_ns = cpu_ns() - begin_ns;
 	if (recorder->config.qmp)
 		error = vm_qemu_find(recorder->config.vms[0], ret);
 	for (size_t i = 0; i < recorder->config.vm_count && !error; i++) {
@@ -326,13 +338,14 @@ static void warn_of_scan(struct recorder *recorder, struct error *error)
 
 struct error *recorder_rescan(struct recorder *recorder)
 {
-	uint64_t now = clock_monotonic_ns(), pause = recorder->scan_cost_ns * SCAN_SHARE;
+	uint64_t now = clock_monotonic_ns(), pause = recorder->scan_cost_ns * SCAN_SHARE, begin_ns;
 	_cleanup_host_vms_ struct host_vms found = { 0 };
 	struct error *error;
 	uint64_t forks;
 	bool ended;
 
-	if (now - recorder->scanned_ns < (pause > SCAN_NS ? pause : SCAN_NS))
+	pause = pause < SCAN_NS ? SCAN_NS : pause > MAX_SCAN_NS ? MAX_SCAN_NS : pause;
+	if (now - recorder->scanned_ns < pause)
 		return NULL;
 	recorder->scanned_ns = now;
 	if (recorder->config.qmp) {
@@ -344,7 +357,9 @@ struct error *recorder_rescan(struct recorder *recorder)
 	if (!ended && forks && forks == recorder->forks &&
 	    now - recorder->full_scan_ns < FULL_SCAN_NS)
 		return NULL;
+	begin_ns = cpu_ns();
 	error = host_vm_finder_scan(recorder->finder, &found);
+	recorder->scan_cost_ns = cpu_ns() - begin_ns;
 	if (error) {
 		warn_of_scan(recorder, error);
 		return NULL;
@@ -354,7 +369,6 @@ struct error *recorder_rescan(struct recorder *recorder)
 	recorder->full_scan_ns = now;
 	/* A vCPU that has not run yet is looked for again, whoever is created meanwhile. */
 	recorder->forks = waits_for_vcpus(recorder, &found) ? 0 : forks;
-	recorder->scan_cost_ns = clock_monotonic_ns() - now;
 	return error;
 }
 

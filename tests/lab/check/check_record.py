@@ -6,6 +6,7 @@ Shares: samples are taken on a timer, not independently, so the bound is 5 stand
 of a binomial share plus 0.01, for N samples that are printed; N must be at least 300.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -43,6 +44,8 @@ def said(name):
     found = re.search(r"wrote \S+: [\d.]+ MB, (\d+) samples \(guest kernel (\d+), guest user (\d+), "
                       r"host (\d+)\), (\d+) lost; (?:of the host )?(\d+) not written", read(f"{name}.err"))
     check(found is not None, f"{name}: it ends with a summary")
+    told, size = re.search(r"wrote \S+: ([\d.]+) MB", read(f"{name}.err")), os.path.getsize(f"{folder}/{name}.data")
+    check(told and abs(float(told[1]) - size / 1e6) < 0.001, f"{name}: its size is told: {told and told[1]} of {size / 1e6:.3f} MB")
     return [int(number) for number in found.groups()] if found else [0] * 6
 
 
@@ -298,7 +301,7 @@ def check_life():
     ips = [int(ip, 16) for ip in read("killed.ips").split()]
     check(sorted(ips) == sorted(row[3] for row in samples("killed")), "killed: by both readers")
     check_common("command", 3)
-    check(int(read("missing.status")) == 1 and "could not run the command" in read("missing.err"),
+    check(int(read("missing.status")) == 1 and "could not run the command '/no/such/command'" in read("missing.err"),
           "missing: a command that is not there")
     check(int(read("unwritable.status")) == 1 and "could not" in read("unwritable.err") and
           len(read("unwritable.err").splitlines()) <= 4, "unwritable: one reason")

@@ -113,7 +113,9 @@ static void run(const char *format, ...)
 	assert_int_equal(system(command), 0);
 }
 
-/* What is below a mount is the guest's: links stay inside, and what is no file is not waited for. */
+/*
+ * What is below a mount is the guest's: links stay inside, and what is no file is not waited for.
+ */
 static void a_mount_leads_nowhere_else(void **state)
 {
 	_cleanup_free_ char *outside = write_file("outside/kallsyms", "1000 T of_the_host\n");
