@@ -49,9 +49,9 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *ret)
 bool utf8_steers_terminal(uint32_t character)
 {
 	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x061c ||
-	       character == 0x200e || character == 0x200f || character == 0x2028 ||
-	       character == 0x2029 || (character >= 0x202a && character <= 0x202e) ||
-	       (character >= 0x2066 && character <= 0x2069);
+	       (character >= 0x200b && character <= 0x200f) ||
+	       (character >= 0x2028 && character <= 0x202e) ||
+	       (character >= 0x2060 && character <= 0x206f) || character == 0xfeff;
 }
 
 /*

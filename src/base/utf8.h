@@ -20,8 +20,8 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *ret);
 
 /*
  * A name must not be able to steer a terminal, nor to look like another one. What could, is a
- * control character (C0, DEL, C1), a character that turns the direction of text or ends a line, and
- * a byte that is no character: a terminal may take it for one of its own set.
+ * control character (C0, DEL, C1), a character that turns the direction of text, ends a line or has
+ * no width, and a byte that is no character: a terminal may take it for one of its own set.
  */
 bool utf8_steers_terminal(uint32_t character);
 

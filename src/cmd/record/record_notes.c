@@ -157,10 +157,15 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 {
 	struct recorder_totals totals = recorder_totals(recorder);
 	struct capture_stats stats = recorder_capture_stats(recorder);
-	const char *cause = "the vCPUs were idle, or the event does not count in guests here";
+	const char *cause = "no sample was taken; idle vCPUs give none, nor does an event that "
+			    "does not count in guests";
 
 	if (!totals.vms)
 		cause = "no VM ran";
+	else if (!totals.sampled)
+		cause = "the recording was ended before sampling began";
+	else if (!totals.vms_alive)
+		cause = "the VMs have ended";
 	else if (stats.looks.failed)
 		cause = "QEMU could not be asked";
 	else if (stats.looks.paused)

@@ -271,6 +271,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 {
 	struct error *error;
 
+	recorder->sampled = true;
 	capture_wait(recorder->capture, timeout_ms);
 	recorder_take_unwind_tables(recorder);
 	capture_drain(recorder->capture);
@@ -359,6 +360,7 @@ struct recorder_totals recorder_totals(const struct recorder *recorder)
 		totals.threads += recorder->threads.items[i].alive;
 	if (totals.lost < lost_seen)
 		totals.lost = lost_seen;
+	totals.sampled = recorder->sampled;
 	totals.file_bytes = perfdata_writer_bytes(recorder->writer);
 	return totals;
 }

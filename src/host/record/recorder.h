@@ -105,6 +105,7 @@ struct recorder_totals {
 	uint64_t written, dropped, lost; /* lost: as far as is known so far */
 	uint64_t file_bytes;
 	bool vcpus_unknown; /* of a VM: all threads of its process are sampled instead */
+	bool sampled; /* there was time for samples: recorder_step() was called */
 };
 struct recorder_totals recorder_totals(const struct recorder *recorder);
 struct capture_stats recorder_capture_stats(const struct recorder *recorder);

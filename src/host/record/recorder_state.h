@@ -78,6 +78,7 @@ struct recorder {
 	struct error *error;   /* of the sink; told by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
 	bool scan_failed; /* that was said */
+	bool sampled;	  /* recorder_step() was called */
 	uint64_t forks; /* of the host, at the last scan */
 	uint64_t round_ns[2]; /* newest_ns at the ends of the last two rounds, the older first */
 	struct host_vm_finder *finder;
