@@ -91,12 +91,13 @@ permute = kernel_range("chacha_permute")
 
 def check_reader(what, rows, least):
     """Besides reader only programs that begin take random bytes: the short-lived ones, and few: of some thousand
-    samples one in a hundred. exec does, on their vCPU; and fork, for the stack canary (dup_task_struct()), in the
-    shell that starts them, which is bound to none."""
+    samples one in a hundred. exec does; and fork, for the stack canary (dup_task_struct()), in the shell that starts
+    them. That is bound to no vCPU, nor is taskset before it has bound itself and executes the next one."""
     chacha = [row for row in rows if row[4] in permute]
     of_reader = [row for row in chacha if row[2] == truth["reader"]]
     others = [row for row in chacha if row[2] != truth["reader"]]
-    begin = [row for row in others if row[1] == "sh" or row[0] == 0 and row[1] in ("exe", "busybox", "true")]
+    begin = [row for row in others if row[1] in ("sh", "taskset") or
+             row[0] == 0 and row[1] in ("exe", "busybox", "true")]
     odd = [row for row in of_reader if row[0] != 0 or row[1] != "reader"] + [row for row in others if row not in begin]
     check(len(chacha) >= least and len(others) <= 2 + len(chacha) / 25 and not odd,
           f"{what}: {len(of_reader)} of {len(chacha)} samples in chacha_permute are reader's, {len(begin)} of programs "
