@@ -17,7 +17,7 @@ SECONDS_PER_FUZZER ?= 60
 help:
 	@echo 'make               build perfvisor: build/release/perfvisor'
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
-	@echo 'make check         every test: unit, golden, CLI, lab (about 25 minutes)'
+	@echo 'make check         every test: unit, golden, CLI, lab (about 27 minutes)'
 	@echo 'make check-quick   the tests that need no lab (two minutes)'
 	@echo 'make check NAME…   only these: make check lab/test_list cli/test_usage unit'
 	@echo 'make bench         speed and memory: beside stock perf, and with saved guests'

@@ -74,8 +74,8 @@ static void close_monitor(struct qemu_pause *pause)
 /* Opens the monitor. A guest that was left stopped goes on. */
 static struct error *open_monitor(struct qemu_pause *pause)
 {
-	struct error *error = qemu_monitor_open_by(pause->pid, &pause->monitors,
-							&pause->monitor);
+	struct error *error =
+		qemu_monitor_open_by(pause->pid, &pause->monitors, &pause->monitor);
 
 	if (!error && atomic_load(pause->stopped))
 		error = go_on(pause);
