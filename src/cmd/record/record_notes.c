@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cmd/record/record.h"
+#include "host/system/kvm.h"
 
 #define NAMES_SHOWN 3
 
@@ -144,13 +145,13 @@ static void note_stack_pointers(const struct recorder *recorder)
 	if (counts.samples)
 		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, "
 			   "of %llu it was found; of %llu none was, of %llu several, of %llu an "
-			   "uncertain one; %llu were in code with stacks of its own; %llu chains "
-			   "were wrong",
+			   "uncertain one; %llu were in code with stacks of its own",
 			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
 			   (unsigned long long)counts.found, (unsigned long long)counts.none,
 			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
-			   (unsigned long long)counts.not_certain,
-			   (unsigned long long)counts.wrong);
+			   (unsigned long long)counts.not_certain);
+	if (host_kvm_compares())
+		log_detail("%llu of these chains were wrong", (unsigned long long)counts.wrong);
 }
 
 static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)

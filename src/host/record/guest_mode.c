@@ -16,44 +16,18 @@
  */
 #include "host/record/guest_mode.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/cleanup.h"
-
 #define VSYSCALL_START 0xffffffffff600000ull
 #define VSYSCALL_END 0xffffffffff601000ull
 
-/* Whether LINE of kallsyms ("ADDRESS TYPE NAME[ \t[MODULE]]") is of symbol NAME. */
-static bool is_symbol(const char *line, const char *name)
+void guest_mode_init(struct guest_mode *mode, const struct host_kernel_symbols *symbols)
 {
-	const char *found = strchr(line, ' ');
-	size_t length = strlen(name);
-
-	if (!found || !found[1] || found[2] != ' ')
-		return false;
-	found += 3;
-	return !strncmp(found, name, length) && strchr("\t\n .", found[length]);
-}
-
-void guest_mode_init(struct guest_mode *mode, const char *kallsyms)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	bool in_kernel = false, better = false;
-	char line[1024];
-
 	*mode = (struct guest_mode){ .doubtful = false };
 #if defined(__x86_64__)
-	file = fopen(kallsyms, "re");
+	mode->doubtful = symbols->has_kvm_arch_vcpu_in_kernel && !symbols->has_kvm_is_user_mode &&
+			 !symbols->has_kvm_arch_vcpu_preempted_in_kernel;
+#else
+	(void)symbols;
 #endif
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!strstr(line, " kvm_"))
-			continue;
-		in_kernel |= is_symbol(line, "kvm_arch_vcpu_in_kernel");
-		better |= is_symbol(line, "kvm_is_user_mode") ||
-			  is_symbol(line, "kvm_arch_vcpu_preempted_in_kernel");
-	}
-	mode->doubtful = in_kernel && !better;
 }
 
 uint16_t guest_mode_correct(const struct guest_mode *mode, struct guest_mode_vm *vm,

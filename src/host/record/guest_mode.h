@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/system/kernel_symbols.h"
 #include "perfdata/sample.h"
 
 struct guest_mode {
@@ -19,9 +20,8 @@ struct guest_mode_vm {
 	bool high_kernel; /* it was seen in the upper half of the address space */
 };
 
-#define GUEST_MODE_KALLSYMS "/proc/kallsyms"
-/* Looks at the kernel's symbols; a file that cannot be read gives no reason for doubt. */
-void guest_mode_init(struct guest_mode *mode, const char *kallsyms);
+/* Goes by the kernel's SYMBOLS. */
+void guest_mode_init(struct guest_mode *mode, const struct host_kernel_symbols *symbols);
 /* SAMPLE's misc, its cpumode as it must have been. */
 uint16_t guest_mode_correct(const struct guest_mode *mode, struct guest_mode_vm *vm,
 			    const struct perfdata_sample *sample);

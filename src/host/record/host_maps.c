@@ -93,28 +93,6 @@ static struct error *write_mapping(struct perfdata_writer *writer, struct perfda
 	return perfdata_writer_mmap2(writer, mapping, 0);
 }
 
-/* The addresses of the kernel's text; false: hidden. */
-static bool find_kernel_text(uint64_t *ret_start, uint64_t *ret_end)
-{
-	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
-	char line[LINE_MAX_BYTES], name[64];
-	uint64_t address, text = 0, stext = 0, etext = 0;
-
-	while (file && !etext && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%" SCNx64 " %*c %63s", &address, name) != 2)
-			continue;
-		if (!strcmp(name, "_text"))
-			text = address;
-		else if (!strcmp(name, "_stext"))
-			stext = address;
-		else if (!strcmp(name, "_etext"))
-			etext = address;
-	}
-	*ret_start = text ? text : stext;
-	*ret_end = etext;
-	return *ret_start && etext > *ret_start;
-}
-
 /* The paths of modules, by /lib/modules/RELEASE/modules.dep ("kernel/…/kvm.ko.xz: …"). */
 struct module_files {
 	char root[128];
@@ -198,20 +176,21 @@ static struct error *write_modules(struct host_maps *maps, struct perfdata_write
 	return error;
 }
 
-struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_writer *writer)
+struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_writer *writer,
+				     const struct host_kernel_symbols *symbols)
 {
 	struct perfdata_mapping mapping = { .pid = KERNEL_PID,
+					    .start = symbols->text_start,
+					    .length = symbols->text_end - symbols->text_start,
+					    .file_offset = symbols->text_start,
 					    .prot = PROT_READ | PROT_EXEC,
 					    .misc = PERF_RECORD_MISC_KERNEL,
 					    .path = "[kernel.kallsyms]_text" };
 	struct build_id id = { .size = 0 };
-	uint64_t end;
 	struct error *error;
 
-	if (!find_kernel_text(&mapping.start, &end))
+	if (!mapping.length)
 		return NULL;
-	mapping.length = end - mapping.start;
-	mapping.file_offset = mapping.start;
 	build_id_of_notes("/sys/kernel/notes", &id);
 	/* The build-id table names the dso, the mapping the symbol that it is relative to. */
 	error = write_mapping(writer, &mapping,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "host/system/kernel_symbols.h"
 #include "perfdata/writer.h"
 
 /* Files seen so far with their build-ids; also what HEADER_BUILD_ID is made of. */
@@ -20,8 +21,8 @@ void host_maps_destroy(struct host_maps *maps); /* takes NULL */
 
 /* "[kernel.kallsyms]_text" and the modules. Where addresses are hidden (kptr_restrict),
  * nothing is written. */
-struct error *host_maps_write_kernel(struct host_maps *maps,
-				     struct perfdata_writer *writer) MUST_CHECK;
+struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_writer *writer,
+				     const struct host_kernel_symbols *symbols) MUST_CHECK;
 /* The executable mappings of process PID; one that is gone has none. */
 struct error *host_maps_write_process(struct host_maps *maps, struct perfdata_writer *writer,
 				      uint32_t pid) MUST_CHECK;

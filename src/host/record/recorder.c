@@ -103,7 +103,7 @@ static struct error *introduce_all(struct recorder *recorder)
 {
 	struct error *error;
 
-	error = host_maps_write_kernel(recorder->maps, recorder->writer);
+	error = host_maps_write_kernel(recorder->maps, recorder->writer, &recorder->symbols);
 	for (size_t i = 0; i < recorder->vms.count && !error; i++)
 		error = recorder_introduce_vm(recorder, i);
 	for (size_t i = 0; i < recorder->threads.count && !error; i++)
@@ -174,7 +174,8 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	if (config->call_chains)
 		recorder->chain = recorder_chain_create();
 	recorder->maps = host_maps_create();
-	guest_mode_init(&recorder->guest_mode, GUEST_MODE_KALLSYMS);
+	host_kernel_symbols_read(HOST_KALLSYMS, &recorder->symbols);
+	guest_mode_init(&recorder->guest_mode, &recorder->symbols);
 	recorder->finder = host_vm_finder_create();
 	map_init(&recorder->thread_of_tid);
 	map_init(&recorder->task_of);

@@ -13,6 +13,7 @@
 
 #include "bpf/guest_sampler.h"
 #include "host/record/recorder_state.h"
+#include "host/system/kvm.h"
 #include "host/system/kvm_registers.h"
 #include "unwind/kernel/find_sp.h"
 #include "unwind/program/scan.h"
@@ -285,7 +286,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 			       &found);
 	else
 		unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
-	if (guest->stacks->whole && !start.sp_unknown)
+	if (host_kvm_compares() && guest->stacks->whole && !start.sp_unknown)
 		compare(recorder, table, &start, copies, &found);
 	end = add_frames(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
 	if (recorder->config.scan) {

@@ -66,6 +66,7 @@ struct recorder {
 	struct recorder_config config;
 	struct capture *capture;
 	struct perfdata_writer *writer; /* NULL until everything else has worked */
+	struct host_kernel_symbols symbols;
 	struct host_maps *maps;
 	struct guest_mode guest_mode;
 	struct perfdata_inventory inventory;

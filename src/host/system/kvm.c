@@ -21,10 +21,12 @@ static bool pretends(const char *what)
 	return pretended && !strcmp(pretended, what);
 }
 
+#if CAN_COMPARE
 bool host_kvm_compares(void)
 {
 	return pretends("compare");
 }
+#endif
 
 enum host_kvm_vendor host_kvm_vendor(void)
 {

@@ -12,12 +12,14 @@ static bool doubts(const char *kallsyms)
 {
 	char path[] = "/tmp/test_guest_mode_XXXXXX";
 	int fd = mkstemp(path);
+	struct host_kernel_symbols symbols;
 	struct guest_mode mode;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, kallsyms, strlen(kallsyms)), (ssize_t)strlen(kallsyms));
 	close(fd);
-	guest_mode_init(&mode, path);
+	host_kernel_symbols_read(path, &symbols);
+	guest_mode_init(&mode, &symbols);
 	unlink(path);
 	return mode.doubtful;
 }
