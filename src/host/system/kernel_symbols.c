@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel formats /proc/kallsyms while it is read: some 200,000 lines "ADDRESS TYPE
- * NAME[\t[MODULE]]" (kernel/kallsyms.c, s_show()). That takes a tenth of a second, so one pass answers
- * all questions.
+ * The kernel formats /proc/kallsyms while it is read: some 200,000 lines
+ * "ADDRESS TYPE NAME[\t[MODULE]]" (kernel/kallsyms.c, s_show()). That takes a tenth of a second, so
+ * one pass answers all questions.
  */
 #include "host/system/kernel_symbols.h"
 
