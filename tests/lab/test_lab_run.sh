@@ -144,8 +144,9 @@ test_guest_fails() {
 	echo 'exit 3' >"$work/ends.sh"
 	check "a workload that ends is told" refuses 125 "workload ended with status 3" \
 		--guest-workload "$work/ends.sh" -- true
-	LAB_READY_LIMIT=30 check "a guest that never boots is told, with its console" \
+	check "a guest that never boots is reported, with its console" \
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
+	check "so is why" grep -q "the kernel of guest1 panicked three times" "$work/stderr"
 }
 
 # A command that hangs ends, and a guest that is no longer the one that it was is told.
