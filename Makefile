@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The front door; meson does the building. `make help` says what there is.
+# The entry point; meson does the building. `make help` lists the targets.
 .DEFAULT_GOAL := build
 .PHONY: help setup build build-asan demo check check-quick bench fuzz install clean
 
-# `make check NAME…`: what stands behind check, and is no target, names tests.
+# `make check NAME…`: words after check that are not targets are names of tests.
 ifneq ($(filter check check-quick,$(firstword $(MAKECMDGOALS))),)
 NAMES := $(filter-out help setup build build-asan demo check check-quick bench fuzz install clean,$(MAKECMDGOALS))
 .PHONY: $(NAMES)
@@ -17,14 +17,14 @@ SECONDS_PER_FUZZER ?= 60
 help:
 	@echo 'make               build perfvisor: build/release/perfvisor'
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
-	@echo 'make check         every test: unit, golden, CLI, lab (about 27 minutes)'
-	@echo 'make check-quick   the tests that need no lab (two minutes)'
-	@echo 'make check NAME…   only these: make check lab/test_list cli/test_usage unit'
-	@echo 'make bench         speed and memory: beside stock perf, and with saved guests'
+	@echo 'make check         run all tests: unit, golden, CLI, lab (about 27 minutes)'
+	@echo 'make check-quick   run the tests that need no lab (two minutes)'
+	@echo 'make check NAME…   run only these: make check lab/test_list cli/test_usage unit'
+	@echo 'make bench         measure speed and memory: against stock perf, and on saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
-	@echo 'make install       into PREFIX=$(PREFIX), below DESTDIR if that is set'
-	@echo 'make setup         install the Debian packages that all of this needs'
-	@echo 'make clean         remove what was built, but not the downloads in build/cache'
+	@echo 'make install       install into PREFIX=$(PREFIX), below DESTDIR if it is set'
+	@echo 'make setup         install the Debian packages that all of these need'
+	@echo 'make clean         remove everything that was built, but not the downloads in build/cache'
 
 setup:
 	@scripts/setup
@@ -45,7 +45,7 @@ build: build/release/build.ninja
 build-asan: build/asan/build.ninja
 	$(call compile,asan)
 
-# ninja shows its progress on terminals; elsewhere only what went wrong matters.
+# On terminals ninja shows its progress; elsewhere only errors are shown.
 compile = @if [ -t 1 ]; then ninja -C build/$(1); else \
 	echo 'make: building build/$(1)'; \
 	ninja -C build/$(1) >build/ninja-$(1).log 2>&1 || { tail -n 40 build/ninja-$(1).log >&2; exit 1; }; fi

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# Packages of any suite of Debian's archive, whatever the machine itself runs. They are fetched
-# with apt through a private configuration (its own lists, an empty status file), so that
-# nothing on the machine changes and apt verifies signatures and hashes as usual; then they are
-# unpacked, never installed.
+# Packages of any suite of Debian's archive, whatever the machine itself runs. They are fetched with
+# apt and a private configuration (its own lists, an empty status file), so nothing on the machine
+# changes, and apt verifies signatures and hashes as usual. They are unpacked, never installed.
 
-# Where to look for a suite: the mirror that this machine's apt uses already, then Debian's.
+# Print the mirrors to try: those that this machine's apt uses, then Debian's.
 archive_mirrors() {
 	{
-		# shellcheck disable=SC2016 # a format of apt's
+		# shellcheck disable=SC2016 # a format string of apt
 		apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
 			grep -E '/debian/?$'
 		echo http://deb.debian.org/debian/
 	} | awk '!seen[$0]++'
 }
 
-# DIR SUITE MIRROR: write an apt configuration that lives in DIR. It is given to apt by -c,
-# which is read after the machine's own (proxies and the like stay in force).
+# DIR SUITE MIRROR: write an apt configuration in DIR. It is passed to apt with -c and read after
+# the machine's own configuration, so proxies and similar settings stay in force.
 archive_write_apt_conf() {
 	local dir=$1 suite=$2 mirror=$3
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
@@ -56,8 +55,8 @@ archive_download() {
 	done
 }
 
-# SUITE DIR LISTER: into DIR/unpacked the packages that LISTER DIR names, one per line, from the
-# first mirror that has them. LISTER may ask apt by DIR/apt.conf.
+# SUITE DIR LISTER: fetch the packages that LISTER DIR prints, one per line, into DIR/unpacked, from
+# the first mirror that has them. LISTER may run apt with DIR/apt.conf.
 archive_fetch() {
 	local suite=$1 dir=$2 lister=$3 mirror packages
 	while read -r mirror; do

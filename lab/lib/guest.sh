@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# What a guest boots: its kernel, the lab's initrd for that kernel, its workload, which it
-# mostly is given only when it has booted; and the QEMU command line that the host will start it with.
+# What a guest boots: its kernel and the lab's initrd for that kernel; its workload, which most
+# guests get only after they have booted; and the QEMU command line with which the host starts it.
 
-# ROOT: the part of a guest's initrd that only depends on the kernel (GUEST_KERNEL_DIR; empty
-# for a kernel of the caller's own, which has its drivers built in) and the lab's files
+# ROOT: the part of a guest's initrd that depends only on the kernel (GUEST_KERNEL_DIR; empty for
+# the user's own kernel, which has its drivers built in) and on the lab's files
 guest_fill_image() {
 	local root=$1 library
 	image_make_root "$root"
@@ -40,24 +40,24 @@ guest_prepare() {
 	guest_prepare_modules
 }
 
-# Set GUEST_MODULES to the files of what --guest-module names.
+# Set GUEST_MODULES to the files of the modules that --guest-module names.
 guest_prepare_modules() {
 	local module
 	GUEST_MODULES=()
 	for module in "${OPT_GUEST_MODULE[@]}"; do
-		[ -n "$GUEST_KERNEL_DIR" ] || die "--guest-module wants a kernel series, not a kernel of your own"
+		[ -n "$GUEST_KERNEL_DIR" ] || die "--guest-module needs a kernel series, not a kernel of your own"
 		module_get "$module"
 		GUEST_MODULES+=("$MODULE_FILE:/lab/more-modules/${module##*/}.ko")
 	done
 }
 
-# Whether guests wait for their work when they have booted (guest/init): a kernel of the caller's own may
-# have no disk, an initrd of his has its workload.
+# True if guests wait for their work after booting (guest/init). A user's own kernel may have no
+# disk driver, and a user's own initrd has its own workload.
 guest_waits() {
 	[ -n "$GUEST_KERNEL_DIR" ] && [ -z "$OPT_GUEST_INITRD" ]
 }
 
-# NUMBER ROOT: what belongs to the guest's run, in ROOT: its workload and what the caller adds
+# NUMBER ROOT: put the guest's files for this run into ROOT: its workload and what the user adds
 guest_fill_work() {
 	local number=$1 root=$2 workload
 	workload=$(workload_of_guest "$number")
@@ -66,7 +66,7 @@ guest_fill_work() {
 	image_add_files "$root" "${GUEST_MODULES[@]}" "${OPT_GUEST_ADD[@]}"
 }
 
-# NUMBER FILE: the guest's work, which it waits for, as a tar archive
+# NUMBER FILE: the work of a guest that waits for it, as a tar archive
 guest_make_work() {
 	local root=$LAB_RUN/work
 	guest_fill_work "$1" "$root"
@@ -74,7 +74,7 @@ guest_make_work() {
 	rm -rf "$root"
 }
 
-# NUMBER DIR: the initrd of a guest that does not wait, with its work, as DIR/initrd
+# NUMBER DIR: the initrd of a guest that does not wait, including its work, as DIR/initrd
 guest_make_initrd() {
 	local number=$1 dir=$2 root=$LAB_RUN/work
 	if [ -n "$OPT_GUEST_INITRD" ]; then
@@ -87,7 +87,7 @@ guest_make_initrd() {
 	rm -rf "$root" "$LAB_RUN/work.cpio"
 }
 
-# NUMBER: set GUEST_ARGS to the QEMU command line that the host starts the guest with
+# NUMBER: set GUEST_ARGS to the QEMU command line with which the host starts the guest
 guest_set_args() {
 	local name=guest$1 cmdline initrd=/lab/guests/initrd
 	guest_waits || initrd=/lab/guests/$name/initrd
@@ -104,7 +104,7 @@ guest_set_args() {
 		-kernel /lab/guests/kernel -initrd "$initrd" -append "$cmdline $OPT_GUEST_CMDLINE")
 }
 
-# ROOT COUNT: what the host needs to boot that many guests
+# ROOT COUNT: everything that the host needs to boot COUNT guests
 guest_make_all() {
 	local root=$1 count=$2 number
 	image_add "$root" "$GUEST_KERNEL_FILE" /lab/guests/kernel

@@ -2,9 +2,9 @@
 # shellcheck shell=bash disable=SC2034
 #
 # The host's initrd: a cached part (QEMU, perf, bash, busybox, modules, firmware), init and the
-# guests. And what comes when it has booted: perfvisor, tinyvm, COMMAND and what belongs to it.
+# guests. Also the files that it gets after booting: perfvisor, tinyvm, and COMMAND with its files.
 
-# NAME: print the path of a firmware file of this machine's QEMU, or fail
+# NAME: print the path of this firmware file of this machine's QEMU, or fail
 host_find_rom() {
 	local dir
 	while read -r dir; do
@@ -59,7 +59,7 @@ host_add_programs() {
 	if [ -x "$perfvisor" ]; then
 		image_add_program "$root" "$perfvisor" /usr/local/bin/perfvisor
 	else
-		msg "no perfvisor at $perfvisor (make builds it): going on without"
+		msg "no perfvisor at $perfvisor (make builds it): continuing without it"
 	fi
 	if [ -x "$tinyvm/tinyvm" ]; then
 		image_add_program "$root" "$tinyvm/tinyvm" /usr/local/bin/tinyvm
@@ -67,7 +67,7 @@ host_add_programs() {
 	fi
 }
 
-# COUNT: the names of that many guests
+# COUNT: print the names of COUNT guests
 host_guest_names() {
 	local number names=()
 	for ((number = 1; number <= $1; number++)); do
@@ -94,7 +94,7 @@ host_add_config() {
 	printf '%s\0' "${COMMAND[@]}" >"$root/lab/command"
 }
 
-# OPTIONS: of a sanitizer, for the host, which looks for its reports itself
+# OPTIONS: print a sanitizer's OPTIONS for the host, which collects the reports itself
 host_sanitizer_options() {
 	local option
 	for option in ${1//:/ }; do
@@ -103,7 +103,7 @@ host_sanitizer_options() {
 	echo log_path=/run/lab/sanitizer/report
 }
 
-# COUNT FILE: the initrd that the host boots with that many guests
+# COUNT FILE: make the initrd of a host with COUNT guests
 host_make_initrd() {
 	local count=$1 file=$2 root=$LAB_RUN/root
 	mkdir -p "$root/lab/guests"
@@ -119,14 +119,14 @@ host_make_initrd() {
 	rm -rf "$root" "$LAB_RUN/boot.cpio"
 }
 
-# ROOT: without the libraries that the host has. Processes there have them mapped, and would be left with
-# deleted files.
+# ROOT: remove the libraries that the host already has. Processes in the host have them mapped, and
+# replacing them would leave deleted files in these mappings.
 host_drop_libraries() {
 	(cd "$1" && find usr/lib* -type f 2>/dev/null) | sed 's|^|./|' | grep -xF -f "$HOST_BASE_INITRD.files" |
 		(cd "$1" && xargs -r rm)
 }
 
-# FILE: what the host is given for this run when it has booted, as a tar archive at the beginning of a disk
+# FILE: what the booted host gets for this run, as a tar archive at the beginning of a disk
 host_make_delivery() {
 	local file=$1 root=$LAB_RUN/root number
 	mkdir -p "$root"/{lab/work,usr/lib,usr/lib64}

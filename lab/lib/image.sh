@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Making initramfs images: folders filled with programs, their libraries and kernel
-# modules, then written as a cpio archive. The kernel unpacks archives that stand one after
-# another, so an image is a static part from the cache and a small part of this run.
+# Builds initramfs images: folders with programs, their libraries and kernel modules, written as
+# cpio archives. The kernel unpacks concatenated archives, so an image consists of a static part
+# from the cache and a small part for this run.
 #
-# Nothing is compressed: unpacking under emulation costs more than reading.
+# Nothing is compressed, because unpacking costs more than reading under emulation.
 
 # FILE…: the shared libraries (and loader) that the programs need, one per line
 image_libraries() {
@@ -14,7 +14,7 @@ image_libraries() {
 		sort -u
 }
 
-# ROOT: the folders that every image has, /bin and /lib being links as in Debian
+# ROOT: make the folders that every image has; /bin and /lib are links, as in Debian
 image_make_root() {
 	local root=$1
 	mkdir -p "$root"/usr/{bin,lib,lib64,share} "$root"/{proc,sys,dev,run,tmp,root,etc,lab,var/cache}
@@ -24,7 +24,7 @@ image_make_root() {
 	ln -sfn usr/lib64 "$root/lib64"
 }
 
-# ROOT FILE [DEST]: copy a file or folder; DEST is where in the image (default: same place)
+# ROOT FILE [DEST]: copy a file or folder to DEST in the image (default: the same path)
 image_add() {
 	local root=$1 file=$2 dest=${3:-$2}
 	mkdir -p "$root${dest%/*}"
@@ -40,7 +40,7 @@ image_add_program() {
 	done < <(image_libraries "$program")
 }
 
-# ROOT FILE[:DEST]…: files, folders, programs with their libraries (default: into /root)
+# ROOT FILE[:DEST]…: copy files, folders, and programs with their libraries (default: into /root)
 image_add_files() {
 	local root=$1 add file dest
 	shift
@@ -56,7 +56,7 @@ image_add_files() {
 	done
 }
 
-# ROOT: busybox with a link for each of its commands that is not there already
+# ROOT: add busybox, with a link for each of its commands that is not there already
 image_add_busybox() {
 	local root=$1 applet
 	image_add "$root" "$(command -v busybox)" /usr/bin/busybox
@@ -65,7 +65,7 @@ image_add_busybox() {
 	done < <(busybox --list)
 }
 
-# ROOT KERNEL MODULE…: modules as plain .ko files, named so that their order is that of loading
+# ROOT KERNEL MODULE…: add modules as plain .ko files, whose names sort in the order of loading
 image_add_modules() {
 	local root=$1 kernel=$2 file name i=10
 	shift 2
@@ -87,14 +87,14 @@ image_pack() {
 		cpio --null --quiet -o -H newc -R 0:0) >"$2"
 }
 
-# FILE…: a short text that changes when one of the files does
+# FILE…: print a short text that changes when one of the files changes
 image_key() {
 	stat -L -c '%n %s %Y' "$@" | sha256sum | cut -c1-16
 }
 
-# NAME KEY BUILDER: set IMAGE_FILE to the cached image of that NAME and KEY, beside which
-# IMAGE_FILE.files names what is in it; BUILDER ROOT fills it if it is not there. Images of that NAME that nobody used for days go. The caller
-# holds the cache's lock.
+# NAME KEY BUILDER: set IMAGE_FILE to the cached image with this NAME and KEY. If there is none,
+# BUILDER ROOT fills one, and images of this NAME that were not used for days are deleted.
+# IMAGE_FILE.files lists the files in the image. The caller holds the cache's lock.
 image_get() {
 	local name=$1 key=$2 builder=$3 dir=$LAB_CACHE/images work
 	IMAGE_FILE=$dir/$name.$key.cpio

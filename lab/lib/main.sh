@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# lab/run and lab/shell (LAB_MODE tells which): options, preparation under the cache's
-# lock, a host that has booted, one session.
+# lab/run and lab/shell (LAB_MODE is run or shell): parse options, prepare everything under the
+# cache's lock, get a booted host, run one session.
 
 LAB_CWD=$PWD
 LAB_CACHE=$LAB_ROOT/build/cache
@@ -16,11 +16,11 @@ for part in msg options need archive emulator kernel image module workload guest
 	. "$LAB_ROOT/lab/lib/$part.sh"
 done
 
-# Two runs at once take turns here.
+# Concurrent runs take turns here.
 main_prepare() {
 	mkdir -p "$LAB_CACHE" || die "cannot make $LAB_CACHE"
 	exec 9>"$LAB_CACHE/lock"
-	flock -n 9 || { msg "waiting for another run that prepares"; flock 9; }
+	flock -n 9 || { msg "waiting for another run to finish its preparations"; flock 9; }
 	emulator_prepare
 	workload_prepare
 	host_prepare
@@ -31,19 +31,19 @@ main_prepare() {
 	exec 9>&-
 }
 
-# 3 GB hold 300 tinyvms; guests in QEMU need what they are given, and 128 MB each.
+# 3 GB are enough for 300 tinyvms. Guests in QEMU need their memory plus 128 MB each.
 main_set_memory() {
 	local least=$((1024 + OPT_GUESTS * (OPT_GUEST_MEM + 128)))
 	[ "$least" -ge 3072 ] || least=3072
 	LAB_HOST_MEM=${LAB_HOST_MEM:-$least}
 }
 
-# The shell's terminal in the host is as large as the caller's.
+# The shell's terminal in the host gets the size of the user's terminal.
 main_set_terminal() {
 	local rows cols
 	LAB_STTY=sane
 	if [ "$LAB_MODE" = shell ]; then
-		[ -t 0 ] || die "lab/shell needs a terminal; for scripts there is lab/run"
+		[ -t 0 ] || die "lab/shell needs a terminal; scripts can use lab/run"
 		read -r rows cols < <(stty size)
 		LAB_STTY="sane rows $rows cols $cols"
 	fi

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# Kernel modules of the caller's own (--guest-module DIR), built for the guest's kernel with the
-# compiler at hand. Kernels are made with compilers older and newer than it; what they may share with
-# modules does not depend on that.
+# The user's own kernel modules (--guest-module DIR), built for the guest's kernel with the
+# installed compiler. The kernels were built with older and newer compilers; the interface between
+# kernel and modules does not depend on this.
 #
 # The headers package of a kernel is unpacked into the kernel's folder in the cache, as `headers`.
 
-# As archive_fetch wants it: what a module for the kernel MODULE_RELEASE is built with.
+# A LISTER for archive_fetch: the packages that are needed to build a module for MODULE_RELEASE
 module_packages() {
 	local headers=linux-headers-$MODULE_RELEASE
 	apt-cache -c "$1/apt.conf" show "$headers" >/dev/null 2>&1 || return
@@ -16,7 +16,7 @@ module_packages() {
 		sed -nE 's/^ *Depends: (linux-(headers|kbuild)-.*)/\1/p'
 }
 
-# HEADERS: the tools that want a later C library than the machine's run with the one of their suite.
+# HEADERS: let tools that need a later C library than the machine's run with the one of their suite
 module_wrap_tools() {
 	local tool loader folder
 	loader=$(find "$1" -name 'ld-linux*.so.*' -path '*/lib/*' | head -n 1)
@@ -46,29 +46,30 @@ module_get_headers() {
 	MODULE_RELEASE=$(<"$GUEST_KERNEL_DIR/release")
 	msg_while "$LAB_RUN/fetch.log" "fetching the headers of Linux $MODULE_RELEASE" \
 		module_fetch_headers "$(kernel_suite "$OPT_GUEST_KERNEL")" "$work" ||
-		die "cannot fetch linux-headers-$MODULE_RELEASE: where the archive has a later one, have" \
-			"the kernel fetched anew: remove build/cache/kernels/$ARCH_DEBIAN/$OPT_GUEST_KERNEL"
+		die "cannot fetch linux-headers-$MODULE_RELEASE: if the archive has a later" \
+			"release, fetch the kernel again, by removing" \
+			"build/cache/kernels/$ARCH_DEBIAN/$OPT_GUEST_KERNEL"
 	mv "$work/unpacked" "$GUEST_KERNEL_DIR/headers"
 	rm -rf "$work"
 }
 
-# WORK COMPILER: in WORK, with its Kbuild
+# WORK COMPILER: build the module in WORK, with its Kbuild
 module_build() {
 	local work=$1 compiler=$2 source release folder arguments
 	source=$GUEST_KERNEL_DIR/headers/usr/src
 	release=$(<"$GUEST_KERNEL_DIR/release")
 	folder=$source/linux-headers-$release
-	# BTF of a module would take pahole, and the kernel's own.
+	# A module's BTF would need pahole and the kernel's BTF.
 	arguments=(KBUILD_OUTPUT="$folder" M="$work" CC="$compiler" CONFIG_DEBUG_INFO_BTF_MODULES=)
-	# Only what aligns functions is asked of the compiler that the kernel was made with.
+	# The only setting taken from the kernel's compiler is how functions are aligned.
 	"$compiler" -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
 		arguments+=(CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
-	# The Makefile in FOLDER includes this one, by the path that it has where it is installed.
+	# The Makefile in FOLDER includes this one by its path when installed.
 	make -C "$folder" -f "$(echo "$source"/linux-headers-*-common/Makefile)" "${arguments[@]}" modules
 }
 
-# DIR: set MODULE_FILE to the module of that name, built of what is in DIR. The caller holds the cache's
-# lock.
+# DIR: set MODULE_FILE to the module that is named like DIR, built from the files in DIR. The caller
+# holds the cache's lock.
 module_get() {
 	local name=${1##*/} compiler work=$LAB_CACHE/modules/work
 	compiler=$(command -v "${CC:-gcc}")
@@ -81,7 +82,7 @@ module_get() {
 	cp "$1"/* "$work/"
 	msg_while "$LAB_RUN/module.log" "building the module $name for Linux $OPT_GUEST_KERNEL" \
 		module_build "$work" "$compiler" || die "cannot build $1 for Linux $OPT_GUEST_KERNEL"
-	mv "$work/$name.ko" "$MODULE_FILE" || die "$1 has no module of that name"
+	mv "$work/$name.ko" "$MODULE_FILE" || die "$1 did not build a module of that name"
 	rm -rf "$work"
 	find "${MODULE_FILE%/*}" -name "$name-*.ko" -mtime +3 -delete
 }

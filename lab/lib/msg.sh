@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the lab says: everything on stderr, one line each, prefixed "lab:", so that
-# stdout stays COMMAND's alone. A line that rewrites itself is shown to terminals only.
+# Messages of the lab: one line each, on stderr, prefixed with "lab:"; stdout has only COMMAND's
+# output. Progress is shown in a line that rewrites itself, only on terminals.
 
 msg() {
 	printf 'lab: %s\n' "$*" >&2
 }
 
-# The lab's own failures end with 125, so that they differ from COMMAND's.
+# The lab's own failures end with status 125, to distinguish them from COMMAND's.
 die() {
 	msg "$*"
 	exit 125
@@ -20,7 +20,7 @@ usage_error() {
 	exit 2
 }
 
-# A rewriting line for terminals; nothing elsewhere.
+# Rewrite the progress line on a terminal; do nothing elsewhere.
 msg_tick() {
 	if [ -t 2 ]; then
 		printf '\r\033[Klab: %s' "$*" >&2
@@ -33,9 +33,9 @@ msg_tick_clear() {
 	fi
 }
 
-# LOG TEXT COMMAND…: run what may take a while. Its output goes to LOG, the end of which is
-# shown if it fails. It runs in a process group of its own, whose id is in JOB while it runs,
-# so that a signal ends all of it (session_end).
+# LOG TEXT COMMAND…: run a COMMAND that may take a while. Its output goes to LOG, whose end is shown
+# if it fails. It runs in its own process group, whose id is in JOB, so that a signal ends all of
+# its processes (session_end).
 msg_while() {
 	local log=$1 text=$2 start=$SECONDS status=0
 	shift 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the lab needs of the machine: all that is missing in one message, with the command
-# that mends it.
+# Checks that the machine has the programs that the lab needs. One message lists all missing ones,
+# with the command that installs them.
 
 need_check() {
 	local program missing=()

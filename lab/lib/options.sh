@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# The options of lab/run and lab/shell, into OPT_* variables.
+# Parses the options of lab/run and lab/shell into OPT_* variables.
 
 options_help() {
 	cat <<-EOF
@@ -9,44 +9,44 @@ options_help() {
 		       lab/shell [OPTION]…
 
 		Boots a KVM host (a stock Debian kernel in QEMU's emulation) with guests in it, waits
-		until the guests' workloads run, and runs COMMAND as root in the host (lab/shell: a
-		shell). perfvisor and perf are on its PATH; what it writes to \$OUT comes back. What has
-		booted is kept in build/cache/snapshots: the next run that wants such a host goes on from there.
+		until the guests' workloads run, and runs COMMAND (lab/shell: a shell) as root in the host.
+		perfvisor and perf are on its PATH, and what it writes to \$OUT is copied back. The booted
+		host is saved in build/cache/snapshots; the next run that needs such a host starts from there.
 
 		  --arch ARCH             architecture of host and guests (x86_64)
 		  --host-kernel K         the host's kernel: $KERNEL_SERIES (6.1)
-		  --guests N              how many guests, named guest1, guest2, … (1)
-		  --no-guest              none
+		  --guests N              number of guests, named guest1, guest2, … (1)
+		  --no-guest              no guests
 		  --guest-cpus N          vCPUs of each guest (2)
 		  --guest-mem MB          memory of each guest (512)
-		  --guest-kernel K|FILE   a series, or a kernel image of your own (6.1); K-full is a
+		  --guest-kernel K|FILE   a series, or your own kernel image (6.1); K-full is the
 		                          series with the drivers of real machines
-		  --guest-initrd CPIO     instead of the lab's; it prints "lab: workload runs" on the
+		  --guest-initrd CPIO     your own initrd; it must print "lab: workload runs" on the
 		                          console when it is ready
-		  --guest-cmdline "…"     added to the guests' kernel command line
-		  --guest-workload W      $(workload_names), or a shell script; W,W,… gives one to each guest
-		                          (mixed)
-		  --guest-add FILE[:DEST] a file or folder into the guests (DEST: /root/NAME)
-		  --guest-module DIR      a kernel module, loaded when a guest starts: DIR has the Kbuild and
-		                          the sources of one that is called as DIR is
+		  --guest-cmdline "…"     append to the guests' kernel command line
+		  --guest-workload W      $(workload_names), or a shell script; W,W,… has one for
+		                          each guest (mixed)
+		  --guest-add FILE[:DEST] copy a file or folder into the guests (DEST: /root/NAME)
+		  --guest-module DIR      load a kernel module when a guest starts; DIR has the Kbuild and
+		                          the sources of a module with the same name as DIR
 		  --no-kaslr              guests without KASLR
 		  --no-la57               guests with four-level page tables
-		  --add FILE[:DEST]       a file or folder into the host (DEST: /root/NAME)
-		  --limit SECONDS         how long COMMAND may take (as long as it likes)
-		  --steady                a guest that crashes fails the lab, and does not boot anew
+		  --add FILE[:DEST]       copy a file or folder into the host (DEST: /root/NAME)
+		  --limit SECONDS         end COMMAND after this time (no limit)
+		  --steady                fail if a guest crashes, instead of rebooting it
 		  --keep                  leave the host running after COMMAND
 		  --help
 
 		environment:
-		  OUT               folder for what COMMAND leaves in \$OUT (build/lab/out)
-		  PERFVISOR         the perfvisor to take (build/release/perfvisor)
+		  OUT               folder for the files that COMMAND leaves in \$OUT (build/lab/out)
+		  PERFVISOR         the perfvisor to run (build/release/perfvisor)
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
-		  LAB_SILENCE_LIMIT seconds after which a host or a guest that says nothing is lost (60)
+		  LAB_SILENCE_LIMIT seconds after which a silent host or guest counts as lost (60)
 		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
 
-		exit status: COMMAND's; 99 if a sanitizer reported anything in the host; 123 if the emulated
-		host was lost while COMMAND ran, or a steady guest, so that nothing can be said of COMMAND;
-		124 if that took longer than its limit; 125 if the lab could not be set up; 2 for wrong usage.
+		exit status: COMMAND's; 99 if a sanitizer reported an error in the host; 123 if the emulated
+		host, or with --steady a guest, was lost while COMMAND ran, so that its result means nothing;
+		124 if COMMAND exceeded its limit; 125 if the lab could not be set up; 2 for wrong usage.
 
 		examples:
 		  lab/run -- perfvisor list
@@ -56,14 +56,14 @@ options_help() {
 		  OUT=/tmp/x lab/run -- sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
 		  lab/shell --host-kernel sid
 
-		What COMMAND finds in the host: lab/README.md.
+		lab/README.md describes what COMMAND finds in the host.
 	EOF
 }
 
 # NAME VALUE LEAST: check that an option's value is a number
 options_number() {
 	if ! [[ $2 =~ ^[0-9]{1,7}$ ]] || [ "$2" -lt "$3" ]; then
-		usage_error "$1 wants a number of at least $3, not '$2'"
+		usage_error "$1 needs a number of at least $3, not '$2'"
 	fi
 }
 
@@ -101,11 +101,11 @@ options_parse() {
 		--) shift; COMMAND=("$@"); break ;;
 		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
 		--*)
-			[ $# -ge 2 ] || usage_error "$1 wants a value, or is no option"
+			[ $# -ge 2 ] || usage_error "$1 is unknown or has no value"
 			options_take "$1" "$2"
 			shift
 			;;
-		*) usage_error "COMMAND stands after --, not '$1'" ;;
+		*) usage_error "COMMAND must follow --, not '$1'" ;;
 		esac
 		shift
 	done
@@ -127,7 +127,7 @@ options_take() {
 	--guest-add) OPT_GUEST_ADD+=("$2") ;;
 	--guest-module) OPT_GUEST_MODULE+=("${2%/}") ;;
 	--limit) OPT_LIMIT=$2 ;;
-	*) usage_error "no option $1" ;;
+	*) usage_error "unknown option $1" ;;
 	esac
 }
 
@@ -137,24 +137,24 @@ options_check() {
 	options_number --guest-mem "$OPT_GUEST_MEM" 64
 	options_number --limit "$OPT_LIMIT" 0
 	if [ ! -r "$LAB_ROOT/lab/arch/$OPT_ARCH.sh" ]; then
-		usage_error "no architecture '$OPT_ARCH'; there are:$(options_arches)"
+		usage_error "unknown architecture '$OPT_ARCH'; known ones:$(options_arches)"
 	fi
 	kernel_suite "$OPT_HOST_KERNEL" >/dev/null ||
-		usage_error "no kernel series '$OPT_HOST_KERNEL'; there are: $KERNEL_SERIES"
+		usage_error "unknown kernel series '$OPT_HOST_KERNEL'; known ones: $KERNEL_SERIES"
 	kernel_suite "$OPT_GUEST_KERNEL" >/dev/null || [ -r "$OPT_GUEST_KERNEL" ] ||
 		usage_error "'$OPT_GUEST_KERNEL' is neither a kernel series ($KERNEL_SERIES) nor a readable file"
 	[ -z "$OPT_GUEST_INITRD" ] || [ -r "$OPT_GUEST_INITRD" ] ||
 		usage_error "cannot read the initrd $OPT_GUEST_INITRD"
 	local add module
 	for add in "${OPT_ADD[@]}" "${OPT_GUEST_ADD[@]}"; do
-		[ -e "${add%%:*}" ] || usage_error "nothing to add: no file ${add%%:*}"
+		[ -e "${add%%:*}" ] || usage_error "cannot add ${add%%:*}: no such file"
 	done
 	for module in "${OPT_GUEST_MODULE[@]}"; do
-		[ -r "$module/Kbuild" ] || usage_error "--guest-module: no $module/Kbuild"
+		[ -r "$module/Kbuild" ] || usage_error "--guest-module: there is no $module/Kbuild"
 	done
 	workload_check
 	if [ "$LAB_MODE" = run ] && [ "${#COMMAND[@]}" -eq 0 ]; then
-		usage_error "no COMMAND (for a shell: lab/shell)"
+		usage_error "COMMAND is missing (for a shell, use lab/shell)"
 	fi
 }
 

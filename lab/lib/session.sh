@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# One run: its folder, the host's QEMU, what the host tells, and the end of it all.
+# One run: its folder, the host's QEMU, the host's reports, and the cleanup.
 #
-# $LAB_RUN is a folder of this run alone. The host's ports are FIFOs there: tee relays
-# COMMAND's output as it comes, the control lines are read here. The host boots, or goes on from a
-# snapshot (snapshot.sh), which has it where it waits for what belongs to this run.
+# $LAB_RUN is a folder for this run only. The host's ports are FIFOs in it: tee relays COMMAND's
+# output as it comes, and the control lines are read here. The host boots or continues from a
+# snapshot (snapshot.sh), in which it waits for this run's files.
 
 session_begin() {
 	mkdir -p "$LAB_ROOT/build/lab"
@@ -20,7 +20,7 @@ session_begin() {
 	trap 'exit 129' HUP
 }
 
-# Whatever happens: nothing that was started stays.
+# However the run ends, nothing that was started is left running.
 session_end() {
 	local status=$?
 	trap '' INT TERM HUP
@@ -46,8 +46,8 @@ session_stop_host() {
 	fi
 }
 
-# Wait until all output has passed. The relays end with QEMU; one that still waits for a
-# QEMU that never came is released by opening its FIFO.
+# Wait until all output was relayed. The relays end with QEMU; one that still waits for a QEMU that
+# never started is released by opening its FIFO.
 session_drain() {
 	if [ -n "$RELAYS" ]; then
 		: 1<>"$LAB_RUN/stdout" 1<>"$LAB_RUN/stderr"
@@ -57,8 +57,9 @@ session_drain() {
 	fi
 }
 
-# Set QEMU_ARGS. What a snapshot goes on with has to be as it was when that was made; but for the ends of ports,
-# and files that are read while it boots, by names in $LAB_RUN.
+# Set QEMU_ARGS. A host that continues from a snapshot needs the same arguments as when the snapshot
+# was made, except for the ends of ports and for files that are read during the boot, which are
+# named relative to $LAB_RUN.
 session_host_args() {
 	local console=socket,id=console,path=console.sock,server=on,wait=off
 	[ "$LAB_MODE" = run ] || console=stdio,id=console,signal=off
@@ -69,8 +70,8 @@ session_host_args() {
 		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=control)
 }
 
-# Set MACHINE_ARGS: those that make the state of a host. The first of its CPUs is for the kernel alone
-# (lab/host/init, leave_first_cpu).
+# Set MACHINE_ARGS: the arguments on which the state of a host depends. The host's first CPU is only
+# for the kernel (lab/host/init, leave_first_cpu).
 session_machine_args() {
 	local port
 	arch_host_args
@@ -84,11 +85,12 @@ session_machine_args() {
 	done
 }
 
-# OPTION…: the host's QEMU, with these OPTIONs as well
+# OPTION…: start the host's QEMU with these additional OPTIONs
 session_start_host() {
 	local port console_output=qemu.log
 	session_host_args
-	# The kernel kills QEMU if this shell dies without its trap. A host to be kept outlives it.
+	# If this shell dies without running its trap, the kernel kills QEMU. A host with --keep
+	# survives.
 	if [ "$OPT_KEEP" = yes ]; then
 		QEMU_ARGS=(setsid "${QEMU_ARGS[@]}")
 	else
@@ -106,12 +108,12 @@ session_start_host() {
 		TTY_STATE=$(stty -g)
 		console_output=/dev/stdout
 	fi
-	# tee -p goes on reading when nobody reads what it writes; else the host would hang.
+	# tee -p keeps reading even if nobody reads its output; otherwise the host would hang.
 	tee -p /dev/null <stdout &
 	RELAYS=$!
 	tee -p /dev/null <stderr >&2 &
 	RELAYS+=" $!"
-	# Open in both directions: neither this nor QEMU's opening ever waits.
+	# FIFOs opened in both directions never block, neither here nor in QEMU.
 	exec 6<&0 7<>control.out 8<>control.in
 	"${QEMU_ARGS[@]}" "$@" <&6 >>"$console_output" 2>>qemu.log 6<&- 7<&- 8<&- &
 	QEMU_PID=$!
@@ -120,7 +122,7 @@ session_start_host() {
 	STARTED=$SECONDS
 }
 
-# Show what the host died of, and the end of what it and its QEMU said.
+# Show why the host died, and the last output of the host and its QEMU.
 session_show_host() {
 	[ ! -e "$LAB_RUN/qemu.log" ] || tail -n 5 "$LAB_RUN/qemu.log" | sed 's/^/lab: qemu| /' >&2
 	grep -saE 'BUG:|Oops|protection fault|RIP: 0010|Kernel panic' "$LAB_RUN/console.log" | tr -d '\r' |
@@ -129,10 +131,11 @@ session_show_host() {
 		tail -n 15 | sed 's/^/lab: host| /' >&2
 }
 
-# WANTED: read the host's control lines until it says so. Fails if the host dies or hangs before
-# COMMAND was started, which then may be tried again. LIMIT: when a host that says nothing hangs;
-# 0: never. ALIVE: when it said that all of its CPUs live, or that COMMAND runs; 0: neither yet. An emulated
-# CPU that is lost is so for good (workloads/leave_guest.h).
+# WANTED: read the host's control lines until there is a line WANTED. Fails if the host dies or
+# hangs before COMMAND was started; the caller may then try again. LIMIT: the time at which a silent
+# host counts as hanging; 0: never. ALIVE: the time at which it last reported that all of its CPUs
+# are alive, or that COMMAND runs; 0: neither yet. A lost emulated CPU never recovers
+# (workloads/leave_guest.h).
 session_follow() {
 	local wanted=$1 line begun=
 	ALIVE=0
@@ -144,7 +147,7 @@ session_follow() {
 			begun=
 			continue
 		fi
-		begun+=$line # the second may have ended within a line
+		begun+=$line # read may time out within a line
 		if ! kill -0 "$QEMU_PID" 2>/dev/null; then
 			session_lost_host "the host died" || return
 		elif [ "$LIMIT" -ne 0 ] && [ "$SECONDS" -ge "$LIMIT" ]; then
@@ -157,7 +160,7 @@ session_follow() {
 	done
 }
 
-# WHY: the end of it if COMMAND was started, else failure
+# WHY: end the run if COMMAND was started, otherwise fail
 session_lost_host() {
 	msg_tick_clear
 	session_show_host
@@ -166,7 +169,7 @@ session_lost_host() {
 	return 1
 }
 
-# WHY: the emulation has failed; another run may do better, from another snapshot
+# WHY: the emulation has failed; another run, from another snapshot, may succeed
 session_lose() {
 	snapshot_forget
 	msg "lost: $1"
@@ -184,15 +187,15 @@ session_heed() {
 	case $1 in
 	up)
 		msg "host up after $((SECONDS - STARTED)) s (Linux $(<"$HOST_KERNEL_DIR/release"))"
-		# The host itself keeps the limit for its guests; this is for a host that hangs.
+		# The host enforces the limit for its guests; this one is for a host that hangs.
 		LIMIT=$((SECONDS + LAB_READY_LIMIT + 30))
 		PHASE="waiting for the guests"
 		;;
 	ready*) msg "${1#ready } runs its workload after $((SECONDS - STARTED)) s" ;;
 	running)
 		PHASE=
-		ALIVE=$SECONDS # from now on it has to say so itself
-		# The host itself keeps the limit; $OUT takes its time.
+		ALIVE=$SECONDS # from now on the host has to report it
+		# The host enforces COMMAND's limit; copying $OUT takes more time.
 		LIMIT=$((OPT_LIMIT ? SECONDS + OPT_LIMIT + 60 : 0))
 		;;
 	out) session_take_out ;;
@@ -202,8 +205,8 @@ session_heed() {
 	esac
 }
 
-# Boot a host until it waits for what belongs to a run. An older QEMU's emulation may kill it (emulator.sh),
-# mostly while a guest boots, when KVM switches its static keys. That is mended by another boot.
+# Boot a host until it waits for a run's files. An older QEMU's emulation may kill the host
+# (emulator.sh), mostly while a guest boots and KVM switches its static keys. Then boot it again.
 session_boot() {
 	local tries=3
 	PHASE="booting the host"
@@ -213,7 +216,7 @@ session_boot() {
 		if [ "$tries" -eq 0 ] || [ ! -s "$LAB_RUN/console.log" ]; then
 			die "the host does not boot"
 		fi
-		msg "booting it again"
+		msg "booting again"
 		PHASE="booting the host"
 		session_stop_host
 		session_drain
@@ -221,15 +224,15 @@ session_boot() {
 	done
 }
 
-# From a host that waits until COMMAND has ended.
+# Wake a waiting host, and follow it until COMMAND has ended.
 session_run() {
 	local tries=3
 	STATUS=
 	session_wake
 	until session_follow exit; do
 		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || die "the host does not get to COMMAND"
-		msg "trying it again"
+		[ "$tries" -gt 0 ] || die "the host does not start COMMAND"
+		msg "trying again"
 		snapshot_forget
 		session_stop_host
 		session_drain
@@ -237,11 +240,11 @@ session_run() {
 	done
 }
 
-# A host that waits, from a snapshot or booted, is told to go on.
+# Get a waiting host, from a snapshot or by booting it, and tell it to continue.
 session_wake() {
 	if [ -n "$SNAPSHOT" ]; then
 		PHASE="waiting for the guests"
-		echo none >"$LAB_RUN/initrd" # QEMU wants one, though the host has long read it
+		echo none >"$LAB_RUN/initrd" # QEMU needs one, although the host has already read it
 		session_start_host -incoming "exec:zstd -qdc '$SNAPSHOT'"
 	elif [ -z "$QEMU_PID" ]; then
 		host_make_initrd "$OPT_GUESTS" "$LAB_RUN/initrd"
@@ -253,18 +256,18 @@ session_wake() {
 # Unpack what COMMAND left in $OUT.
 session_take_out() {
 	if ! mkdir -p "$LAB_OUT" || ! tar --no-same-owner -xf "$LAB_RUN/out.img" -C "$LAB_OUT"; then
-		msg "not all of \$OUT came back to $LAB_OUT"
+		msg "could not copy all of \$OUT to $LAB_OUT"
 	fi
 }
 
-# Leave the host alone, and say how to find it.
+# Leave the host running, and print how to connect to it.
 session_keep() {
 	# shellcheck disable=SC2086 # a list of pids
 	kill $RELAYS
 	trap - EXIT
-	msg "the host stays. Connect (leave with Ctrl-]):"
+	msg "the host keeps running. To connect (Ctrl-] disconnects):"
 	msg "  socat -,rawer,escape=0x1d unix-connect:$LAB_RUN/console.sock"
-	msg "end it: kill $QEMU_PID; rm -r $LAB_RUN"
+	msg "To end it: kill $QEMU_PID; rm -r $LAB_RUN"
 }
 
 # COMMAND has ended.

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
 #
-# Hosts that have booted, with their guests, kept as states of the emulator: to go on from one takes a
-# second, to boot one half a minute. A state belongs to one emulator and its arguments, and to all that
-# was booted; what belongs to a run comes in afterwards (host/init). Guests are stopped in it.
+# Snapshots of booted hosts with their guests. Continuing from one takes a second, booting half a
+# minute. A snapshot is a state of the emulator. It depends on the emulator and its arguments, and
+# on everything that was booted. A run's own files are added later (host/init). The guests in it are
+# stopped.
 #
-# build/cache/snapshots/NAME.KEY.zst: NAME says what was asked for, KEY changes with what it is made of.
-# More guests than a run asks for do no harm: those beyond are ended.
+# build/cache/snapshots/NAME.KEY.zst: NAME describes the requested host, and KEY changes with its
+# inputs. A snapshot with more guests than requested can be used as well: the surplus ones are
+# ended.
 
-# COUNT: set SNAPSHOT_NAME and SNAPSHOT_KEY for a host with that many guests
+# COUNT: set SNAPSHOT_NAME and SNAPSHOT_KEY for a host with COUNT guests
 snapshot_identify() {
 	local count=$1 number kind files
 	session_machine_args
-	# The names of cached images change with what is in them.
+	# The names of cached images change with their contents.
 	kind=("${MACHINE_ARGS[@]}" "${HOST_BASE_INITRD##*/}")
 	files=("$(command -v "${EMULATOR[0]}")" "$LAB_ROOT/lab/host/init" "$HOST_KERNEL_FILE")
 	SNAPSHOT_NAME=$OPT_ARCH-$OPT_HOST_KERNEL
@@ -29,13 +31,14 @@ snapshot_identify() {
 	SNAPSHOT_KEY=$(image_key "${files[@]}")
 }
 
-# Set SNAPSHOT to the state of a host to go on from, made if it is not there; empty where there cannot be one.
+# Set SNAPSHOT to the snapshot to continue from; make it if there is none. Set it to nothing if
+# there cannot be one.
 snapshot_get() {
 	local count
 	SNAPSHOT=
 	IN_BLOCKS=$((($(stat -c %s "$LAB_RUN/in.img") + 65535) / 65536))
 	[ "$OPT_GUESTS" = 0 ] || guest_waits || return 0
-	# Without a guest the host is one whose KVM has had none.
+	# A host without guests must be one whose KVM never had a guest.
 	for ((count = OPT_GUESTS; count <= OPT_GUESTS + (OPT_GUESTS > 0); count++)); do
 		snapshot_identify "$count"
 		SNAPSHOT=$LAB_CACHE/snapshots/$SNAPSHOT_NAME.$SNAPSHOT_KEY.zst
@@ -49,7 +52,7 @@ snapshot_get() {
 	snapshot_make || SNAPSHOT=
 }
 
-# Make $SNAPSHOT. Two runs at once take turns.
+# Make $SNAPSHOT. Concurrent runs take turns.
 snapshot_make() {
 	local file=$SNAPSHOT mode=$LAB_MODE
 	mkdir -p "${file%/*}"
@@ -57,7 +60,7 @@ snapshot_make() {
 	flock 9
 	if [ ! -e "$file" ]; then
 		SNAPSHOT=
-		LAB_MODE=run # the terminal of a shell is for later
+		LAB_MODE=run # a shell's terminal is not needed yet
 		host_make_initrd "$OPT_GUESTS" "$LAB_RUN/initrd"
 		session_boot
 		snapshot_save
@@ -71,7 +74,7 @@ snapshot_make() {
 	exec 9>&-
 }
 
-# Set SAVED if the state of the host, which ends, is in $LAB_RUN/state.
+# End the host. Set SAVED if its state is in $LAB_RUN/state.
 snapshot_save() {
 	local line
 	SAVED=
@@ -86,7 +89,7 @@ snapshot_save() {
 		*'"MIGRATION"'*'"failed"'* | *'"error"'*) break ;;
 		esac
 	done
-	# zstd is QEMU's child, and done with the state when QEMU says that it was written.
+	# zstd is QEMU's child; when QEMU reports completion, zstd has written all of the state.
 	echo '{"execute":"quit"}' >"$LAB_RUN/monitor.in"
 	timeout 60 tail --pid="$QEMU_PID" -f /dev/null
 	exec 6<&-
@@ -94,7 +97,7 @@ snapshot_save() {
 	[ -z "$SAVED" ] || zstd -qt "$LAB_RUN/state" || SAVED=
 }
 
-# The state that this run goes on from may be what fails.
+# Delete the snapshot that this run continues from, because it may be the cause of a failure.
 snapshot_forget() {
 	[ -z "$SNAPSHOT" ] || rm -f "$SNAPSHOT"
 	SNAPSHOT=

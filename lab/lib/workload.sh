@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Workloads: scripts that a guest's init runs, by name (lab/workloads/NAME.sh) or a file of
-# the caller's, and the programs that the named ones need.
+# Workloads: scripts that a guest's init runs, given by name (lab/workloads/NAME.sh) or as a file,
+# and the programs that the named ones need.
 
-# The names, for messages
+# Print the names, for messages.
 workload_names() {
 	local file names=
 	for file in "$LAB_ROOT"/lab/workloads/*.sh; do
@@ -23,7 +23,8 @@ workload_file() {
 	fi
 }
 
-# NUMBER: print the workload file of guestNUMBER; the last of a list serves all after it
+# NUMBER: print the workload file of guestNUMBER; the last entry of a list is also used for all
+# later guests
 workload_of_guest() {
 	local list
 	IFS=, read -ra list <<<"$OPT_GUEST_WORKLOAD"
@@ -34,19 +35,19 @@ workload_of_guest() {
 	fi
 }
 
-# Check what --guest-workload says.
+# Check the value of --guest-workload.
 workload_check() {
 	local list name
 	IFS=, read -ra list <<<"$OPT_GUEST_WORKLOAD"
-	[ "${#list[@]}" -gt 0 ] || usage_error "--guest-workload names none"
+	[ "${#list[@]}" -gt 0 ] || usage_error "--guest-workload names no workload"
 	for name in "${list[@]}"; do
 		workload_file "$name" >/dev/null ||
-			usage_error "no workload '$name': $(workload_names), or a readable script"
+			usage_error "unknown workload '$name': use $(workload_names), or a readable script"
 	done
 }
 
-# NAME: how that program is linked (and for which mode), one argument per line. Each has a
-# build-id; nm tells the run-time addresses of those that are not position-independent.
+# NAME: print the arguments for linking this program (and for choosing its mode), one per line. Each
+# program has a build-id. If it is not position-independent, nm shows its run-time addresses.
 workload_link_arguments() {
 	case $1 in
 	dynamic) printf '%s\n' -fPIE -pie ;;
@@ -56,9 +57,9 @@ workload_link_arguments() {
 	echo -Wl,--build-id
 }
 
-# Set WORKLOAD_PROGRAMS to a folder with the programs, compiled once for host and guests, so
-# that addresses that nm tells in the host are true in the guests. The caller holds the
-# cache's lock.
+# Set WORKLOAD_PROGRAMS to a folder with the programs. They are compiled once for host and guests,
+# so addresses that nm prints in the host are valid in the guests. The caller holds the cache's
+# lock.
 workload_prepare() {
 	local compiler source name arguments work=$LAB_CACHE/programs.work
 	compiler=$(command -v "${CC:-gcc}")

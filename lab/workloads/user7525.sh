@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# User mode alone: one user7525 per vCPU.
+# Only user mode: one user7525 per vCPU.
 for _ in $(seq 2 "$(nproc)"); do
 	user7525 &
 done

@@ -33,13 +33,13 @@ refuses() {
 }
 
 test_usage() {
-	check "no command is a usage error" refuses 2 "no COMMAND" --no-guest
-	check "a command without -- is a usage error" refuses 2 "stands after --" true
-	check "an unknown option is a usage error" refuses 2 "no option --gusts" --gusts 2 -- true
-	check "a number is checked" refuses 2 "wants a number" --guests two -- true
+	check "no command is a usage error" refuses 2 "COMMAND is missing" --no-guest
+	check "a command without -- is a usage error" refuses 2 "must follow --" true
+	check "an unknown option is a usage error" refuses 2 "unknown option --gusts" --gusts 2 -- true
+	check "a number is checked" refuses 2 "needs a number" --guests two -- true
 	check "an unknown series is a usage error" refuses 2 "5.10 6.1" --host-kernel 2.4 -- true
 	check "an unknown workload is a usage error" refuses 2 "mixed" --guest-workload none -- true
-	check "what is to be added is looked for" refuses 2 "no file /nowhere" --guest-add /nowhere -- true
+	check "a file to add must exist" refuses 2 "/nowhere: no such file" --guest-add /nowhere -- true
 	check "a module has a Kbuild" refuses 2 "no /tmp/Kbuild" --guest-module /tmp/ -- true
 	check "--help says how" grep -q "examples:" <(lab/run --help)
 	check "what is missing is named, with what mends it" missing_is_named
