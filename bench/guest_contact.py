@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""First contact with a guest: finding its kernel, reading all symbols and modules. And a later one, by
-what the first has left in a cache.
+"""The first and a later look at a guest: finding its kernel, and reading all symbols and modules.
+The later look uses the cache that the first one left.
 
-Guests are saved in the lab once (build/cache/guest-images) and read from files by the code that
-reads them from a VMM, a caged parser and its owner (guest_image.c). The last kernel is shown
-once more as a guest of 64 GB, with CR3 and without: what is read must not grow with it. The guest's
-own kallsyms tell a fast wrong answer.
+Guests are saved in the lab once (build/cache/guest-images). They are read from these files by the
+code that reads them from a VMM: a caged parser and its owner (guest_image.c). The last kernel is
+measured again as a guest of 64 GB, with CR3 and without, because the amount of memory read must not
+grow with the guest's size. A comparison with the guest's own kallsyms detects a fast wrong answer.
 """
 import os
 import shutil
@@ -16,7 +16,7 @@ SERIES = ["5.10", "6.1", "6.1-full", "6.12", "sid"]
 MEMORY_MB = 256
 LARGE_GB = 64
 
-# Stopped while it is saved: page tables and what they point to belong together.
+# Stopped while it is saved, so that page tables and the pages to which they point are consistent.
 SAVE = r"""
 mkdir "$OUT/image"
 cp /run/lab/guest1/kallsyms /run/lab/guest1/version "$OUT/image/" || exit
@@ -46,7 +46,7 @@ def save_guest(root, program, series, folder):
 
 
 def enlarge(folder, large):
-    """The same guest with LARGE_GB of memory: what it never used is a hole."""
+    """The same guest with LARGE_GB of memory, whose unused part is a hole in the file."""
     shutil.rmtree(large, ignore_errors=True)
     subprocess.run(["cp", "-r", "--sparse=always", folder, large], check=True)
     os.truncate(os.path.join(large, "memory"), (LARGE_GB + 2) << 30)
@@ -56,7 +56,7 @@ def enlarge(folder, large):
 
 
 def without_cr3(folder, blind):
-    """The same guest as an Intel host knows it: no vCPU says where its page tables are."""
+    """The same guest as an Intel host sees it: no vCPU says where its page tables are."""
     shutil.rmtree(blind, ignore_errors=True)
     subprocess.run(["cp", "-r", "--sparse=always", folder, blind], check=True)
     with open(os.path.join(folder, "registers")) as file:
@@ -67,13 +67,13 @@ def without_cr3(folder, blind):
 
 
 def lines(path):
-    """Without what the guest makes while it runs, which is in no table of the kernel's."""
+    """Without symbols that the guest creates at run time, which are in no table of the kernel."""
     with open(path) as file:
         return [line for line in file if not line.endswith("\t[bpf]\n") and "[__builtin" not in line]
 
 
 def contact(program, folder, runs, cache, out):
-    """Medians of CPU seconds and bytes read, of first contact and of a later one."""
+    """Medians of CPU seconds and bytes read, for the first look and for a later one."""
     results = []
     for number in range(runs + 1):
         text = subprocess.run([program, "contact", folder, cache, out], check=True, capture_output=True,
@@ -100,9 +100,9 @@ def measure(root, say, progress, runs):
                    check=True, stdout=subprocess.DEVNULL)
     cache = os.path.join(root, "build/cache/guest-images")
     out = os.path.join(root, "build/bench/guest-kallsyms")
-    say(f"\ncontact with a guest (saved, {MEMORY_MB} MB), medians of {runs} runs, "
+    say(f"\nlooks at a saved guest of {MEMORY_MB} MB, medians of {runs} runs, "
         f"load {os.getloadavg()[0]:.1f}")
-    say(f"  {'':<22} {'first contact':>17} {'a later contact':>26}")
+    say(f"  {'':<22} {'first look':>17} {'later look':>26}")
     say(f"  {'its kernel':<22} {'CPU ms':>8} {'MB read':>8} {'CPU ms':>8} {'MB read':>8} "
         f"{'times':>8} {'symbols':>8}")
     for series in SERIES:

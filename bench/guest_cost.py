@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What recording costs: the guest, the recorder, the disk.
+"""The cost of recording: for the guest, for the recorder and for the disk.
 
-The guest: how much work the one vCPU of a guest of the lab gets done in a second while it is not recorded,
-recorded with the default budget, without one, and by stock perf without call chains, in turns. The lab is an
-emulation: a sample costs a hundred times what it costs on hardware, and so does the exit from the guest for
-its interrupt, which no profiler can do without and the budget does not have. What the recorder's processes
-take beside it, of another core, is printed, too.
+The guest: how much work a lab guest with one vCPU completes per second while it is not recorded,
+recorded with the default budget, recorded without a budget, and recorded by stock perf without call
+chains, in turns. In the lab's emulation a sample costs a hundred times as much as on hardware. So
+does the exit from the guest for the sample's interrupt, which no profiler can avoid and which the
+budget does not include. The CPU time that the recorder's own processes take on another core is
+printed, too.
 
-The recorder: chains that it can unwind and write in a second of one core, and what is lost at 20 kHz, fed
-from a replay of the saved guests' stacks (replay_chains.c).
+The recorder: how many chains per second one core can unwind and write, and how many samples are
+lost at 20 kHz, fed from a replay of the saved guests' stacks (replay_chains.c).
 
-The disk: bytes a sample, of the lab's guest and of the replay, beside those of perf record --call-graph
-dwarf, which does the same for host programs: it writes the copy of the stack (8 KiB) that perfvisor unwinds.
+The disk: bytes per sample, for the lab's guest and for the replay, compared with perf record
+--call-graph dwarf. That does the same for host programs, but writes the copy of the stack (8 KiB)
+that perfvisor unwinds.
 """
 import os
 import re
@@ -26,7 +28,7 @@ import guest_unwind
 ROUNDS = 3
 SECONDS = 5
 
-# A line on the console for each piece of work, a 50th of a second or so.
+# Prints a line on the console for each piece of work, which takes about 20 ms.
 WORKLOAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 while :; do
@@ -48,7 +50,7 @@ ticks() {
     done
     echo $sum
 }
-# NAME COMMAND…: what is done meanwhile, in that many microseconds, and the recorder's ticks
+# NAME COMMAND…: the work done while COMMAND runs, the microseconds, and the recorder's ticks
 measure() {
     name=$1
     shift
@@ -122,7 +124,7 @@ def show_guest(folder, say):
 
 
 def data_bytes(path):
-    """Of the data section: a recording's symbols and its other features do not grow with its samples."""
+    """The size of the data section; symbols and other features do not grow with the samples."""
     with open(path, "rb") as file:
         return struct.unpack_from("<Q", file.read(56), 48)[0]
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unwinding stacks, over and over: kernel stacks of all sleeping tasks of the saved guests, then a program's.
+"""Unwinds stacks repeatedly: the kernel stacks of all sleeping tasks of the saved guests, then those
+of a program.
 
-The guests are those that guest_contact.py saves; unwind_stacks.c does the work, in one thread. All
-chains must be complete: what ends early is fast. Their few functions stay in the first cache; ns/row is
-what a row takes that is anywhere in the kernel's text.
+The guests are those that guest_contact.py saves. unwind_stacks.c does the work, in one thread. All
+chains must be complete, because a chain that ends early is fast. The few functions of these stacks
+stay in the first-level cache; ns/row is the time for a row anywhere in the kernel's text.
 
-The program is unwind_program.c itself, by DWARF, from copies that it took of its own stack while it worked.
+The program is unwind_program.c itself. It is unwound with DWARF, from copies that it took of its
+own stack while it ran.
 """
 import os
 import statistics
