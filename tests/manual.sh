@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What the manual pages say that there is: a truth beside the program's own tables.
+# Commands and options as documented in the manual pages, to compare with the program's own tables.
 
-# The commands, in the order of perfvisor(1).
+# Print the commands, in the order of perfvisor(1).
 documented_commands() {
 	sed -nE '/^\.SH COMMANDS/,/^\.SH FILES/s/^\.BR? perfvisor[- ]([a-z]+).*/\1/p' docs/man/perfvisor.1
 }
 
-# COMMAND: its page
+# COMMAND: print the path of its page
 manual_page() {
 	local page=docs/man/perfvisor-$1.1
 	! grep -q '^\.so man1/perfvisor.1$' "$page" || page=docs/man/perfvisor.1
 	echo "$page"
 }
 
-# COMMAND: the options that have a paragraph of their own in its page, "-s --long", "-s" or "--long" each, sorted;
-# without --help, of which perfvisor(1) speaks.
+# COMMAND: print the options that have their own paragraph in its page, each as "-s --long", "-s" or
+# "--long", sorted; without --help, which perfvisor(1) describes.
 documented_options() {
 	sed -n '/^\.TP/{n; s/\\-/-/g; s/\\f.//g; s/[",]/ /g; p}' "$(manual_page "$1")" |
 		awk '{ option = ""

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds every #include "FOLDER/…" in src/ against the table in docs/ARCHITECTURE.md, and looks for circles."""
+"""Checks every #include "FOLDER/…" in src/ against the table in docs/ARCHITECTURE.md, and finds cycles."""
 import glob
 import os
 import re
 import sys
 
-LEAST_INCLUDES = 1000 # fewer: this script does not find them
+LEAST_INCLUDES = 1000 # fewer: this script is broken
 GENERATED = re.compile(r"config\.h$|.*\.skel\.h$")
 failures = []
 
 
 def read_table(path):
-    """folder -> the set of folders that it may include, or None for all of them."""
+    """Returns: folder -> the set of folders that it may include, or None for all folders."""
     allowed = {}
     with open(path) as document:
         for line in document:
@@ -24,14 +24,14 @@ def read_table(path):
 
 
 def row_of(folder):
-    """That folder, or the next one above it that has a row; "" if there is none."""
+    """The nearest folder, this one or one above it, that has a row; "" if there is none."""
     while folder and folder not in allowed:
         folder = os.path.dirname(folder)
     return folder
 
 
 def read_includes():
-    """(file, number of the line, what it includes), below src/."""
+    """Yields (file, line number, included path), relative to src/."""
     for path in sorted(glob.glob("src/**/*.[ch]", recursive=True)):
         with open(path) as file:
             for number, line in enumerate(file, 1):
@@ -41,7 +41,7 @@ def read_includes():
 
 
 def find_circle(graph):
-    """A list of nodes, each of which leads to the next one and the last one to the first; empty: there is none."""
+    """A list of nodes, each leading to the next and the last to the first; empty: no cycle."""
     done, trail = set(), []
 
     def visit(node):
@@ -77,19 +77,19 @@ for file, line, target in read_includes():
     used.setdefault(source, set()).add(folder)
     where = f"src/{file}:{line}"
     if not os.path.exists(f"src/{target}"):
-        failures.append(f'{where}: there is no src/{target}: includes name the folder')
+        failures.append(f'{where}: there is no src/{target}: an include must have the path below src')
     elif not source:
         failures.append(f"{where}: docs/ARCHITECTURE.md has no row for its folder")
     elif folder != source and allowed[source] is not None and folder not in allowed[source]:
         failures.append(f'{where}: src/{source} may not include "{target}"')
 for folder, row in allowed.items():
     if row and row - used.get(folder, set()):
-        failures.append(f"docs/ARCHITECTURE.md: src/{folder} includes nothing of {sorted(row - used.get(folder, set()))}")
+        failures.append(f"docs/ARCHITECTURE.md: src/{folder} does not include anything from {sorted(row - used.get(folder, set()))}")
 for name, what in (("files", graph), ("folders", {name: row or () for name, row in allowed.items()})):
     circle = find_circle(what)
     if circle:
-        failures.append(f"a circle of {name}: {' -> '.join(circle + circle[:1])}")
+        failures.append(f"a cycle of {name}: {' -> '.join(circle + circle[:1])}")
 if count < LEAST_INCLUDES:
-    failures.append(f"only {count} includes were looked at")
+    failures.append(f"only {count} includes were checked")
 print("\n".join(failures) or f"{count} includes of {len(graph)} files in {len(allowed)} folders")
 sys.exit(bool(failures))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds C files to what a reader sees at once: 100 columns, functions of 60 lines, files of 500."""
+"""Checks that C code has at most 100 columns, 60 lines in a function and 500 in a file."""
 import glob
 import sys
 
 MAX_COLUMNS, MAX_FUNCTION, MAX_FILE, LEAST_FILES = 100, 60, 500, 300
-# Longer, and why that is better than to take them apart.
+# Files and functions that are longer, and why splitting them would be worse.
 ONE_GUEST = "one made-up guest, and the cases that look at it"
 LONG_FILES = {
     "tests/unit/guest/process/test_hostile.c": ONE_GUEST,
@@ -23,7 +23,7 @@ failures = []
 
 
 def long_functions(lines):
-    """(name, lines) of those that are too long: their braces are in the first column."""
+    """Yields (name, lines) of functions that are too long; braces are in the first column."""
     head, start = "", None
     for number, line in enumerate(lines):
         if line.startswith("{"):
@@ -53,9 +53,9 @@ for path in listed:
         if f"{path}:{name}" not in LONG_FUNCTIONS:
             failures.append(f"{path}: {name}() has {count} lines, more than {MAX_FUNCTION}")
 for name in (set(LONG_FILES) - seen_files) | (set(LONG_FUNCTIONS) - seen_functions):
-    failures.append(f"{name} is no longer too long: take it off the list in {sys.argv[0]}")
+    failures.append(f"{name} is not too long any more: remove it from the list in {sys.argv[0]}")
 print("\n".join(failures) or f"{len(listed)} files; longer than usual, with a reason: {len(LONG_FILES)} files, "
       f"{len(LONG_FUNCTIONS)} functions")
 if len(listed) < LEAST_FILES:
-    print(f"only {len(listed)} files were looked at")
+    print(f"only {len(listed)} files were checked")
 sys.exit(bool(failures) or len(listed) < LEAST_FILES)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every source file says its licence in its first lines: GPL-2.0-only below src/bpf and
-# guest/ and of guest modules, GPL-2.0-or-later elsewhere; unsafe string functions are not used.
+# Every source file has its licence in its first lines: GPL-2.0-only below src/bpf and guest/ and in
+# guest modules, GPL-2.0-or-later elsewhere. Unsafe string functions are not used.
 set -u
 status=0 files=0
 complain() {
@@ -20,7 +20,7 @@ while read -r file; do
 	files=$((files + 1))
 	mapfile -n 3 -t head <"$file"
 	[[ ${head[*]} == *"SPDX-License-Identifier: $want"* ]] ||
-		complain "$file: its first three lines do not say SPDX-License-Identifier: $want"
+		complain "$file: its first three lines have no SPDX-License-Identifier: $want"
 	case $file in
 	*.[ch]) ;;
 	*) continue ;;
@@ -31,13 +31,13 @@ while read -r file; do
 	case $file in
 	tests/unit/*.c)
 		! grep -n '\bskip()' "$file" ||
-			complain "$file: nobody sees skip(); see skip_because() in tests/unit/test.h"
+			complain "$file: skip() is invisible; use skip_because() in tests/unit/test.h"
 		;;
 	src/arch/* | src/base/* | src/guest/* | src/service/* | src/symbol/* | src/unwind/*)
 		! grep -n '\bqsort(' "$file" ||
-			complain "$file: the guest parser's cage does not bear qsort(); see base/sort.h"
+			complain "$file: qsort() does not work in the guest parser's cage; use base/sort.h"
 		;;
 	esac
 done < <(list)
-[ $files -ge 400 ] || complain "only $files files were looked at"
+[ $files -ge 400 ] || complain "only $files files were checked"
 exit $status

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a folder of src/ may include is part of the design (docs/ARCHITECTURE.md).
+# src/ includes only what the table in docs/ARCHITECTURE.md allows.
 exec python3 tests/tree/check_includes.py

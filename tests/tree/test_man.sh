@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands are those of perfvisor(1), each has a manual page with the options of its --help and no others, and
-# groff has nothing to say about it.
+# The commands are those in perfvisor(1). Each has a manual page with exactly the options of its
+# --help, about which groff prints no warnings.
 set -u
 . tests/manual.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}

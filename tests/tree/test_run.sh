@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tests/run and tests/lab/in_lab.sh, in a tree of made-up tests and with a lab/run and a meson that only
-# pretend: what fails is failed, once and for good; what a sanitizer says is seen where nobody looks at stderr
-# or the exit status; what was skipped and what was run again is told.
+# tests/run and tests/lab/in_lab.sh, with made-up tests and stand-ins for lab/run and meson: a failing
+# test is run once and reported as failed; sanitizer reports are noticed even if a test ignores stderr
+# and exit status; what was skipped or rerun is listed.
 set -u
 faulty=$(dirname "$(realpath "${PERFVISOR:-build/release/perfvisor}")")/tests/faulty
-[ -x "$faulty" ] || { echo "$faulty is not there: no build with sanitizers"; exit 77; }
+[ -x "$faulty" ] || { echo "$faulty is missing: this is no build with sanitizers"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{bin,lab,tests/{tree,cli,lab}}
@@ -16,12 +16,12 @@ complain() {
 	echo "$1"
 	status=1
 }
-# NAME: a test, from standard input
+# NAME: make a test from standard input
 make_test() {
 	{ echo '#!/bin/bash' && cat; } >"$work/tests/$1.sh"
 	chmod +x "$work/tests/$1.sh"
 }
-# STATUS ARGUMENT…: tests/run with these
+# STATUS ARGUMENT…: run tests/run and expect STATUS
 run() {
 	local want=$1 got
 	shift
@@ -29,7 +29,7 @@ run() {
 	got=$?
 	[ $got = "$want" ] || complain "tests/run $*: status $got, not $want: $(cat "$work/out")"
 }
-says() { # LINE…: these are lines of it
+says() { # LINE…: the output has these lines
 	local line
 	for line in "$@"; do
 		grep -qE -e "^ *$line\$" "$work/out" || complain "no line '$line' in: $(cat "$work/out")"
@@ -41,7 +41,7 @@ ends_with() {
 
 cat >"$work/bin/meson" <<'MESON'
 #!/bin/bash
-# Two tests, of which one leaves something out.
+# Two tests, of which one skips a part.
 mkdir -p build/asan/meson-logs
 cat >build/asan/meson-logs/testlog.txt <<'LOG'
 === 1/2 ===
@@ -62,7 +62,7 @@ sleep 54321 &
 echo $! >endless.pid
 wait
 END
-# Who ends tests/run ends the test that it runs.
+# When tests/run is ended, it ends the test that it runs.
 "$work/tests/run" --quick cli/test_endless >"$work/out" 2>&1 </dev/null &
 runner=$!
 for _ in $(seq 300); do
@@ -73,7 +73,7 @@ kill $runner
 wait $runner
 [ $? = 130 ] || complain "an ended tests/run has status $?: $(cat "$work/out")"
 case $(ps -o stat= -p "$(cat "$work/endless.pid")") in
-'' | Z*) ;; # gone, or nobody has asked yet how it ended
+'' | Z*) ;; # gone, or not reaped yet
 *) complain "an ended tests/run leaves the test's processes behind" ;;
 esac
 rm "$work/tests/cli/test_endless.sh"
@@ -90,7 +90,7 @@ OUT=build/out in_lab 5 -- true
 END
 cat >"$work/lab/run" <<'LAB'
 #!/bin/bash
-# Each time the next line of lab/fate: "STATUS LAST LINE ON STDERR"
+# Each run takes the next line of lab/fate: "STATUS LAST LINE ON STDERR"
 read -r status text <lab/fate
 sed -i 1d lab/fate
 mkdir -p "$OUT"
@@ -102,20 +102,20 @@ exit "$status"
 LAB
 chmod +x "$work/lab/run"
 
-# All is well; what was left out is told, and what was run again.
+# Everything passes; skipped parts and reruns are listed.
 printf '%s\n' '123 lab: lost: the host died' '123 lab: lost: guest1 crashed' '0' >"$work/lab/fate"
 run 0
 says 'parts skipped: 2:' 'unit base_first: the sea, because it is far' \
 	'cli/test_part: the moon, because it is day' 'skipped +cli/test_nothing +no sun' \
-	'lost to the emulation and run again: 2:' 'lab/test_lost: the host died; build/check/lab-test_lost.log' \
+	'lost to the emulation and rerun: 2:' 'lab/test_lost: the host died; build/check/lab-test_lost.log' \
 	'lab/test_lost: guest1 crashed; build/check/lab-test_lost.log' 'longest, in seconds:' '[0-9]+ tree/test_good'
 ends_with '5 passed, 0 failed, 1 skipped'
 [ "$(cat "$work"/build/{out.lost-1,out.lost-2,out}/status | tr '\n' ' ')" = '123 123 0 ' ] ||
-	complain "of the lost attempts is left: $(find "$work/build/out"*)"
+	complain "files of the lost attempts: $(find "$work/build/out"*)"
 [ "$(grep -cx -e 'to stdout' -e 'of no interest' "$work/build/check/lab-test_lost.log")" = 6 ] ||
-	complain "not all that lab/run said is in the log: $(cat "$work/build/check/lab-test_lost.log")"
+	complain "the log lacks output of lab/run: $(cat "$work/build/check/lab-test_lost.log")"
 
-# The longest comes first the next time: seen where one runs at a time.
+# The longest test comes first in the next run; visible if one test runs at a time.
 echo 'echo 1' >"$work/bin/nproc"
 chmod +x "$work/bin/nproc"
 echo 7 >"$work/build/check/cli-test_part.seconds"
@@ -124,50 +124,50 @@ run 0 --quick cli/test_part tree/test_good
 	complain "not the longest first: $(cat "$work/out")"
 rm "$work/bin/nproc"
 
-# Any other end is a failure at once, and so is a machine that is lost all the time.
+# Any other status is a failure at once, and so is a machine that is lost every time.
 for fate in 1 99 124 125; do
 	printf '%s\n' "$fate lab: why" 0 >"$work/lab/fate"
 	run 1 lab/test_lost
 	says "FAILED +lab/test_lost +[0-9]+ s, status $fate; build/check/lab-test_lost.log:"
 	ends_with '0 passed, 1 failed, 0 skipped'
-	[ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "status $fate: lab/run was run again"
-	[ ! -e "$work/build/out.lost-1" ] || complain 'what an earlier test run lost is kept'
+	[ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "status $fate: lab/run was rerun"
+	[ ! -e "$work/build/out.lost-1" ] || complain 'files of an earlier lost attempt are kept'
 done
 printf '123 lab: lost: it\n%.0s' 1 2 3 4 5 >"$work/lab/fate"
 run 1 lab/test_lost
 [ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "lab/run was not run four times: $(cat "$work/out")"
-says 'FAILED +lab/test_lost +[0-9]+ s, status 123; .*' 'lost to the emulation and run again: 3:'
+says 'FAILED +lab/test_lost +[0-9]+ s, status 123; .*' 'lost to the emulation and rerun: 3:'
 
-# A test is run once, whatever it says.
+# A failing test is run only once.
 make_test lab/test_bad <<'END'
 echo "$0" >>build/runs
 exit 3
 END
 run 1 lab/test_bad
 says 'FAILED +lab/test_bad +[0-9]+ s, status 3; build/check/lab-test_bad.log:'
-[ "$(wc -l <"$work/build/runs")" = 1 ] || complain 'a failed test is run again'
+[ "$(wc -l <"$work/build/runs")" = 1 ] || complain 'a failed test is rerun'
 
-# NAMEs: these alone; none that there is not; none of the lab with --quick.
+# NAMEs: only these are run; unknown ones are rejected, and lab tests with --quick.
 run 0 cli/test_part unit
 ends_with '3 passed, 0 failed, 0 skipped'
 run 2 cli/test_part cli/test_pat
-says "tests/run: there is no test 'cli/test_pat'; there are:" unit tree/test_good lab/test_lost
+says "tests/run: there is no test 'cli/test_pat'; known tests:" unit tree/test_good lab/test_lost
 run 2 test_nothing.sh
-says "tests/run: there is no test 'test_nothing.sh'; there are:" cli/test_nothing
-! grep -q test_good "$work/out" || complain "not near: $(cat "$work/out")"
+says "tests/run: there is no test 'test_nothing.sh'; known tests:" cli/test_nothing
+! grep -q test_good "$work/out" || complain "it lists names that are not similar: $(cat "$work/out")"
 run 2 --quick lab/test_bad
-says "tests/run: 'lab/test_bad' needs the lab, which --quick leaves out"
+says "tests/run: 'lab/test_bad' needs the lab, which --quick skips"
 
-# make hands them on, and knows its own targets.
+# make passes them on, and knows its own targets.
 grep -qx 'tests/run --quick lab/test_list unit' <<<"$(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)" ||
 	complain "make check-quick NAME…: $(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)"
 grep -qx 'tests/run ' <<<"$(MAKEFLAGS='' make -n clean check 2>&1)" || complain 'make clean check runs something else'
 
-# A sanitizer's report, of a program whose stderr and status nobody looks at.
+# A sanitizer report about a program whose stderr and status are ignored.
 report() { # WHAT PATTERN; the test is on standard input
 	make_test cli/test_report
 	run 1 cli/test_report
-	says 'FAILED +cli/test_report +[0-9]+ s, a sanitizer has found something; build/check/cli-test_report.log:'
+	says 'FAILED +cli/test_report +[0-9]+ s, a sanitizer reported an error; build/check/cli-test_report.log:'
 	grep -qE "$2" "$work/out" || complain "$1: no '$2' in: $(cat "$work/out")"
 	ends_with '0 passed, 1 failed, 0 skipped'
 }
@@ -186,17 +186,17 @@ if [ "$(id -u)" = 0 ]; then
 	cp "$faulty" "$work/faulty"
 	report nobody "$read" <<<'setpriv --reuid=65534 --regid=65534 --clear-groups ./faulty read; exit 0'
 else
-	echo 'skipped: a report of another user, because this is not root'
+	echo 'skipped: a report by another user, because this is not root'
 fi
 for fault in read add leak; do
 	make_test cli/test_report <<<"\$FAULTY $fault; echo status \$?"
 	run 1 cli/test_report
 	grep -qx 'status 99' "$work/build/check/cli-test_report.log" || complain "$fault: $(cat "$work/out")"
 done
-# Of a process that outlives its test.
+# A report about a process that outlives its test.
 make_test cli/test_report <<<'{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &'
 make_test lab/test_long <<<"touch build/go; $wait_for_report"
 run 1 cli/test_report lab/test_long
-says 'FAILED +cli/test_report +a sanitizer found something after its end; build/check/cli-test_report.log:'
+says 'FAILED +cli/test_report +a sanitizer reported an error after the test; build/check/cli-test_report.log:'
 ends_with '2 passed, 1 failed, 0 skipped'
 exit $status
