@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks every #include "FOLDER/…" in src/ against the table in docs/ARCHITECTURE.md, and finds cycles."""
+"""Checks every #include "FOLDER/…" in src/ against the table in docs/ARCHITECTURE.md, and finds
+cycles."""
 import glob
 import os
 import re

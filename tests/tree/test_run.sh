@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tests/run and tests/lab/in_lab.sh, with made-up tests and stand-ins for lab/run and meson: a failing
-# test is run once and reported as failed; sanitizer reports are noticed even if a test ignores stderr
-# and exit status; what was skipped or rerun is listed.
+# tests/run and tests/lab/in_lab.sh, with made-up tests and stand-ins for lab/run and meson: a
+# failing test is run once and reported as failed; sanitizer reports are noticed even if a test
+# ignores stderr and exit status; what was skipped or rerun is listed.
 set -u
 faulty=$(dirname "$(realpath "${PERFVISOR:-build/release/perfvisor}")")/tests/faulty
 [ -x "$faulty" ] || { echo "$faulty is missing: this is no build with sanitizers"; exit 77; }
