@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# in_lab SECONDS ARGUMENT…: lab/run with the ARGUMENTs, for SECONDS at most.
+# in_lab SECONDS ARGUMENT…: run lab/run with the ARGUMENTs, for at most SECONDS.
 #
-# It is run again, three times at most, only where the emulated machine itself is seen to be gone (a host that
-# died or hangs, a guest that crashed): lab/run ends with 123 then, and its last line says why. That says
-# nothing about what is tested. Any other status is what the test gets: a command past its limit, too. Each
-# repetition is told in a line "again: REASON", which tests/run shows at its end, and what the lost attempts
-# left is kept: $OUT.lost-1, $OUT.lost-2…
+# It is rerun, at most three times, only if the emulated machine was lost (a host that died or
+# hangs, a guest that crashed), which says nothing about the tested code. lab/run then ends with
+# status 123, and its last line gives the reason. Any other status is passed to the test, including
+# that of a command that exceeded its limit. Each rerun prints a line "again: REASON", which
+# tests/run repeats at its end. The files of lost attempts are kept in $OUT.lost-1, $OUT.lost-2…
 LAB_LOST=123
 
 in_lab() {
@@ -28,7 +28,8 @@ in_lab() {
 	return $status
 }
 
-# For lab/run: what scripts in the host make recordings with, and a perfvisor without sanitizers to look at them.
+# Options for lab/run: the scripts for recordings in the host, and a perfvisor without sanitizers to
+# read them.
 # shellcheck disable=SC2034
 records=(--add tests/lab/host/waits.sh --add tests/lab/host/record_known.sh
 	--add build/release/perfvisor:/usr/local/bin/perfvisor-release)

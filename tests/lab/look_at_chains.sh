@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# look_at_chains.sh FOLDER PART…: what is read of the recordings that chains_host.sh and its like left in FOLDER,
-# by perfvisor as `script` prints it. PARTs: "native", the first after convert --native, by stock perf; "host", what
-# stock perf reads of the host's part; "beside", "without_sp" and "scanned", the recordings of that name.
+# look_at_chains.sh FOLDER PART…: read the recordings that chains_host.sh and similar scripts left
+# in FOLDER, with perfvisor script and report. PARTs: "native": the first recording after convert
+# --native, read by stock perf; "host": the host's part, read by stock perf; "beside", "without_sp"
+# and "scanned": the recordings of that name.
 set -u
 cd "$1" || exit
 perfvisor=${PERFVISOR:?}

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# look_at_recordings.sh FOLDER: what two readers find in each recording NAME.data there. It leaves NAME.samples
-# (stock perf's view: "MISC PID TID IP TIME VM VCPU", in hexadecimal but for the ids and the time in ns, "-" where
-# perf knows no VM), NAME.perf_ips, and perfvisor's NAME.ips and NAME.report.
+# look_at_recordings.sh FOLDER: read each recording NAME.data in FOLDER with stock perf and
+# perfvisor. It writes NAME.samples (from stock perf: "MISC PID TID IP TIME VM VCPU", in hexadecimal
+# except the ids and the time in ns, "-" if perf knows no VM), NAME.perf_ips, and perfvisor's
+# NAME.ips and NAME.report.
 set -u
 cd "$1" || exit
 perfvisor=${PERFVISOR:?}
 
 look() {
 	local fields=machine_pid,vcpu,ip
-	[ "$1" != perf ] || fields=ip # its own recordings know no VMs, and it prints no guest sample
+	[ "$1" != perf ] || fields=ip # perf's own recordings have no VMs, and it prints no guest samples
 	perf script -D -F $fields -i "$1.data" 2>"$1.perf.err" | awk '
 		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
 			if (sample)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034
-# A guest of the lab in QEMU's emulation on this very machine, for what needs no KVM.
+# A lab guest in QEMU's emulation on this machine, for tests that need no KVM.
 #
-# tcg_guest WORKLOAD CPUS DIR: boots one and waits for its workload. Then QEMU_PID is its QEMU, and DIR has
-# console.log, qmp.sock and what the guest says of its kernel (kallsyms, version …); it ends with this shell.
+# tcg_guest WORKLOAD CPUS DIR: boot a guest and wait for its workload. QEMU_PID is then its QEMU,
+# and DIR has console.log, qmp.sock and the guest's /proc files (kallsyms, version …). The guest
+# ends with this shell.
 LAB_NAME=tests/lab
 LAB_MODE=run
 LAB_ROOT=$PWD

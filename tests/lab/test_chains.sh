@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains of guest kernels, over kernel load of many kinds with interrupts and faults: every frame
-# of every chain against the guest's own code; those through a module whose chains are known against its
-# source and the guest's own unwinder, from user code to interrupts; beside those of the host; and beside
-# what perf records inside the guest. Guests of four kernels, two hosts, four and five levels of page
-# tables, one and four vCPUs. And what is left of that where stack pointers are out of reach.
+# Call chains of guest kernels, under many kinds of kernel load with interrupts and faults. Every
+# frame of every chain is compared with the guest's own code. Chains through a module with known
+# chains, from user code to interrupts, are compared with its source and with the guest's own
+# unwinder. Chains are also recorded together with those of the host, and compared with what perf
+# records inside the guest. The guests have four kernels, on two hosts, with four and five levels of
+# page tables, and one and four vCPUs. Finally, the same where stack pointers are out of reach.
 set -u
 . tests/lab/in_lab.sh
 bytes=build/release/tests/lab/programs/guest_bytes
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$bytes" ] || { echo "no $bytes: run make"; exit 1; }
 status=0
-tally=build/lab/known_chains # of all recordings: samples in the module's code, and right chains of them
+tally=build/lab/known_chains # for all recordings: samples in the module's code, and how many of their chains are right
 mkdir -p build/lab
 : >"$tally"
 
-# check FOLDER PARTS CHECK…: what was recorded, looked at, with further CHECKs
+# check FOLDER PARTS CHECK…: check a recording, with additional CHECKs
 check() {
 	local out=$1 status=0 parts more
 	read -ra parts <<<"$2"
@@ -28,7 +29,7 @@ check() {
 	return $status
 }
 
-# finish_check: that of the recording before, if there is one
+# finish_check: finish the check of the previous recording, if there is one
 finish_check() {
 	[ -n "$checking" ] || return
 	wait "$checking" || status=1
@@ -37,8 +38,8 @@ finish_check() {
 checking='' log=build/lab/chains.log
 trap '[ -z "$checking" ] || kill "$checking" 2>/dev/null' EXIT
 
-# try PARTS CHECK… -- HOST GUEST OPTION… -- COMMAND…: the COMMAND in the lab's host; what it left is looked
-# at while the next host boots, which does not keep two processors busy.
+# try PARTS CHECK… -- HOST GUEST OPTION… -- COMMAND…: run COMMAND in the lab's host. Its results are
+# checked while the next host boots, which does not keep two processors busy.
 try() {
 	local checks=() out
 	while [ "$1" != -- ]; do
@@ -58,21 +59,22 @@ try() {
 	} >"$log" 2>&1 &
 	checking=$!
 }
-# PROGRAM FUNCTIONS COUNT: what is wanted of it, whole chains from these (record_known.sh)
+# PROGRAM FUNCTIONS COUNT: print a requirement for whole chains from these functions
+# (record_known.sh)
 whole() {
 	echo "$3 ^$1 $2 _start of ^$1 $2"
 }
-# Of all recordings together 5000 are asked for below.
+# All recordings together need 5000 chains (below).
 many=$(whole known_calls 'known_[a-z]*_leaf' 1500)
 try native -- 6.1 5.10 -- bash /root/chains_host.sh 5 "$many"
-# The code that these run runs with sanitizers for the others.
+# Without sanitizers: the same code runs with them in the other cases.
 PERFVISOR=$PERFVISOR_RELEASE try 'host user32 deep' check_host_chains -- 6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- \
 	bash /root/chains_host.sh 7 "$many
 $(whole user32 '(hot32|middle32)' 130)
 $(whole deep_frames deep_leaf 130)
 $(whole deep_frames '[^ ]*' 280)
 80 ^qemu-system-x86" --host --guest
-# shellcheck disable=SC2016 # of the host's shells
+# shellcheck disable=SC2016 # for the host's shells
 PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- sid 6.12 --no-la57 --guest-add tests/lab/guest/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/host/guest_perf_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 5 "$0" && bash /root/guest_perf_host.sh' "$many"
@@ -85,7 +87,7 @@ try 'host without_sp scanned' check_host_chains -- sid sid --guest-cpus 1 --gues
 finish_check
 checking=''
 awk '{ all += $1; right += $2 } END {
-	print right, "of", all, "chains in the module are right in all recordings: all of at least 5000"
+	print right, "of", all, "chains in the module are right in all recordings; required: all, and at least 5000"
 	exit !(all >= 5000 && right == all)
 }' "$tally" || status=1
 exit $status

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor doctor on lab hosts, complete and with things taken away: it says what is so, and
-# its exit status is that of a recording. doctor_host.sh has the cases.
+# perfvisor doctor on lab hosts, complete and with things missing: its findings are true, and its
+# exit status is that of a recording. doctor_host.sh has the cases.
 set -u
 . tests/lab/in_lab.sh
 zoo=build/release/tests/lab/programs/vm_zoo

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# record --engine qmp of a guest that QEMU emulates here, without KVM and without a host of the lab between:
-# the profile is the workload's, chains lead to where they began, nothing is left out; and the guest goes on
-# when the recorder is killed, but is not made to when somebody else has paused it.
+# record --engine qmp with a guest that QEMU emulates on this machine, without KVM and without a lab
+# host. The profile matches the workload, chains are complete, and nothing is left out. The guest
+# continues when the recorder is killed, but stays paused if someone else paused it.
 set -u
-[ "$(id -u)" = 0 ] || { echo "reads another process' memory: run as root"; exit 77; }
+[ "$(id -u)" = 0 ] || { echo "this test reads another process's memory: run it as root"; exit 77; }
 . tests/lab/tcg_guest.sh
 . tests/lab/host/waits.sh
 . tests/lab/host/record_known.sh
@@ -12,7 +12,7 @@ perfvisor=${PERFVISOR:-build/release/perfvisor}
 out=$PWD/build/lab/engine_qmp
 tcg_guest tests/lab/guest/engine_qmp_workload.sh 3 "$out"
 
-# COMMAND: asks QEMU's human monitor
+# COMMAND: send it to QEMU's human monitor
 monitor() {
 	python3 tests/lab/check/ask_monitor.py "$out/qmp.sock" "$1"
 }
@@ -36,7 +36,7 @@ until_there 6 data_are_there record_data || exit
 "$perfvisor" script -i "$out/data" -F machine_pid,vcpu,comm,pid,ip,sym >"$out/script"
 "$perfvisor" report -i "$out/data" >"$out/report"
 
-# Nobody asks QEMU while the guest is made to go on: its socket takes one client at a time.
+# Do not query QEMU while the guest is being continued: its socket serves one client at a time.
 is_gone() {
 	! pgrep -f -- "--engine qmp -p $QEMU_PID " >/dev/null
 }
@@ -44,7 +44,7 @@ for _ in 1 2 3 4; do
 	"${record[@]}" -F 1000 -o "$out/killed" 2>"$out/killed.err" &
 	recorder=$!
 	wait_for grep -qs '^perfvisor: recording' "$out/killed.err"
-	sleep 1 # somewhere between two looks, or in one
+	sleep 1 # at some point between two samples, or during one
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	wait_for is_gone

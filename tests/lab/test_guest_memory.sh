@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What perfvisor reads of a guest's memory equals what the guest says of itself: kallsyms and
-# modules line by line, processes and their mappings, build-ids and symbols of their programs.
-# Guests of five kernels with KASLR, four and five levels of page tables, two hosts. On one of them again
-# without BPF, by asking the guest's QEMU; and what is said where that cannot be asked.
+# What perfvisor reads from guest memory equals what the guest reports itself: kallsyms and modules
+# line by line, processes and their mappings, and the build-ids and symbols of their programs. The
+# guests have five kernels with KASLR, with four and five levels of page tables, on two hosts. One
+# of them is read again without BPF, by querying the guest's QEMU; another case is a QEMU that
+# cannot be queried.
 set -u
 . tests/lab/in_lab.sh
 status=0
@@ -12,7 +13,7 @@ look=(bash /root/guest_memory_host.sh)
 without_bpf=(--add build/release/tests/unit/show_qmp_memory
 	--add "$(command -v setpriv):/usr/bin/setpriv-full" --add tests/lab/host/qmp_host.sh)
 
-# check FOLDER PART: what is in there, and in PART of it
+# check FOLDER PART: check FOLDER, and the PART of it
 check() {
 	python3 tests/lab/check/check_guest_memory.py "$1" "$2" || status=1
 	python3 tests/lab/check/check_guest_programs.py "$1" || status=1
@@ -29,12 +30,12 @@ try() {
 	check "$out" cpus
 }
 try 6.1 5.10 -- "${look[@]}" cpus
-# shellcheck disable=SC2016 # OUT is the host's
+# shellcheck disable=SC2016 # OUT is expanded in the host
 try 6.1 6.1 "${without_bpf[@]}" -- bash -c '"$@" cpus && rm -r /var/cache/perfvisor &&
 	mkdir "$OUT/qmp" && OUT=$OUT/qmp bash /root/qmp_host.sh' bash "${look[@]}"
 check "$out/qmp" unnamed
 python3 tests/lab/check/check_qmp.py "$out/qmp" || status=1
-# The same code runs with sanitizers for the others.
+# Without sanitizers: the same code runs with them in the other cases.
 PERFVISOR=$PERFVISOR_RELEASE try 6.1 6.1-full -- "${look[@]}" cpus
 PERFVISOR=$PERFVISOR_RELEASE try sid 6.12 --no-la57 -- "${look[@]}" cpus
 try 6.1 sid -- "${look[@]}" cpus

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A guest turns its kernel structures against perfvisor while it is looked at and recorded
-# (scribble.c, from the host: the guest itself goes on): perfvisor ends each look soon, with a
-# result or a message, its caged parser neither dies nor hangs, and the recording goes on. A guest
-# process that plants a false VMCOREINFO before that changes no name.
+# A guest's kernel structures are corrupted while perfvisor reads and records the guest (scribble.c
+# does it from the host, so that the guest keeps running). Each perfvisor command ends soon, with a
+# result or a message; its caged parser neither dies nor hangs; and the recording continues. A guest
+# process that has planted a false VMCOREINFO before does not change any name.
 set -u
 . tests/lab/in_lab.sh
 scribble=build/release/tests/lab/programs/scribble
@@ -21,7 +21,7 @@ is() {
 	echo "FAILED: $description"
 	failed=1
 }
-none() { # a file that is not there is not without it
+none() { # a missing file is a failure, too
 	grep -E "$@"
 	[ $? = 1 ]
 }
@@ -36,26 +36,26 @@ is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/out/console.lo
 for file in kallsyms symbols; do
 	grep -v '\[' "$work/out/$file" >"$work/out/$file.core"
 done
-is "the guest has names" [ "$(wc -l <"$work/out/kallsyms.core")" -gt 50000 ]
+is "the guest has symbols" [ "$(wc -l <"$work/out/kallsyms.core")" -gt 50000 ]
 is "every name is the guest's own" cmp "$work/out/kallsyms.core" "$work/out/symbols.core"
 is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 4 ]
 for attack in data lists stacks tables; do
-	is "perfvisor looked during $attack" grep -q "^$attack '" "$work/out/looks"
+	is "perfvisor ran during $attack" grep -q "^$attack '" "$work/out/looks"
 done
-# 1: it said what it could not do. 124: it hung; more: it died.
-is "each look ends by itself" none -v "' [01] [0-9]+ [0-9]+\$" "$work/out/looks"
+# 1: it printed an error; 124: it hung; higher: it died.
+is "each command ends by itself" none -v "' [01] [0-9]+ [0-9]+\$" "$work/out/looks"
 for file in errors record.err symbols.err report; do
-	is "no parser died, hung or lied ($file)" none -i \
+	is "no parser died, hung or gave false results ($file)" none -i \
 		'sanitizer|runtime error|parser|out of memory|forged' "$work/out/$file"
 done
 is "each failure has a message" \
 	[ "$(grep -c '^perfvisor: ' "$work/out/errors")" -ge "$(grep -c "' 1 " "$work/out/looks")" ]
 is "the recording ended well" [ "$(cat "$work/out/record.status")" = 0 ]
-is "and is read" [ "$(cat "$work/out/report.status")" = 0 ]
-# 200 a second for 24 seconds, less what the guest does not live to see.
+is "the recording can be read" [ "$(cat "$work/out/report.status")" = 0 ]
+# 200 per second for 24 seconds, minus the time after a crash of the guest.
 samples=$(sed -nE 's/^# Totals:.* ([0-9]+) guest kernel.*/\1/p' "$work/out/report")
 is "the guest was sampled" [ "${samples:-0}" -ge 200 ]
-# A guest's names do not steer the terminal of who looks at it.
+# Names chosen by a guest cannot control the user's terminal.
 python3 - "$work/out/texts" <<'END' || failed=1
 import os
 import sys
@@ -69,13 +69,13 @@ for name in sorted(os.listdir(folder)):
     with open(f"{folder}/{name}", "rb") as file:
         text = file.read()
     found = find_steering(text)
-    check(found is None, f"{name}: {len(text)} bytes" + (f" with {found!r}" if found else ", none of which steers a terminal"))
+    check(found is None, f"{name}: {len(text)} bytes" + (f" with {found!r}" if found else ", none of which can control a terminal"))
     if not name.startswith("stack") and not name.endswith(".err"):
         check(any(escaped in text for escaped in (b"e?[31m??", rb"e\x1b[31m\xc2\x9b\xe2\x80\xae", rb"e\u001b[31m\u009b\u202e")),
-              f"{name}: it has the name")
+              f"{name}: it contains the name")
 sys.exit(exit_status())
 END
-# Chains are finite, each of them says how it ends, and they cost the recording nothing.
+# Chains are finite, each says how it ends, and no sample is lost because of them.
 python3 - "$work/out" <<'END' || failed=1
 import re
 import sys
@@ -90,20 +90,20 @@ check(max(len(block) for block in blocks) <= 2 + 2 * 512, f"{max(map(len, blocks
 report = open(f"{folder}/report.chains").read()
 complete, chains = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete", report, re.M).groups())
 totals = re.search(r"^# Totals:.*?(\d+) guest kernel, (\d+) guest user", report, re.M)
-check(chains == sum(map(int, totals.groups())), f"{complete} of {chains} chains are complete, all say so")
+check(chains == sum(map(int, totals.groups())), f"{complete} of {chains} chains are complete, and each says how it ends")
 print(re.search(r"^# Guest call chains:.*", report, re.M).group(0))
 sampled = 0
 for line in open(f"{folder}/times"):
     attack, *numbers = line.split()
     begin, end, time_then, time_now = map(float, numbers)
     seen, ran = sum(begin <= time < end for time in times), (time_now - time_then) / 100
-    # 200 for each second that the vCPU was in the guest, as the host's ticks count these: at 4 ms a tick, 25 are
-    # far more than their error. A guest that crashed may have done nothing.
+    # 200 for each second that the vCPU spent in the guest, as counted by the host's ticks. At 4 ms
+    # per tick, 25 samples are far more than the error. A guest that crashed may have run nothing.
     check(100 * ran - 25 <= seen <= 400 * ran + 25,
-          f"{attack}: {seen} samples in {ran:.1f} of {end - begin:.1f} seconds in the guest")
+          f"{attack}: {seen} samples in {ran:.1f} s in the guest, of {end - begin:.1f} s")
     sampled += seen
-check(sampled >= 1000, f"{sampled} samples while it was attacked")
-check(complete < chains, "some of them are not complete")
+check(sampled >= 1000, f"{sampled} samples during the attacks")
+check(complete < chains, "some chains are not complete")
 sys.exit(exit_status())
 END
 exit $failed

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each guest sample has the guest process that ran: by what the guest says of its processes, on two hosts and
-# three guests, with four and five levels of page tables, for perfvisor and for stock perf.
+# Each guest sample is attributed to the guest process that ran, as the guest itself reports its
+# processes. Two hosts, three guests, four and five levels of page tables; read by perfvisor and by
+# stock perf.
 set -u
 . tests/lab/in_lab.sh
 status=0
@@ -17,7 +18,7 @@ try() {
 	python3 tests/lab/check/check_processes.py "$out" "${kinds[@]}" || status=1
 }
 try kinds 6.1 5.10
-# The same code has run with sanitizers above.
+# Without sanitizers: the same code has run with them above.
 PERFVISOR=$PERFVISOR_RELEASE
 try '' 6.1 6.1
 try '' sid 6.12 --no-la57

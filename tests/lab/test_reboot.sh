@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A guest loads a module again and reboots while it is recorded: nothing is named by tables that no
-# longer hold. It ends while its call chains are recorded: what was recorded is there.
+# A guest reloads a module and reboots while it is recorded: no sample is named by tables that are
+# no longer valid. Then it ends while its call chains are recorded: everything recorded until then
+# is kept.
 set -u
 . tests/lab/in_lab.sh
 out=build/lab/reboot

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor record against known truths, on hosts 6.1 and sid with guests 5.10, 6.1, 6.12 and
-# sid; check_record.py says which.
+# perfvisor record, checked against known results, on hosts 6.1 and sid with guests 5.10, 6.1, 6.12
+# and sid; check_record.py has the checks.
 set -u
 . tests/lab/in_lab.sh
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
@@ -13,12 +13,12 @@ try() {
 		--guest-workload tests/lab/guest/record_workload.sh,kernel "${records[@]}" --add tests/lab/host/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
-		{ echo "the lab failed on a host with $1 and guests with $2"; exit 1; }
+		{ echo "the lab failed with host $1 and guests $2"; exit 1; }
 	tests/lab/look_at_recordings.sh "$work/$1-$2"
 	python3 tests/lab/check/check_record.py "$work/$1-$2" "$3" || exit 1
 }
 try 6.1 6.1 all
-# The same code has run with sanitizers above.
+# Without sanitizers: the same code has run with them above.
 PERFVISOR=$PERFVISOR_RELEASE
 try sid 6.12 short
 try 6.1 5.10 shares

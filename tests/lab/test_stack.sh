@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor stack --tasks equals the guest's own /proc/PID/stack, for every thread that holds still, and
-# perfvisor stack has the chains of what the vCPUs run:
-# four guest kernels (three forms of ORC), two hosts, page tables of four and five levels.
+# perfvisor stack --tasks equals the guest's own /proc/PID/stack for every thread that does not run,
+# and perfvisor stack prints the call chains of the vCPUs. Four guest kernels (with three formats of
+# ORC), two hosts, page tables with four and five levels.
 set -u
 . tests/lab/in_lab.sh
 status=0

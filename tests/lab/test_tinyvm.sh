@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tinyvm in the lab: the unikernel's own counts are those that it promises, and stock perf's
-# samples fall on its functions by address in the shares that its own clock tells. Shares are of the hot
-# functions' samples together; the bound is 4 standard deviations of a binomial share, with
-# 2,000 samples at least (share 0.75: +-0.039); what calls them has 2 % at most, all else 1 %. perfvisor's
-# call chains are those of the unikernel's source, with frame pointers and without; with a wrong
-# file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300 VMs at once.
+# tinyvm in the lab. The unikernel's own counts are as documented, and stock perf's samples are
+# distributed over its functions in the shares that its own clock measured. Shares refer to all
+# samples in hot functions; the bound is 4 standard deviations of a binomial share, with at least
+# 2,000 samples (share 0.75: +-0.039). Callers of hot functions have at most 2 %, everything else 1
+# %. perfvisor's call chains are those of the unikernel's source, with and without frame pointers;
+# with a wrong file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300
+# VMs at once.
 set -u
 . tests/lab/in_lab.sh
 folder=build/release/lab/tinyvm
@@ -16,11 +17,11 @@ work=build/lab/tinyvm
 rm -rf "$work"
 mkdir -p "$work"
 
-# HLT; and UD2 while there is no interrupt table yet
+# One starts with HLT; the other with UD2, before there is an interrupt table.
 python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/halt.elf" byte.0=0xf4 &&
 	python3 tests/cli/elf_edit.py "$folder/unikernel.elf" "$work/triple.elf" \
 		byte.0=0x0f byte.1=0x0b || exit 1
-# The same code, with nothing but frame pointers to unwind it by.
+# The same code with only frame pointers for unwinding.
 objcopy --remove-section .eh_frame --remove-section .user.eh_frame "$folder/unikernel.elf" \
 	"$work/unikernel-pointers.elf" || exit 1
 OUT=$work/out in_lab 900 --no-guest --add "$work/halt.elf" --add "$work/triple.elf" \
@@ -28,7 +29,7 @@ OUT=$work/out in_lab 900 --no-guest --add "$work/halt.elf" --add "$work/triple.e
 	--add tests/lab/host/tinyvm_host.sh -- \
 	bash /root/tinyvm_host.sh || exit 1
 
-# Looked at here: under emulation that takes as long as the recording.
+# Read here, because under emulation reading takes as long as recording.
 for recording in "$work"/out/*.data; do
 	"$PERFVISOR" script -i "$recording" -F ip >"${recording%.data}.chains" &&
 		"$PERFVISOR" report -i "$recording" -g >"${recording%.data}.report" 2>&1 || exit 1
@@ -83,7 +84,7 @@ def samples(mode):
     return counts
 
 
-# What calls the hot functions (lab/tinyvm/unikernel.c).
+# The callers of the hot functions (lab/tinyvm/unikernel.c).
 ON_WAY = ("main_loop", "phase_one", "phase_two", "step_a", "step_b", "deep_start", "deep_call", "run_user")
 
 
@@ -102,7 +103,8 @@ def shares(mode, expected):
     hot = sum(counts.get(name, 0) for name in expected)
     total = sum(counts.values())
     check(hot >= 2000, f"{mode}: {hot} samples in hot functions")
-    # On the way to hot functions are 0.4 to 0.8 %; of 2,200 samples 2 % are six standard deviations more.
+    # 0.4 to 0.8 % are on the way to hot functions; for 2,200 samples, 2 % is six standard
+    # deviations more.
     on_way = sum(counts.get(name, 0) for name in ON_WAY)
     check(on_way <= total / 50, f"{mode}: {on_way} of {total} samples on the way to them")
     elsewhere = total - hot - on_way
@@ -118,7 +120,7 @@ def chains(name, build):
     blocks = open(f"{sys.argv[2]}/{name}.chains").read().split("\n\n")
     found = [[int(line.split()[0], 16) for line in block.splitlines() if line.startswith((" ", "\t"))]
              for block in blocks]
-    # A return address is behind its call, which may be a function's last instruction.
+    # A return address is after its call, which may be a function's last instruction.
     return [[name_of(address - (i > 0), functions) for i, address in enumerate(chain)]
             for chain in found if chain]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# In a guest, as soon as the host has written "record" to the disk: stock perf records until that is "finish",
-# and what it wrote goes to the disk. The console says when it began, by the clock of its samples.
+# In a guest: when the host has written "record" to the disk, stock perf records until the host
+# writes "finish"; then the recording is written to the disk. The start time, by the clock of the
+# samples, is printed on the console.
 if [ "${1-}" = wait ]; then
 	until [ "$(dd if=/dev/vda bs=512 count=1 iflag=direct 2>/dev/null | head -c 6)" = "$2" ]; do
 		sleep 1

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: processes of several kinds that hold still; their own view of themselves goes to
-# the host, between marks; at last the vDSO of some programs as they have it mapped.
+# Guest workload: several kinds of processes that do not change. The guest's own view of them is
+# sent to the host, between markers, followed by the vDSO of some programs as they have it mapped.
 hostname truth.of.guest1
 mkdir -p /tmp/t /mnt/x
 cp /usr/bin/busybox /tmp/t/busybox
 busybox sleep 100000 &
 /tmp/t/busybox sleep 99999 &
-# Files in pages of 2 MB: big7525 is user7525, and more of the page cache than a page each.
+# Files in 2 MB pages: big7525 is user7525, and its page cache has larger entries than single pages.
 mount -t tmpfs -o huge=always none /mnt/x
 cp /lab/bin/user7525 /mnt/x/big7525
 programs=
@@ -15,7 +15,7 @@ for program in user7525 user32 dynamic /mnt/x/big7525; do
 	$program &
 	programs="$programs $!"
 done
-sleep 1 # each has begun to run its own code
+sleep 1 # by now each runs its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
 reader &

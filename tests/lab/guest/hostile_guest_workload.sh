@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: beside the usual load a process holds a thousand copies of a VMCOREINFO, in its
-# memory and in the page cache, that is false, but quotes true addresses of this boot; and the guest and one of its
-# programs have a name that steers terminals: ESC, C1's CSI, and a mark that turns the direction of text.
+# Guest workload: in addition to the usual load, a process has a thousand copies of a false
+# VMCOREINFO, which has true addresses of this boot, in its memory and in the page cache. The guest
+# and one of its programs have a name that can control terminals: ESC, C1's CSI, and a mark that
+# changes the direction of text.
 address() {
 	awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms
 }

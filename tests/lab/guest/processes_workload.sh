@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: processes whose vCPU and code are known, and many that live for a moment. Who is
-# who goes to the console, and what becomes of the memory of a process that looks after it.
+# Guest workload: processes whose vCPU and code are known, and many short-lived ones. Pids and names
+# are printed on the console, as is the state of the memory of a process that checks its own memory.
 taskset 2 user7525 &
 user=$!
 taskset 1 reader &

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: says where its kernel is, takes random bytes, loads a module again, and boots anew, these two when
-# the host has written the word for it to the disk. What the lab's init writes there in each boot is no such word.
+# Guest workload: prints where its kernel is and reads random bytes. When the host has written the
+# word for it to the disk, it reloads a module, and later reboots. What the lab's init writes to the
+# disk in each boot is not such a word.
 told() {
 	until [ "$(dd if=/dev/vda bs=512 count=1 iflag=direct 2>/dev/null | head -c 6)" = "$1" ]; do
 		sleep 1

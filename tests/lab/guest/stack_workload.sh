@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: threads that sleep and are stopped in many ways, and one that runs. What the guest's
-# own /proc/PID/stack says of them goes to the host, in rounds, for as long as the guest lives.
+# Guest workload: threads that sleep or are stopped in many ways, and one that runs. Their
+# /proc/PID/stack is sent to the host repeatedly, as long as the guest runs.
 mkfifo /tmp/fifo
 busybox sleep 100000 &
 dd if=/dev/cuse of=/dev/null bs=128k 2>/dev/null & # in a module: its second read waits
@@ -12,7 +12,7 @@ for program in user7525 user32 dynamic; do
 	$program &
 	programs="$programs $!"
 done
-sleep 1 # each has begun to run its own code
+sleep 1 # by now each runs its own code
 # shellcheck disable=SC2086 # pids
 kill -STOP $programs
 taskset 2 reader &

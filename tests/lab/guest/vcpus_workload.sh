@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: the second CPU reads random numbers, the first runs user7525 and is idle by turns.
-# Nothing is forked meanwhile.
+# Guest workload: the second CPU reads random numbers; the first alternates between running user7525
+# and being idle. Nothing is forked in the meantime.
 mkfifo /tmp/nothing
 taskset 2 reader &
 taskset 1 user7525 &

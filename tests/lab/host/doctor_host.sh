@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What test_doctor.sh runs in the lab's host: takes things away, one at a time, and asks the
-# doctor each time. Whether a recording works is tried, too: the doctor must have said so.
+# Run by test_doctor.sh in the lab's host: removes things, one at a time, and runs the doctor each
+# time. A recording is tried, too: the doctor must have predicted whether it works.
 set -u
 status=0
 fail() {
@@ -9,7 +9,7 @@ fail() {
 	status=1
 }
 
-# examine NAME COMMAND…: doctor, and a recording, both run by COMMAND (env: as it is)
+# examine NAME COMMAND…: run doctor and a recording with COMMAND (env: unchanged)
 examine() {
 	local name=$1 told works
 	shift
@@ -39,11 +39,11 @@ if [ -d /run/lab/guest1 ]; then
 	says all '^\[ok\]  Guest processes'
 	says all '^\[ok\]  Capabilities'
 	says all '^A recording would work'
-	# The emulated CPU has no PMU that counts for a host event.
+	# The emulated CPU has no PMU for host events.
 	perf stat -e cycles true 2>&1 | grep -q 'not supported' && says all '^\[--\]  PMU'
 	[ "$mediated" = Y ] && says all '^\[--\]  Mediated vPMU'
 
-	# Debian's kernels forbid users all events (3); then, what the doctor says mends it.
+	# Debian's kernels forbid users all events (3). Then try the fix that the doctor suggests.
 	echo 3 >/proc/sys/kernel/perf_event_paranoid
 	examine rightless vm_zoo without-bpf
 	says rightless '^\[no\]  Sampling .*perf_event_paranoid is 3'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# guest_memory_host.sh cpus|unnamed in the lab's host: what perfvisor reads of guest1, and what guest1 says of itself,
-# into $OUT; cpus: and what guest_cpus says of its CPUs; unnamed: and a recording without guest memory.
+# guest_memory_host.sh cpus|unnamed in the lab's host: write what perfvisor reads from guest1 and
+# what guest1 reports itself to $OUT. cpus: also what guest_cpus prints about its CPUs; unnamed:
+# also a recording without guest memory.
 set -u
 guest=/run/lab/guest1
 for _ in $(seq 300); do
@@ -11,19 +12,19 @@ done
 cp $guest/kallsyms $guest/modules $guest/version $guest/told.log "$OUT/" || exit
 perfvisor list --json >"$OUT/list.json" || exit
 perfvisor symbols --vm guest1 >"$OUT/symbols" || exit
-# From here on its kernel is known from before.
+# From here on its kernel is in the cache.
 perfvisor symbols --vm guest1 >"$OUT/symbols.later" || exit
 ls -ln /var/cache/perfvisor >"$OUT/cache" || exit
 perfvisor symbols --modules >"$OUT/symbols.modules" || exit
 perfvisor ps --json >"$OUT/ps.json" || exit
-# Of kernel threads, which have nothing mapped, one is enough. A process that has ended since then is
-# told by the comparison.
+# One kernel thread is enough, because they have no mappings. The comparison notices a process that
+# has ended in the meantime.
 mapfile -t maps < <(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { print "--maps=" $1 }')
 perfvisor ps "${maps[@]}" >"$OUT/maps"
 perfvisor ps "${maps[@]}" --json >"$OUT/maps.json"
 cp -r /usr/share/perfvisor-lab "$OUT/files" && cp /usr/bin/busybox "$OUT/files/" || exit
 perfvisor record --max-overhead 100 -v --duration 2 -F 200 -o "$OUT/named" 2>"$OUT/named.err" || exit
-# Other programs, which keep what they find in place of that.
+# Other programs, which overwrite the cache.
 if [ "$1" = cpus ]; then
 	/root/guest_cpus >"$OUT/cpus" || exit
 fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: has guest1 record itself by stock perf (guest_perf.sh), records it at the same time,
-# and leaves both recordings in $OUT, and what both clocks said at one moment.
+# In the lab's host: let guest1 record itself with stock perf (guest_perf.sh), record it at the same
+# time, and write both recordings and the times of both clocks at one moment to $OUT.
 set -u
 . /root/waits.sh
 . /root/record_known.sh

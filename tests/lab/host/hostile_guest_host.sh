@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: guest1's kernel structures are scribbled over while perfvisor looks at it and
-# records it. Into $OUT: "looks" (attack, command, status, seconds), "errors" (what perfvisor said),
-# "times" (attack, when it began and ended, the vCPU's time in the guest then in 1/100 s), the recording's
-# status, samples and report, and the names that were read before all that; in "texts" what every command prints of
-# the names that steer terminals.
+# In the lab's host: overwrite guest1's kernel structures while perfvisor reads and records the
+# guest. $OUT gets "looks" (attack, command, status, seconds), "errors" (perfvisor's messages),
+# "times" (attack, its begin and end, and the vCPU's time in the guest at both, in 1/100 s), the
+# recording's status, samples and report, the names that were read before the attacks, and "texts"
+# with the output of every command for names that can control terminals.
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
@@ -25,7 +25,7 @@ cp /run/lab/guest1/{kallsyms,console.log} "$OUT/"
 perfvisor symbols --vm guest1 >"$OUT/symbols" 2>"$OUT/symbols.err"
 perfvisor ps --vm guest1 >"$OUT/ps" 2>>"$OUT/symbols.err"
 mkdir "$OUT/texts"
-# NAME COMMAND…: what it prints and says
+# NAME COMMAND…: keep its output and messages
 keep_text() {
 	local name=$1
 	shift
@@ -54,7 +54,7 @@ tid=$(perfvisor list --json --no-memory | grep -o '"tid": *[0-9]*' | tr -dc 0-9)
 guest_time() {
 	sed 's/.*) //' "/proc/$pid/task/$tid/stat" | cut -d ' ' -f 41
 }
-# Its vCPU takes a quarter of a second in ten, and its programs are there.
+# True if its vCPU runs for a quarter of a second within ten, and its programs exist.
 lives() {
 	local before tries=100
 	before=$(guest_time)
@@ -65,8 +65,8 @@ lives() {
 	done
 	perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && perfvisor ps --vm guest1 2>/dev/null | grep -q ' reader$'
 }
-# What was done to the guest may have made it stand still, or crash and boot anew under attack; QEMU stops it where
-# KVM cannot go on.
+# An attack may have made the guest hang, or crash and reboot under attack; QEMU stops it if KVM
+# cannot continue.
 revive() {
 	lives && return
 	for command in qmp_capabilities query-status system_reset cont; do

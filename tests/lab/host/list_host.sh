@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What test_list.sh runs in the lab's host. It leaves in $OUT, for each way of looking, what
-# `perfvisor list --json` says (bpf, debugfs and proc.json), and the truth (truth: vm_zoo's lines,
-# and the same for QEMUs, with their names instead of a kind).
+# Run by test_list.sh in the lab's host. For each method, it writes the output of `perfvisor list
+# --json` to $OUT (bpf, debugfs and proc.json), and the truth (truth: vm_zoo's lines, and the same
+# for QEMUs, with their names instead of a kind).
 set -u
 
-# wait_for SECONDS COMMAND… : until it succeeds
+# wait_for SECONDS COMMAND…: wait until it succeeds
 wait_for() {
 	local i limit=$(($1 * 10))
 	shift
@@ -17,7 +17,8 @@ wait_for() {
 	return 1
 }
 
-# The vCPU threads of QEMU process $1 as "0:TID 1:TID": it names them where debug-threads is on.
+# Print the vCPU threads of QEMU process $1 as "0:TID 1:TID". QEMU names them if debug-threads is
+# on.
 qemu_threads() {
 	local task comm
 	for task in /proc/"$1"/task/*; do
@@ -35,12 +36,12 @@ for kind in plain forked several doubled empty headless ended orphaned vforked; 
 	wait_for 20 test -s "/tmp/zoo.$kind" || exit 1
 done
 
-# SeaBIOS with nothing to boot: vCPU 0 runs it, the others have been started and wait.
+# SeaBIOS with nothing to boot: vCPU 0 runs it; the others have been started and wait.
 qemu-system-x86_64 -name guest=a,,b,debug-threads=on -accel kvm -machine q35 -cpu Nehalem \
 	-smp 3 -m 96 -nodefaults -no-user-config -display none &
 qemu=$!
 wait_for 30 has_threads $qemu 3 || exit 1
-# until they have entered the guest once
+# wait until they have entered the guest once
 sleep 2
 cat /tmp/zoo.* >"$OUT/truth"
 echo "a,b $qemu $((96 << 20)) $(qemu_threads $qemu)" >>"$OUT/truth"
@@ -52,8 +53,8 @@ perfvisor list | tee "$OUT/table"
 vm_zoo without-bpf perfvisor list --json >"$OUT/debugfs.json"
 unshare -m sh -c 'umount -l /sys/kernel/debug; exec vm_zoo without-bpf perfvisor list --json' \
 	>"$OUT/proc.json"
-# In a pid namespace of its own: only its own VM, with the numbers it has there.
-# shellcheck disable=SC2016 # OUT is in the environment of the inner shell, too
+# In its own pid namespace: only its own VM, with its pids in this namespace. shellcheck
+# disable=SC2016 # OUT is also in the environment of the inner shell
 unshare -p -f --mount-proc sh -c 'vm_zoo plain >"$OUT/inside" &
 	while ! [ -s "$OUT/inside" ]; do sleep 0.1; done
 	perfvisor list --json >"$OUT/inside.json"

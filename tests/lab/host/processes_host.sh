@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# processes_host.sh [kinds] in the lab's host: recordings of guest1, which runs processes_workload.sh, as perfvisor and stock
-# perf show them, and what guest1 said of its processes, into $OUT. kinds: and recordings with less of it, and as a folder.
+# processes_host.sh [kinds] in the lab's host: write recordings of guest1, which runs
+# processes_workload.sh, as shown by perfvisor and stock perf, and guest1's own list of its
+# processes to $OUT. kinds: also recordings with less information, and as a folder.
 set -u
 . /root/record_known.sh
 guest=/run/lab/guest1
@@ -24,7 +25,7 @@ if [ "${1-}" = kinds ]; then
 	record_known 1 /tmp/folder --dir -F 500 <<<'130 ^reader ' || exit
 	perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
 fi
-# As on an Intel host (CONTRIBUTING.md), whose kernel has the IP in time from 6.3 on.
+# As on an Intel host (CONTRIBUTING.md); kernels provide the IP in time since 6.3.
 uname -r >"$OUT/host_kernel"
 PERFVISOR_TEST_KVM=intel perfvisor doctor >"$OUT/doctor_intel"
 if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -n 1)" = 6.3 ]; then
@@ -35,12 +36,12 @@ if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -n 1)" = 6.3 ]; then
 	END
 	perf script -i /tmp/intel -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/intel_vcpus" 2>/dev/null
 else
-	echo "skipped: processes as on an Intel host, because this host's kernel, $(uname -r), has the IP too late (6.3)"
+	echo "skipped: processes as on an Intel host, because this host's kernel, $(uname -r), provides the IP too late (needs 6.3)"
 fi
 
-# The lines of "unharmed", and which of them came while its memory was sampled with call chains.
+# The lines of "unharmed", and which of them were printed while it was sampled with call chains.
 unharmed() {
-	sed -nE 's/.*(UNHARMED [0-9]+ [0-9]+ [0-9]+ [0-9]+)\r$/\1/p' $guest/console.log # the last may not be all there yet
+	sed -nE 's/.*(UNHARMED [0-9]+ [0-9]+ [0-9]+ [0-9]+)\r$/\1/p' $guest/console.log # the last line may be incomplete
 }
 first=$(unharmed | wc -l)
 record_known 3 /tmp/chains -g -F 500 <<<'120 ^unharmed ' || exit

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: all of guest_memory_host.sh without the right to use BPF, so that guest1's QEMU is
-# asked where the guest's memory is; then while somebody else holds its socket.
+# In the lab's host: run guest_memory_host.sh without permission to use BPF, so that perfvisor asks
+# guest1's QEMU where the guest's memory is; then run perfvisor while another client holds QEMU's
+# socket.
 set -u
 without_bpf=(setpriv-full "--bounding-set=-bpf,-sys_admin")
-sysctl -q -w kernel.perf_event_paranoid=2 # Debian's 3 asks for CAP_SYS_ADMIN
+sysctl -q -w kernel.perf_event_paranoid=2 # Debian's 3 requires CAP_SYS_ADMIN
 "${without_bpf[@]}" bash /root/guest_memory_host.sh unnamed || exit
 "${without_bpf[@]}" perfvisor doctor >"$OUT/doctor"
 perfvisor list --json >"$OUT/list.bpf.json"
 "${without_bpf[@]}" /root/show_qmp_memory "$(cat /run/lab/guest1/pid)" >"$OUT/slots" || exit
-# A client that says nothing.
+# A client that sends nothing.
 tail -f /dev/null | socat - UNIX-CONNECT:/run/lab/guest1/qmp.sock >"$OUT/greeting" &
 for _ in $(seq 50); do
 	grep -q QMP "$OUT/greeting" && break
