@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints what a QEMU's human monitor says to a command, by its QMP socket."""
+"""Prints the answer of a QEMU's human monitor to a command, sent over its QMP socket."""
 import json
 import socket
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what --engine qmp recorded of test_engine_qmp.sh's guest against its workload and its own kernel."""
+"""Compares what --engine qmp recorded of test_engine_qmp.sh's guest with the guest's workload and kernel."""
 import re
 import sys
 
@@ -19,15 +19,15 @@ def read(name):
 
 
 def check_share(chains):
-    """Three of four calls; which share of the time says the guest's own clock, of the recording's time (user7525.c)."""
+    """hot_a has three of four calls; its share of the time comes from the guest's own clock (user7525.c)."""
     in_a, in_b = (sum(chain[0] == name for chain in chains) for name in ("hot_a", "hot_b"))
     expected = told_share(read("console.before"), read("console.after")) or 0
     count = in_a + in_b
     share = in_a / max(count, 1)
-    # Five standard deviations of a binomial, and what a stop at the beginning of a block of code moves.
+    # Five standard deviations of a binomial share, plus the shift because QEMU stops only between code blocks.
     bound = 5 * (expected * (1 - expected) / max(count, 1)) ** 0.5 + 0.01
     check(count >= 150 and 0.6 <= expected <= 0.9 and abs(share - expected) <= bound,
-          f"hot_a has {share:.3f} of {count} samples; by the guest's clock {expected:.3f}; bound {bound:.3f}")
+          f"hot_a has {share:.3f} of {count} samples; by the guest's clock it is {expected:.3f}; bound {bound:.3f}")
 
 
 def names_of(block):
@@ -35,7 +35,7 @@ def names_of(block):
 
 
 def whole_ones(what, blocks):
-    """From the first whole chain on; the guest stands still while it is read, so that little is left out."""
+    """From the first complete chain on. Little is left out, because the guest is stopped while it is read."""
     return [names_of(block) for block in from_first_whole(
         what, blocks, lambda block: [name for address, name in frames_of(block) if not address >> 63],
         lambda block: names_of(block)[-1] == "_start", place_of, 0.1)]
@@ -51,7 +51,7 @@ def check_user(blocks):
     whole = whole_ones("user7525", in_program)
     right = sum(chain in (START, ["hot_a"] + START, ["hot_b"] + START) for chain in whole)
     check(len(whole) >= 150 and right == len(whole),
-          f"{right} of {len(whole)} chains are those of its source, to its very start")
+          f"{right} of {len(whole)} chains are those of its source, up to _start")
 
 
 def check_kernel(blocks):
@@ -65,7 +65,7 @@ def check_kernel(blocks):
     reads = whole_ones("reader", [block for block in blocks if comm_of(block) == "reader"])
     deep = sum(chain[-1] == "_start" for chain in reads)
     check(len(reads) >= 150 and deep >= 0.98 * len(reads),
-          f"{deep} of {len(reads)} chains of the reader lead to where it began")
+          f"{deep} of {len(reads)} chains of reader lead to _start")
 
 
 def check_counts(blocks):
@@ -73,12 +73,12 @@ def check_counts(blocks):
     asked = re.search(r"asked for 200 Hz, QEMU answered [\d.]+ times a second \((\d+) of (\d+)\).* "
                       r"(\d+) looks met a halted vCPU", said)
     written = re.search(r"(\d+) samples \(guest kernel (\d+), guest user (\d+), host 0\), 0 lost", said)
-    check(asked and written, "it says what it did")
+    check(asked and written, "it prints a summary")
     if not asked or not written:
         return
     looks, due, halted = map(int, asked.groups())
     check(len(blocks) == int(written[1]) and int(written[1]) + halted == vcpus * looks,
-          f"{written[1]} samples and {halted} halted vCPUs in {looks} looks at {vcpus}; due were {due}")
+          f"{written[1]} samples and {halted} halted vCPUs in {looks} queries of {vcpus} vCPUs; {due} were due")
     check(halted >= looks / 2, "a vCPU is idle")
     told = re.search(r"Event count \(approx\.\): (\d+)", read("report"))
     seconds, of_all = int(told[1]) / 1e9 * looks / int(written[1]) if told else 0, int(read("seconds"))
@@ -89,8 +89,8 @@ def check_counts(blocks):
 def check_pauses():
     after = read("killed.status").splitlines()
     check(after == ["VM status: running"] * 4, f"after the recorder was killed: {after}")
-    check("paused" in read("paused.status"), f"a guest that others have paused: {read('paused.status')}")
-    check("the guest is paused" in read("paused.err"), f"it says so: {read('paused.err')}")
+    check("paused" in read("paused.status"), f"a guest paused by someone else: {read('paused.status')}")
+    check("the guest is paused" in read("paused.err"), f"a message says so: {read('paused.err')}")
 
 
 samples = read_blocks(f"{folder}/script")

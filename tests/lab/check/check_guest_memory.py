@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what perfvisor read of a guest's memory against what the guest said of itself."""
+"""Compares what perfvisor read from a guest's memory with what the guest itself reported."""
 import json
 import re
 import sys
@@ -18,7 +18,7 @@ def complain(text):
     failures.append(text)
 
 
-# Dynamic by nature, and in none of the tables that are read.
+# Created at run time, and in none of the tables that perfvisor reads.
 def is_dynamic(line):
     return re.search(r"\t\[(bpf|__builtin__\w+)\]$", line)
 
@@ -29,15 +29,15 @@ def compare_lines(what, ours, truth):
     truth = [line for line in lines if not is_dynamic(line)]
     left_out = len(lines) - len(truth)
     if left_out > 0.01 * len(lines):
-        complain(f"{what}: {left_out} of {len(lines)} lines are left out, as dynamic: more than 0.01")
+        complain(f"{what}: {left_out} of {len(lines)} lines were created at run time and left out: more than 0.01")
     if len(truth) < 1:
-        complain(f"{what}: the guest said nothing")
+        complain(f"{what}: the guest reported nothing")
     for number, (mine, its) in enumerate(zip(ours, truth)):
         if mine != its:
-            complain(f"{what}, line {number + 1}: '{mine}', the guest says '{its}'")
+            complain(f"{what}, line {number + 1}: '{mine}', but the guest has '{its}'")
             break
     if len(ours) != len(truth):
-        complain(f"{what}: {len(ours)} lines, the guest has {len(truth)}")
+        complain(f"{what}: {len(ours)} lines, but the guest has {len(truth)}")
     print(f"{what}: {len(truth)} lines; {left_out} left out")
 
 
@@ -67,7 +67,7 @@ def parse_maps():
     return processes
 
 
-# Kernel workers show their work behind their name.
+# The guest appends a kernel worker's work to its name.
 def same_comm(ours, truth):
     return ours == truth or re.fullmatch(re.escape(ours) + "[-+].*", truth) and \
         re.fullmatch(r"kworker/u?\d+:\d+H?", ours)
@@ -86,24 +86,24 @@ def compare_processes():
         if task["kernel_thread"] != (not process["maps"]):
             complain(f"process {pid} ({process['comm']}): kernel thread is {task['kernel_thread']}")
         if not same_comm(task["comm"], process["comm"]):
-            complain(f"process {pid} is '{task['comm']}', the guest says '{process['comm']}'")
+            complain(f"process {pid} is '{task['comm']}', but the guest has '{process['comm']}'")
         if task["namespace_pid"] != process["nspid"]:
             complain(f"process {pid}: pid {task['namespace_pid']} in its namespace, "
-                     f"the guest says {process['nspid']}")
+                     f"but the guest has {process['nspid']}")
         if pid not in maps:
             if not task["kernel_thread"]:
                 complain(f"process {pid} ({process['comm']}): its mappings were not read")
         elif [line.rstrip() for line in maps[pid]] != [line.rstrip() for line in process["maps"]]:
             complain(f"process {pid} ({process['comm']}) maps:\n" + "\n".join(maps[pid]) +
-                     "\nthe guest says:\n" + "\n".join(process["maps"]))
+                     "\nbut the guest has:\n" + "\n".join(process["maps"]))
         else:
             mapped += bool(process["maps"])
         still += 1
     if still < 30 or mapped < 6:
         complain(f"only {still} processes and {mapped} address spaces could be compared")
-    # Workers of the kernel come and go.
+    # Kernel workers come and go.
     if still < 0.9 * len(truth):
-        complain(f"only {still} of {len(truth)} processes were there still: less than 0.9")
+        complain(f"only {still} of {len(truth)} processes still existed: less than 0.9")
     deleted = sum(" (deleted)" in line for process in truth.values() for line in process["maps"])
     if not deleted:
         complain("no mapping of a removed file was compared")
@@ -117,7 +117,7 @@ def read_symbols():
 def check_report():
     symbols = read_symbols()
     shown = re.findall(r"\[g\] (\S+)", read("named.txt"))
-    # reader reads random bytes all the time, in some ten functions of the kernel.
+    # reader always reads random bytes, in about ten functions of the kernel.
     if len(shown) < 5 or not all(name in symbols for name in shown):
         complain(f"report names {shown[:5]}, which the guest does not have")
 
@@ -126,7 +126,7 @@ def check_unnamed():
     symbols = read_symbols()
     addresses = re.findall(r"\[g\] (\S+)", read("unnamed.txt"))
     if not addresses or any(name in symbols for name in addresses):
-        complain("--no-memory does not keep names out")
+        complain("--no-memory does not prevent names")
 
 
 def compare_names():
@@ -139,21 +139,21 @@ def compare_names():
 
 def check_cache():
     if "known from before" not in read("named.err"):
-        complain(f"a later contact does not know the kernel: {read('named.err')}")
+        complain(f"a later run does not find the kernel in the cache: {read('named.err')}")
     kept = [line.split() for line in read("cache").splitlines()[1:]]
     if not kept or any(words[0] != "-rw-------" or words[2] != "0" for words in kept):
-        complain(f"what is kept of the guest is not root's alone: {kept}")
+        complain(f"the cache of the guest is accessible to others than root: {kept}")
 
 
 def compare_cpus():
-    """Where per-CPU variables are, by APIC id, and the GS bases of vCPUs met in the kernel."""
+    """Compares the addresses of per-CPU variables, by APIC id, with the GS bases of vCPUs in kernel mode."""
     found = {"memory": {}, "vcpu": {}}
     for line in read("cpus").splitlines():
         source, number, base = line.split()
         found[source][int(number)] = base
     if len(found["memory"]) != 2 or len(found["vcpu"]) != 2 or found["memory"] != found["vcpu"]:
-        complain(f"where per-CPU variables are: {found}")
-    print(f"per-CPU variables: {found['memory']}, as {len(found['vcpu'])} vCPUs have them")
+        complain(f"addresses of per-CPU variables: {found}")
+    print(f"per-CPU variables: {found['memory']}, the same in {len(found['vcpu'])} vCPUs")
 
 
 compare_names()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same load recorded at the same time by stock perf inside the guest and by perfvisor outside: the ten
-hottest kernel chains that run with interrupts on have the same shares of the samples in these ten, up to
-four standard errors of the difference of two shares. Samples are compared of the time in which both recorded, by
-what their clocks differ, which is known to within half a second. The guest's clock event cannot see code that runs
-without interrupts: it sees the place where they are let in again.
+"""Stock perf inside the guest and perfvisor outside of it record the same load at the same time. Among
+the ten hottest kernel chains that run with interrupts on, each has the same share inside and
+outside, up to four standard errors of the difference of two shares. Only samples from the time in
+which both recorded are compared; the difference of the clocks is known to within half a second. The
+guest's clock event cannot see code that runs without interrupts: it sees the place where they are
+enabled again.
 """
 import collections
 import glob
@@ -25,12 +26,12 @@ with open(f"{folder}/guest_script", "w") as file:
     subprocess.run(["perf", "script", "-F", "comm,pid,time,ip", "-i", f"{folder}/guest.perf.data"], stdout=file,
                    stderr=subprocess.DEVNULL, check=True)
 
-# Code in assembler, and code of interrupts.
+# Assembler code, and interrupt code.
 MASKED = re.compile(r"entry|asm_|interrupt|softirq")
 
 
 def lets_interrupts_in(address, known={}):
-    """Whether the function does that itself: it stands for what ran without them then."""
+    """True if the function itself enables interrupts; inside, its samples stand for code that ran without them."""
     start = functions.at(address)
     if start not in known:
         file = next(path for path in glob.glob(f"{folder}/code.*")
@@ -48,9 +49,9 @@ def base_of(path):
 
 
 def read_chains(path):
-    """The samples' times, innermost addresses and chains, as names behind the process's."""
+    """Yields (time, innermost address, (comm, function names…)) of each sample."""
     for block in read_blocks(path):
-        # perf follows frame pointers in user code, where there are none.
+        # perf follows frame pointers in user code, although there are none.
         kernel = list(itertools.takewhile(lambda address: address >> 63, (at for at, _ in frames_of(block))))
         if kernel:
             comm, _, time = block.lstrip("\n").split("\n", 1)[0].rsplit(None, 2)
@@ -62,30 +63,30 @@ def is_masked(address, chain):
 
 
 def count(samples, where, most):
-    """How often each chain is there that runs with interrupts on; MOST: what the others may be of all."""
+    """Counts the chains that run with interrupts on. MOST: the largest allowed share of the others."""
     counts = collections.Counter(chain for address, chain in samples if not is_masked(address, chain))
     left_out = len(samples) - counts.total()
     check(left_out <= most * len(samples), f"{where}: {left_out} of {len(samples)} samples left out, of code that runs "
-          f"without interrupts, or lets them in: at most {most}")
+          f"without interrupts or enables them: at most {most}")
     return counts
 
 
 def read_both():
-    """(address, chain) of the samples that were taken inside and outside while both recorded."""
+    """Yields the (address, chain) list of the samples inside, then outside, while both recorded."""
     guests, hosts = map(float, open(f"{folder}/clocks").read().split())
     all_inside = [(time + hosts - guests, *rest) for time, *rest in read_chains(f"{folder}/guest_script")]
     all_outside = list(read_chains(f"{folder}/beside.script"))
     begin, end = (max(min(all_inside)[0], min(all_outside)[0]), min(max(all_inside)[0], max(all_outside)[0]))
     for samples in all_inside, all_outside:
         kept = [(address, chain) for time, address, chain in samples if begin <= time <= end]
-        print(f"     {len(samples) - len(kept)} of {len(samples)} left out, from when the other did not record")
+        print(f"     {len(samples) - len(kept)} of {len(samples)} left out, from when the other was not recording")
         yield kept
 
 
 inside, outside = read_both()
 check(min(len(inside), len(outside)) >= 2000,
       f"{len(inside)} kernel samples by perf inside, {len(outside)} by perfvisor outside")
-# The workload's: 0.25 inside, where they are taken late, and 0.35 outside.
+# With this workload 0.25 inside, where such samples are taken late, and 0.35 outside.
 of_inside, of_outside = count(inside, "inside", 0.5), count(outside, "outside", 0.5)
 hottest = [chain for chain, _ in of_inside.most_common(10)]
 sums = [sum(of[chain] for chain in hottest) for of in (of_inside, of_outside)]
@@ -100,6 +101,6 @@ seen, true = [[address for address, chain in samples if chain[1] == "known_maske
               for samples in (inside, outside)]
 elsewhere = sum(address not in seen for address in true)
 check(len(set(seen)) <= 2 and len(true) >= 100 and elsewhere >= 0.9 * len(true),
-      f"of code without interrupts perf sees {len(set(seen))} places inside; {elsewhere} of {len(true)} samples "
-      f"outside are elsewhere")
+      f"perf inside sees {len(set(seen))} places in code without interrupts; {elsewhere} of {len(true)} samples "
+      f"outside are at other places")
 sys.exit(exit_status())

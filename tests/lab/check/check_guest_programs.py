@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the build-ids and symbols that were read of a guest's programs against readelf and nm, and their
-unwind data against what is read of the very files that the guest ran: those of the lab, this machine's C
-library (lab/lib/image.sh copies it), and vDSOs that the guest itself gave away."""
+"""Compares the build-ids and symbols that were read of a guest's programs with readelf and nm, and their
+unwind data with the files that the guest ran: those of the lab, this machine's C library
+(lab/lib/image.sh copies it), and vDSOs that the guest itself sent."""
 import base64
 import json
 import os
@@ -23,7 +23,7 @@ def build_id(file):
 
 
 def file_offsets(file):
-    """How an address of FILE becomes an offset in it, None where it has no byte there."""
+    """Returns a function from an address of FILE to an offset in it; None if there is no byte."""
     segments = re.findall(r"^\s*LOAD\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)", run("readelf", "-lW", file), re.M)
     segments = [tuple(int(field, 16) for field in segment) for segment in segments]
 
@@ -37,7 +37,7 @@ def file_offsets(file):
 
 
 def nm_symbols(file):
-    """(offset, letter) and the names there, of .symtab, or of .dynsym where there is none."""
+    """Returns: offset -> {(letter, name)}, from .symtab, or from .dynsym if there is no .symtab."""
     text = run("nm", file) if run("nm", file).strip() else run("nm", "-D", file)
     translate, symbols = file_offsets(file), {}
     for line in text.splitlines():
@@ -65,7 +65,7 @@ def parse_programs():
 
 
 def save_vdsos():
-    """The vDSOs of the console as files: by the program that had each."""
+    """Writes the vDSOs in the guest's log to files; returns: program -> file."""
     text = open(f"{folder}/told.log", errors="replace").read().replace("\r", "")
     vdsos = {}
     for name, data in re.findall(r"^VDSO (\S+)\n([A-Za-z0-9+/=\n]+?)(?=VDSO|ShmemHuge)", text, re.M):
@@ -93,11 +93,11 @@ def compare_symbols(program, file):
             if any(letter in "tTwWi" for letter, _ in names)}
     for offset, names in code.items():
         if ours.get(offset) not in {name for _, name in names}:
-            failures.append(f"{file}: {ours.get(offset)} at {offset:#x}, nm says {sorted(names)}")
+            failures.append(f"{file}: {ours.get(offset)} at {offset:#x}, but nm prints {sorted(names)}")
             return 0
     for offset, name in ours.items():
         if name not in {name for _, name in truth.get(offset, ())}:
-            failures.append(f"{file}: {name} at {offset:#x}, nm says {sorted(truth.get(offset, ()))}")
+            failures.append(f"{file}: {name} at {offset:#x}, but nm prints {sorted(truth.get(offset, ()))}")
             return 0
     return len(code)
 
@@ -108,14 +108,14 @@ def compare(program, name, vdsos):
         failures.append(f"{program['path']} of {name}: there is no file to compare it with")
         return
     if program["build_id"] != build_id(file):
-        failures.append(f"{program['path']}: build-id {program['build_id']}, it has {build_id(file)}")
+        failures.append(f"{program['path']}: build-id {program['build_id']}, but the file has {build_id(file)}")
     unwind = run("build/release/tests/lab/programs/file_unwind", file).strip()
     if program["unwind"] != unwind:
-        failures.append(f"{program['path']}: unwind data {program['unwind']}, the file has {unwind}")
+        failures.append(f"{program['path']}: unwind data {program['unwind']}, but the file has {unwind}")
     unwound.setdefault(program["path"], set()).add(unwind)
     if program["path"].endswith("/busybox"): # stripped, and static
         if program["reason"] != "it has no symbols":
-            failures.append(f"busybox: {program['reason']}, it is stripped")
+            failures.append(f"busybox: {program['reason']}, but it is stripped")
         return
     count = 0 if program["reason"] else compare_symbols(program, file)
     if not count:
@@ -128,7 +128,7 @@ def compare_json(programs):
     mappings = next(process["mappings"] for process in processes if process["comm"] == "dynamic")
     ours = {mapping["start"]: mapping["build_id"] for mapping in mappings}
     if any(mapping["build_id"] for mapping in mappings if not mapping["execute"]):
-        failures.append("ps --json: build-ids of what is not executable")
+        failures.append("ps --json: a mapping that is not executable has a build-id")
     for program in programs:
         if program["pid"] == names["dynamic"] and ours.get(program["start"]) != program["build_id"]:
             failures.append(f"ps --json: {program['path']} has {ours.get(program['start'])}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `record --host --guest -g` wrote of the host: chains of the VMM's threads, which stock perf reads
-from the same file, and which lead from KVM's code to the system call that runs a vCPU, and to the VMM."""
+"""Checks the host's chains in a recording by `record --host --guest -g`: chains of the VMM's threads.
+Stock perf must read the same from the file, and the chains must lead from KVM's code to the system
+call that runs a vCPU, and to the VMM."""
 import sys
 
 from script_text import blocks_of_host, frames_of
@@ -11,14 +12,14 @@ folder = sys.argv[1]
 ours = [frames_of(block) for block in blocks_of_host(f"{folder}/host_script")]
 perfs = [frames_of(block) for block in blocks_of_host(f"{folder}/perf_script")]
 check(len(ours) >= 50, f"{len(ours)} samples of the host")
-# Stock perf prints no chain of a guest, and for its samples an empty one.
+# Stock perf prints no chains of guests; their samples have empty ones.
 perfs = [[address for address, _ in frames] for frames in perfs if frames]
 same = sum([address for address, _ in frames] in perfs for frames in ours)
 check(len(ours) == len(perfs) and same == len(ours),
-      f"{same} of {len(ours)} are as stock perf prints them, of {len(perfs)}")
+      f"{same} of {len(ours)} are printed the same by stock perf, which has {len(perfs)}")
 names = [[name for _, name in frames] for frames in ours]
 running = [chain for chain in names if "kvm_arch_vcpu_ioctl_run" in chain]
-check(len(running) >= 0.3 * len(ours), f"{len(running)} of them while a vCPU was run")
+check(len(running) >= 0.3 * len(ours), f"{len(running)} of them were taken while a vCPU ran")
 
 
 def leads_to_vmm(chain):
@@ -30,5 +31,5 @@ def leads_to_vmm(chain):
 
 right = sum(map(leads_to_vmm, running))
 odd = next((chain for chain in running if not leads_to_vmm(chain)), "")
-check(right == len(running), f"{right} of these go by KVM's ioctl to the VMM {odd}")
+check(right == len(running), f"{right} of these lead through KVM's ioctl to the VMM {odd}")
 sys.exit(exit_status())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What qmp_host.sh left: that BPF was not used, memory as KVM has it, a socket that is held."""
+"""Checks the results of qmp_host.sh: BPF was not used, memory is as KVM has it, and a socket held by
+another client is reported."""
 import json
 import re
 import sys
@@ -14,7 +15,7 @@ def expect(name, pattern):
     with open(f"{folder}/{name}") as file:
         text = file.read()
     if not re.search(pattern, text, re.MULTILINE):
-        print(f"FAILED: {name} does not say '{pattern}': {text}")
+        print(f"FAILED: {name} does not contain '{pattern}': {text}")
         failed = True
 
 
@@ -26,13 +27,13 @@ expect("busy", r"hint: .*-qmp unix:PATH")
 expect("busy", r"^1$")
 expect("busy.list", r"could not look into VM 'guest1': .*one client at a time")
 expect("busy.list", r"^ *\d+ +qemu .* guest1 +- +- ")
-# What BPF reads of KVM's own slots: all of them but the BIOS, which is no part of the 512 MiB.
+# BPF reads KVM's own slots. All of them count except the BIOS, which is not part of the 512 MiB.
 with open(f"{folder}/list.bpf.json") as file:
     memory = json.load(file)["vms"][0]["memory_bytes"]
 with open(f"{folder}/slots") as file:
     slots = [[int(word, 16) for word in line.split()[1:]] for line in file if line[:4] == "slot"]
 ram = sum(size for start, size, _ in slots if start < 0xfff00000)
 if ram != memory or ram != 512 << 20 or len(slots) < 4:
-    print(f"FAILED: QEMU names {ram} bytes in {slots}, KVM has {memory}")
+    print(f"FAILED: QEMU reports {ram} bytes in {slots}, KVM has {memory}")
     failed = True
 sys.exit(failed)

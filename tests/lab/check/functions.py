@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The functions of a guest's kernel and modules, by its own /proc/kallsyms."""
+"""The functions of a guest's kernel and modules, from its own /proc/kallsyms."""
 import bisect
 
 
@@ -17,7 +17,7 @@ class Functions:
         self.starts = sorted(self.names)
 
     def at(self, address):
-        """Where the function begins that ADDRESS is in."""
+        """The start of the function that contains ADDRESS."""
         index = bisect.bisect_right(self.starts, address) - 1
         return self.starts[index] if index >= 0 else 0
 
@@ -26,7 +26,7 @@ class Functions:
         return self.starts[index] if index < len(self.starts) else start
 
     def name(self, address):
-        """All its names, since some have several."""
+        """All names of the function, because some have several."""
         return "/".join(self.names.get(self.at(address), ["?"]))
 
     def module(self, address):

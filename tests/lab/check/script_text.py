@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym) printed, a block for each sample; with
-machine_pid,vcpu, too."""
+"""Parses the output of `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym), a block for each
+sample; machine_pid,vcpu may be added."""
 import re
 
 ON_VCPU = re.compile(r"\s*VM: *\d+ VCPU: *(\d+) +")
-VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ") # samples of the host are of its threads
+VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ") # samples of the host belong to its threads
 
 
 def read_blocks(path):
@@ -20,7 +20,7 @@ def blocks_of_guests(path):
 
 
 def frames_of(block):
-    """(address, name) of each frame, the innermost first; the name is "" where none was printed."""
+    """(address, name) of each frame, the innermost first; the name is "" if none was printed."""
     lines = [line.split(None, 1) for line in block.strip("\n").split("\n")[1:] if line.strip()]
     return [(int(line[0], 16), line[1].strip() if len(line) > 1 else "") for line in lines]
 
@@ -30,6 +30,6 @@ def comm_of(block):
 
 
 def place_of(block):
-    """(vCPU's number, pid), which are to have been printed."""
+    """(vCPU's number, pid); the block must have them."""
     head = block.lstrip("\n").split("\n", 1)[0]
     return int(ON_VCPU.match(head)[1]), int(head.rsplit(None, 1)[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A line for each thing that was checked, and whether all of them were good."""
+"""Prints a line for each check, and computes the exit status."""
 _bad = []
 _checked = 0
 
@@ -7,7 +7,7 @@ _checked = 0
 def check(good, text):
     global _checked
     if hasattr(good, "__next__"):
-        raise TypeError(f"neither good nor bad: {text}")  # of a generator that nobody asked all would be good
+        raise TypeError(f"neither good nor bad: {text}")  # an unused generator would always be true
     _checked += 1
     print("ok  " if good else "FAIL", text)
     if not good:
@@ -15,7 +15,7 @@ def check(good, text):
 
 
 def exit_status():
-    """For sys.exit(): 1 if anything was not good, or if nothing was checked."""
+    """For sys.exit(): 1 if a check failed, or if nothing was checked."""
     if not _checked:
         print("FAIL nothing was checked")
     return int(bool(_bad) or not _checked)

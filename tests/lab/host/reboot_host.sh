@@ -38,8 +38,8 @@ booted=$SECONDS
 perfvisor record -v -g --max-overhead 100 --vm guest1 -o /tmp/ended 2>"$OUT/ended.err" &
 ended=$!
 wait_for symbols_read 3
-# At most a quarter of the samples may be from before the kernel was known, however long that took
-# (check_reboot.py).
+# At most a quarter of the samples may be from before the new kernel was noticed, however long that
+# took (check_reboot.py).
 sleep $((4 * (SECONDS - booted + 1)))
 wait_for sampled /tmp/reboot 200 2
 wait_for sampled /tmp/ended 600 2

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What test_record.sh runs in the lab's host, with two guests: guest1 runs user7525, guest2 the
-# kernel workload. Samples are dear under emulation: only one recording keeps to a budget.
-# Each recording NAME leaves in $OUT: NAME.err (what perfvisor said), NAME.status and NAME.data. Scopes:
-# "shares", what guest kernels matter for; "short", also what the host's kernel matters for; "all".
+# Run by test_record.sh in the lab's host with two guests: guest1 runs user7525, guest2 the kernel
+# workload. Samples are expensive under emulation, so only one recording has a budget. Each
+# recording NAME writes NAME.err (perfvisor's messages), NAME.status and NAME.data to $OUT. Scopes:
+# "shares": what depends on guest kernels; "short": also what depends on the host's kernel; "all".
 set -u
 . /root/waits.sh
 . /root/record_known.sh
 scope=$1
 
-# record NAME OPTION… : to /tmp/NAME. Those that are repeated until all is there have PROGRAM=perfvisor-release: it
-# needs a fraction of the time before it samples, and the others run the same code with sanitizers.
+# record NAME OPTION…: record to /tmp/NAME. Recordings that are repeated until they have enough
+# samples use PROGRAM=perfvisor-release, which starts sampling much earlier; the others run the same
+# code with sanitizers.
 PROGRAM=perfvisor
 record() {
 	local name=$1
@@ -20,18 +21,19 @@ record() {
 	keep "$name"
 }
 
-# NAME…: what look_at_recordings.sh looks at outside, where it is quicker
+# NAME…: keep recordings for look_at_recordings.sh, which runs outside of the lab, where it is
+# faster
 keep() {
 	for name; do
 		[ ! -e "/tmp/$name" ] || cp "/tmp/$name" "$OUT/$name.data"
 	done
 }
 
-# Until the recorder whose stderr is FILE has begun
+# FILE: wait until the recorder whose stderr is FILE is recording
 wait_for_beginning() {
 	wait_for grep -qs '^perfvisor: recording' "$1"
 }
-# samples_of FILE PID: how many are of the guest of that VM
+# samples_of FILE PID: print the number of samples of this VM's guest
 samples_of() {
 	perfvisor-release script -i "$1" -F machine_pid,vcpu,ip 2>/dev/null | grep -c "^ *VM: *$2 "
 }
@@ -44,11 +46,11 @@ truth() {
 	cat /run/lab/guest[12]/pid >"$OUT/pids"
 }
 
-# For who looks for the cause of a failure: what the guests said to the end.
+# For debugging: keep all output of the guests' consoles.
 trap 'cp /run/lab/guest1/console.log "$OUT/guest1.end"; cp /run/lab/guest2/console.log "$OUT/guest2.end"' EXIT
 truth
-# What stock perf finds in the same guest at the same time: no two seconds of an emulated guest are alike.
-# perf gives up where a thread ends while it opens events (QEMU's workers do).
+# Let stock perf record the same guest at the same time, because no two seconds of an emulated guest
+# are alike. perf fails if a thread ends while it opens events, as QEMU's workers do.
 record_two() {
 	cp /run/lab/guest1/console.log "$OUT/guest1.before"
 	PROGRAM=perfvisor-release record two -c 1000000 -- sh -c "
@@ -79,7 +81,8 @@ echo $? >"$OUT/perf_report.status"
 record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
 perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
 
-# A budget of 1 %, beside what the kernel says of the program's time: that of guest2's only vCPU.
+# A budget of 1 %, compared with the kernel's accounting of the BPF program's time for guest2's only
+# vCPU.
 look_at_costs() {
 	awk '{ print "uptime", $1 }' /proc/uptime
 	awk 'FNR == 1 { program = 0 } /^prog_type:\t7$/ { program = 1 }
@@ -90,7 +93,7 @@ look_at_costs() {
 sysctl -q -w kernel.bpf_stats_enabled=1
 perfvisor record -g -v --vm guest2 -F 997 --max-overhead 1 -o /tmp/budget 2>"$OUT/budget.err" &
 recorder=$!
-# Until the rate has come down, and stays for four looks of the recorder at what it costs.
+# Wait until the rate was lowered, and then remains for four checks of the recorder.
 wait_for grep -qs 'sampling at .* Hz: at' "$OUT/budget.err"
 for _ in $(seq 60); do
 	changes=$(grep -c 'sampling at .* Hz: at' "$OUT/budget.err")
@@ -106,7 +109,8 @@ echo $? >"$OUT/budget.status"
 sysctl -q -w kernel.bpf_stats_enabled=0
 perfvisor script -i /tmp/budget -F time,period >"$OUT/budget.periods"
 
-# A ring of a page or so, and a recorder that sleeps: most of it is lost, and is told so.
+# A ring of about a page, and a recorder that is stopped: most samples are lost, and are reported as
+# lost.
 sysctl -q -w kernel.perf_event_mlock_kb=8
 (
 	ulimit -l 0
@@ -127,9 +131,9 @@ keep lost
 sysctl -q -w kernel.perf_event_mlock_kb=516
 [ "$scope" = short ] && exit
 
-# With the rights that the manual page names, as nobody; with none; without BPF, where the threads
-# of vCPUs come from debugfs or, without that, are not known.
-# Debian's kernels have a level 3, at which only CAP_SYS_ADMIN helps.
+# As nobody, with the capabilities that the manual page names, and with none; without BPF, where
+# vCPU threads are found through debugfs or, without that, are not known. Debian's kernels have a
+# level 3, which requires CAP_SYS_ADMIN.
 mkdir -m 777 /tmp/nobody
 as_nobody() {
 	setpriv-full --reuid 65534 --regid 65534 --clear-groups "$@"
@@ -154,7 +158,8 @@ echo $? >"$OUT/unknown.status"
 cp /tmp/nobody/least /tmp/
 keep least debugfs unknown
 
-# One guest is looked at once at a time, where 64 are: guest1's processes are read when guest2 was last.
+# perfvisor looks at one guest at a time instead of 64: it reads guest1's processes after it has
+# looked at guest2.
 record_views() {
 	PROGRAM=perfvisor-release PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
 		for _ in \$(seq 600); do
@@ -169,7 +174,7 @@ views_are_there() {
 }
 until_there 3 views_are_there record_views || exit
 
-# Beside QEMU a VMM of another kind; it ends while the others are recorded, and one starts.
+# Another kind of VMM in addition to QEMU: one ends and another starts during the recording.
 record_side() {
 	tinyvm --vcpus 1 >/dev/null &
 	echo $! >"$OUT/first.pid"
@@ -190,7 +195,7 @@ side_is_there() {
 }
 until_there 4 side_is_there record_side || exit
 
-# Named VMs that end, end the recording.
+# The recording ends when the named VMs have ended.
 tinyvm --vcpus 1 >/dev/null &
 named=$!
 record named -F 250 -p $named &
@@ -218,7 +223,7 @@ wait $!
 echo $? >"$OUT/signal.status"
 keep signal
 
-# Two of 300 are busy.
+# Two of 300 VMs are busy.
 for _ in $(seq 298); do
 	tinyvm --vcpus 1 --mode idle >/dev/null &
 done

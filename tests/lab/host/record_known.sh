@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# In the lab's host: recordings with as many samples as are to be looked at.
+# In the lab's host: recordings with as many samples as the checks need.
 #
-# record_known SECONDS FILE OPTION…: perfvisor record into FILE for SECONDS, as often as is asked for, since samples are
-# dear under emulation. What is wanted of it is read from stdin, lines of these forms:
+# record_known SECONDS FILE OPTION…: record into FILE for SECONDS, which are few because samples are
+# expensive under emulation. The requirements are read from stdin, in lines of these forms:
 #
-#	COUNT PATTERN			of the samples as "COMM INNERMOST OUTERMOST" (functions) so many match
-#	COUNT PATTERN of PATTERN	and are three in five at least of those that match the second one
+#	COUNT PATTERN			so many samples, as "COMM INNERMOST OUTERMOST" (functions), match
+#	COUNT PATTERN of PATTERN	and are at least 60 % of those that match the second PATTERN
 #
-# Where it is not there, the recording is made again for twice as long: a slow host takes fewer samples, and takes
-# longer to read what a program's chains need (left_out.py).
+# If they are not met, the recording is repeated for twice as long: a slow host takes fewer samples,
+# and takes longer to read what a program's chains need (left_out.py).
 MOST_TIMES=8 # SECONDS
 
-# Sets RECORDER to one that samples, in the background. What was sampled before the guest's kernel is known has neither
-# process nor call chain, and a busy host takes longer for that than it waits: then it begins anew. In the end it goes
-# on all the same; a look at the recording tells how much that is.
+# Start a recorder in the background, wait until it is recording, and set RECORDER. Samples have
+# neither process nor call chain until the guest's kernel is known. A busy host may take longer for
+# that than the recorder waits; then start again, and after the last attempt continue anyway. The
+# check of the recording shows whether it has enough samples.
 begin_known() {
 	local attempt
 	for attempt in 1 2 3 4 5 6 7 8; do
@@ -33,7 +34,8 @@ begin_known() {
 	done
 }
 
-# FILE: whether all that is WANTED is there; what is not is told. By a perfvisor without sanitizers.
+# FILE: true if it meets all requirements in WANTED; print the others. Uses a perfvisor without
+# sanitizers.
 has_wanted() {
 	perfvisor-release script --max-stack 1000 -i "$1" -F comm,ip,sym 2>/dev/null | WANTED=$WANTED awk '
 		function word(line, number, words) {
@@ -62,22 +64,23 @@ has_wanted() {
 				all = parts[2] == "" ? found : count(parts[2], "")
 				if (found >= least && found >= 0.6 * all)
 					continue
-				print "of " all " samples " found " are wanted ones: " wanted[line]
+				print found " of " all " samples match: " wanted[line]
 				lack = 1
 			}
 			exit lack
 		}'
 }
 
-# until_there SECONDS LOOK COMMAND…: the COMMAND with a number of seconds, again with twice as many until LOOK succeeds.
+# until_there SECONDS LOOK COMMAND…: run COMMAND with a number of seconds, and repeat it with twice
+# as many until LOOK succeeds.
 until_there() {
 	local seconds=$1 most=$(($1 * MOST_TIMES)) look=$2
 	shift 2
 	for (( ; ; seconds *= 2)); do
 		"$@" "$seconds" || return
 		"$look" && return
-		[ $((seconds * 2)) -le "$most" ] || { echo "too little after $seconds seconds: $*"; return 1; }
-		echo "again, for $((seconds * 2)) seconds: $*"
+		[ $((seconds * 2)) -le "$most" ] || { echo "not enough after $seconds seconds: $*"; return 1; }
+		echo "repeating for $((seconds * 2)) seconds: $*"
 	done
 }
 

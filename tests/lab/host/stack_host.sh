@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: the stacks of guest1's tasks as perfvisor reads them, between two rounds of what
-# guest1 says of them itself; and what guest2's vCPUs run, until each kind was met. All into $OUT.
+# In the lab's host: read the stacks of guest1's tasks with perfvisor, between two rounds in which
+# guest1 reports them itself; then read what guest2's vCPUs run until every kind was seen.
+# Everything is written to $OUT.
 set -u
 guest=/run/lab/guest1
 rounds() { grep -c '^END' $guest/told.log; }
@@ -18,20 +19,20 @@ before=$(rounds)
 perfvisor stack --vm guest1 --tasks >"$OUT/stacks" || exit
 perfvisor stack --vm guest1 --tasks --json >"$OUT/stacks.json" || exit
 perfvisor ps --vm guest1 --threads --json >"$OUT/ps.json" || exit
-# The round that is being printed may have begun before.
+# The round that is being printed may have begun before the stacks were read.
 wait_for $(($(rounds) + 2)) || exit 1
 echo "$before $(rounds)" >"$OUT/rounds"
 cp $guest/told.log "$OUT/"
 grep ' fuse_dev_do_read\b' $guest/kallsyms >"$OUT/fuse"
 cp /run/lab/guest2/kallsyms "$OUT/"
-# Many looks, which are quicker without sanitizers: the same code has run with them above.
+# Many runs, which are faster without sanitizers; the same code has run with them above.
 for _ in $(seq 120); do
 	perfvisor-release stack --vm guest2 --json >"$OUT/vcpus" || exit
 	cat "$OUT/vcpus" >>"$OUT/vcpus.json"
 	grep -q '"hot_[ab]"' "$OUT/vcpus.json" && grep -q '"halted"' "$OUT/vcpus.json" &&
 		grep -q '"vfs_read"' "$OUT/vcpus.json" && break
 done
-for _ in $(seq 120); do # until the host has not put off the second vCPU, nor the guest its reader
+for _ in $(seq 120); do # until the second vCPU runs, and runs the guest's reader
 	perfvisor-release stack --vm guest2 >"$OUT/vcpus.text" || exit
 	grep -A1 '^vCPU 1: running, [0-9/]* reader, in' "$OUT/vcpus.text" | grep -q '^ .*+0x' && break
 done

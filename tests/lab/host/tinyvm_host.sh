@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What test_tinyvm.sh runs in the lab's host. It checks what needs no symbols, and leaves in
-# $OUT for the rest: MODE.stats (tinyvm --stats), MODE.samples (cpumode and IP of each
-# sample of stock perf, as `perf report -D` shows them), and NAME.data (of perfvisor record -g).
+# Run by test_tinyvm.sh in the lab's host. It checks what needs no symbols. For the other checks it
+# writes to $OUT: MODE.stats (from tinyvm --stats), MODE.samples (cpumode and IP of each sample of
+# stock perf, from `perf report -D`), and NAME.data (from perfvisor record -g).
 set -u
 . /root/waits.sh
 . /root/record_known.sh
@@ -12,13 +12,13 @@ fail() {
 	status=1
 }
 
-# PID SIGNAL: the VM ends with status 0, and soon
+# PID SIGNAL: end the VM; it must end soon and with status 0
 end() {
 	local pid=$1 number=$2 status waited=0
 	kill "-$number" "$pid"
 	while [ -d "/proc/$pid" ] && [ "$(awk '/^State/ { print $2 }' "/proc/$pid/status")" != Z ]; do
 		if [ $((waited += 1)) -gt 200 ]; then
-			fail "still there 20 s after SIG$number: $(grep -E '^(State|S[ih]g|ShdPnd)' \
+			fail "still running 20 s after signal $number: $(grep -E '^(State|S[ih]g|ShdPnd)' \
 				"/proc/$pid/status" | tr '\n\t' '  ')"
 			kill -KILL "$pid"
 		fi
@@ -26,14 +26,14 @@ end() {
 	done
 	wait "$pid"
 	status=$?
-	[ $status = 0 ] || fail "status $status after SIG$number"
+	[ $status = 0 ] || fail "status $status after signal $number"
 }
 
 has_vcpu() {
 	grep -q tinyvm-vcpu0 "/proc/$1/task/"*/comm
 }
 
-# PID SECONDS: what stock perf samples of it, into /tmp/samples
+# PID SECONDS: sample it with stock perf, into /tmp/samples
 perf_samples() {
 	perf kvm --guest record -e cpu-clock -F 1000 -p "$1" -o /tmp/perf.data sleep "$2" 2>/tmp/log ||
 		fail "perf: $(cat /tmp/log)"
@@ -41,7 +41,7 @@ perf_samples() {
 		sed -nE 's/.*PERF_RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
 			>/tmp/samples
 }
-# Those of the guest, of which test_tinyvm.sh wants 2,000 in some functions, where nearly all are.
+# Enough guest samples: test_tinyvm.sh needs 2,000 in some functions, which have nearly all samples.
 samples_are_there() {
 	[ "$(grep -cE '^0x[0-9a-f]*[45] ' /tmp/samples)" -ge 2200 ]
 }
@@ -58,7 +58,7 @@ profile() {
 	cp /tmp/samples "$OUT/$mode.samples"
 }
 
-# NAME PID OPTION…: the last one is a number of seconds
+# NAME PID OPTION… SECONDS: record its call chains
 record_chains() {
 	perfvisor record -v -g --max-overhead 100 -F 997 -p "$2" -o "$OUT/$1.data" "${@:3:$#-3}" --duration "${!#}" \
 		2>"$OUT/$1.log" || fail "record -g: $(cat "$OUT/$1.log")"
@@ -67,8 +67,8 @@ chains_are_there() {
 	[ "$(perfvisor-release script -i "$CHAINS" -F pid,ip --max-stack 1 2>/dev/null | grep -cE '^[[:space:]]+[0-9a-f]+$')" -ge 1100 ]
 }
 
-# NAME MODE ELF FILE OPTION…: perfvisor's call chains of a VM that runs ELF, with FILE as its image
-# (-: none)
+# NAME MODE ELF FILE OPTION…: record call chains of a VM that runs ELF, with --guestvmlinux FILE (-:
+# without it)
 chains() {
 	local name=$1 mode=$2 elf=$3 file=$4 pid CHAINS=$OUT/$1.data
 	shift 4
@@ -89,8 +89,9 @@ available_kb() {
 	awk '/MemAvailable/ { print $2 }' /proc/meminfo
 }
 
-# COUNT MODE: all start, all end with status 0 on SIGTERM; says what they cost. In a control
-# group of little weight, for this shell would wait its turn behind hundreds of busy vCPUs.
+# COUNT MODE: all start, and all end with status 0 on SIGTERM; print their cost. They run in a
+# control group with a small weight, because otherwise this shell would have to wait for hundreds of
+# busy vCPUs.
 many() {
 	local count=$1 mode=$2 pids='' pid bad=0 begin free
 	free=$(available_kb)
@@ -104,7 +105,7 @@ many() {
 		[ $(($(now_ms) - begin)) -lt 60000 ] || { fail "$count $mode: not all start"; break; }
 		sleep 0.2
 	done
-	echo "$count tinyvms, $mode: there after $(($(now_ms) - begin)) ms," \
+	echo "$count tinyvms, $mode: started after $(($(now_ms) - begin)) ms," \
 		"$(((free - $(available_kb)) / count)) KB each"
 	begin=$(now_ms)
 	# shellcheck disable=SC2086 # a list of pids
@@ -117,7 +118,7 @@ many() {
 	[ ! -s /tmp/many.err ] || fail "$(head -n 3 /tmp/many.err)"
 }
 
-# PATTERN ARGUMENT…: ends by itself with status 1, tells PATTERN and shows the registers
+# PATTERN ARGUMENT…: tinyvm ends by itself with status 1, and prints PATTERN and the registers
 ends_badly() {
 	local pattern=$1 got
 	shift
@@ -128,9 +129,9 @@ ends_badly() {
 	grep -q '^  rip [0-9a-f]\{16\} ' /tmp/out || fail "tinyvm $*: no registers in $(cat /tmp/out)"
 }
 
-# The first VM and the last, the first event on a task and the last, each switch a static key
-# in the scheduler: the kernel patches its own code, and the emulation's race with that
-# (lab/README.md) froze the host once in some 50 switches. So there is always one of each.
+# The first and the last VM, and the first and the last event on a task, each switch a static key in
+# the scheduler. The kernel then patches its own code, and the emulation's race with that
+# (lab/README.md) froze the host once in about 50 switches. So there is always one VM and one event.
 tinyvm --mode idle &
 keeper=$!
 perf stat -e dummy sleep 1000 2>/dev/null &
@@ -154,7 +155,7 @@ tinyvm --mode idle & pid=$!
 wait_for has_vcpu $pid
 [ "$(sort /proc/$pid/task/*/comm | tr '\n' ' ')" = 'tinyvm tinyvm-vcpu0 ' ] ||
 	fail "threads: $(cat /proc/$pid/task/*/comm)"
-end $pid INT # bash starts it with SIGINT ignored; tinyvm takes it all the same
+end $pid INT # bash starts it with SIGINT ignored, but tinyvm handles it nevertheless
 
 ends_badly '#UD invalid instruction) at rip 0xffffffff801' --mode fault
 ends_badly 'unexpected exit .* (HLT)' /root/halt.elf

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# In the lab's host: waiting for what is to happen, and words to guests that read them from their disk.
+# In the lab's host: waiting for conditions, and sending words to guests, which read them from their
+# disk.
 
-# wait_for COMMAND…: until it succeeds, for two minutes at most; how long that takes is the emulation's affair
+# wait_for COMMAND…: wait until it succeeds, for at most two minutes, because emulation may be slow
 wait_for() {
 	local end=$((SECONDS + 120))
 	until "$@"; do
-		[ $SECONDS -lt $end ] || { echo "not so after two minutes: $*"; return 1; }
+		[ $SECONDS -lt $end ] || { echo "still not true after two minutes: $*"; return 1; }
 		sleep 0.2
 	done
 }
 
-# disk_of GUEST: the lab deleted the file that is the guest's disk; QEMU has it
+# disk_of GUEST: print the guest's disk; the lab has deleted the file, but QEMU has it open
 disk_of() {
 	local fd
 	for fd in /proc/"$(<"/run/lab/$1/pid")"/fd/*; do
@@ -19,7 +20,7 @@ disk_of() {
 	done
 }
 
-# tell GUEST WORD: writes it to the beginning of the guest's disk
+# tell GUEST WORD: write WORD to the beginning of the guest's disk
 tell() {
 	printf %s "$2" | dd of="$(disk_of "$1")" conv=notrunc,fsync 2>/dev/null
 }

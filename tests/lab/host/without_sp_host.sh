@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the lab's host: guest1 is recorded as on an Intel host (CONTRIBUTING.md), whose kernel has the IP in time
-# from 6.3 on: without stack pointers and CR3; and with guesses, while what would be found without stack
-# pointers is compared with the truth; for check_chains.py.
+# In the lab's host: record guest1 for check_chains.py as on an Intel host (CONTRIBUTING.md) with
+# Linux 6.3 or later, that is, without stack pointers and CR3. Then record it with guesses, while
+# stack pointers that are searched for are compared with the true ones.
 set -u
 . /root/record_known.sh
 PERFVISOR_TEST_KVM=intel record_known 7 /tmp/without_sp -g -F 997 <<'END' || exit
