@@ -89,8 +89,8 @@ ON_WAY = ("main_loop", "phase_one", "phase_two", "step_a", "step_b", "deep_start
 
 
 def by_clock(mode, promised, vcpus):
-    """The shares by the unikernel's own clock: the emulator's code for functions of the same instructions is not
-    equally fast, but within a factor of two it is."""
+    """The shares by the unikernel's own clock. Functions with the same instructions are not equally fast in
+    emulation, but the difference is less than a factor of two."""
     ticks = [sum(column) for column in list(zip(*stats(mode, vcpus)))[3:]]
     found = {name: count / max(sum(ticks), 1) for name, count in zip(promised, ticks)}
     check(len(found) == len(promised) and all(share / 2 <= found[name] <= 2 * share for name, share in promised.items()),
@@ -131,8 +131,8 @@ DEEP = ["deep_leaf"] + 100 * ["deep_call"] + ["deep_start"] + START
 
 
 def known_chains(name, build, known, leaf):
-    """Each chain is a known one, or what is left of one that was met on its way to its leaf; by frame
-    pointers a few have no caller."""
+    """Each chain is a known one, or a known one without its innermost frames, sampled on the way to the
+    leaf. With frame pointers only, a few have no caller."""
     found = chains(name, build)
     right = sum(any(chain == whole[len(whole) - len(chain):] for whole in known) for chain in found)
     at_leaf = [chain for chain in found if chain[0] in leaf]
@@ -144,15 +144,15 @@ def known_chains(name, build, known, leaf):
     check(len(found) >= 1000 and len(odd) <= most * len(found),
           f"{name}: {right} of {len(found)} chains are the source's {[c[:4] + c[-4:] for c in odd[:2]]}")
     check(len(at_leaf) >= 0.9 * len(found) and exact >= (1 - most) * len(at_leaf),
-          f"{name}: {exact} of {len(at_leaf)} in its leaves, to _start; {len(found) - len(at_leaf)} left out, on their way "
-          f"there: at most 0.1")
+          f"{name}: {exact} of {len(at_leaf)} in its leaves lead to _start; {len(found) - len(at_leaf)} left out, sampled on "
+          f"the way there: at most 0.1")
 
 
 def no_callers(name):
     found = chains(name, "unikernel")
     check(len(found) >= 1000 and all(len(chain) == 1 for chain in found),
           f"{name}: {len(found)} samples without callers")
-    check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(), f"{name}: and the report says why")
+    check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(), f"{name}: the report says why")
 
 
 for build, frames in ("unikernel", "fp"), ("unikernel-nofp", "nofp"), ("unikernel", "pointers"):

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds every kernel frame of every chain against the guest's own code: an address that is returned to
-stands behind a call instruction, and what that calls is the function of the frame inside it, or one
-that can have jumped there; or the frame inside is where an interrupt or an exception enters, and this
-one was interrupted. A kernel's chain ends where user code entered it, or where a kernel thread begins.
-Of user7525, of the 32-bit user32, and of deep_frames, which has more stack than is copied, it is known who calls
-whom, to the very start; user7525 has no frame pointers. Of a recording without stack pointers, as on Intel hosts,
-the same holds, and that chains of known_frames, which keeps frame pointers, are whole; where they were known
-beside, no chain was another than the true one, which was never ruled out. With guesses the callers that are certain are right, and
-the true ones are among the guesses.
+"""Compares every kernel frame of every chain with the guest's own code. A return address must follow a
+call instruction, and this call must lead to the function of the inner frame, or to one that can have
+jumped there. Otherwise the inner frame must be an entry point of interrupts or exceptions, and the
+outer one was interrupted. A kernel chain ends where user code entered the kernel, or where a kernel
+thread begins.
+
+For three programs the callers are known up to the start: user7525, which has no frame pointers; the
+32-bit user32; and deep_frames, which has more stack than is copied.
+
+The same must hold for a recording without stack pointers, as on Intel hosts, where chains of
+known_frames, which keeps frame pointers, must be complete. When stack pointers are searched for
+although they are known, no chain may differ from the true one, and the true stack pointer must never
+be ruled out.
+
+With guesses, the certain callers must be right, and the true callers must be among the guesses.
 """
 import collections
 import glob
@@ -23,24 +29,24 @@ from script_text import blocks_of_guests, comm_of, frames_of, place_of, read_blo
 from verdict import check, exit_status
 
 folder = sys.argv[1]
-MAX_JUMPS = 7 # __slab_free reaches free_one_page by six
+MAX_JUMPS = 7 # __slab_free reaches free_one_page through six
 
-# Where the processor enters the kernel (arch/x86/entry): inside of these anything may have run.
+# Where the processor enters the kernel (arch/x86/entry); they may have interrupted anything.
 INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry|error_return|"
                         r"common_interrupt_return|restore_|native_i?ret|native_irq_return|paranoid_|"
                         r"irq_entries_start|swapgs_restore|__irqentry_text|spurious_entries")
-# And where chains end: entry code of user mode, the first code of threads and of CPUs.
+# Where chains end: entry code of user mode, and the first code of threads and of CPUs.
 ENDS = re.compile(r"entry_SYSCALL|entry_SYSENTER|entry_INT80|asm_|ret_from_fork|secondary_startup|"
                   r"syscall_return_via|swapgs_restore|error_|common_interrupt_return|native_i|int80_emulation|"
                   r"__irqentry_text|xen_|x86_64_start|paranoid_|restore_")
-# No call, but the two words of a far return (arch/x86/kernel/head_64.S), or what copy_thread() put there
-# (__switch_to_asm is on the new stack before it jumps to __switch_to); and what the first CPU's idle task came by,
-# code that is there no more.
+# Pairs without a call: the two words of a far return (arch/x86/kernel/head_64.S); what copy_thread()
+# wrote (__switch_to_asm is on the new stack before it jumps to __switch_to); and the callers of the
+# first CPU's idle task, whose code has been freed.
 STARTS = re.compile(r"(start_secondary|x86_64_start_kernel|start_kernel) secondary_startup_64|"
                     r"__switch_to(_asm)? ret_from_fork|"
                     r"(rest_init|arch_call_rest_init) (arch_call_rest_init|start_kernel)|"
                     r"start_kernel x86_64_start_|x86_64_start_reservations x86_64_start_kernel")
-# Calls through these go anywhere.
+# Calls through these may lead anywhere.
 THUNKS = re.compile(r"__x86_indirect|__SCT__|__SCK__|__fentry__|call_on_|ftrace_")
 PREFIXES = ("bnd", "notrack", "cs", "ds", "data16", "rep", "repz")
 STOPS = ("ret", "jmp", "int3", "ud2", "hlt", "iretq", "sysretq", "sysretl", "(bad)")
@@ -65,7 +71,7 @@ def target(address, data):
 
 
 def listing(base):
-    """The instructions of code from BASE on: address, mnemonic, operands."""
+    """Yields the instructions of the code at BASE: address, mnemonic, operands."""
     run = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "--no-show-raw-insn",
                           f"--adjust-vma={base:#x}", f"{folder}/code.{base:x}"],
                          check=True, capture_output=True, text=True)
@@ -79,12 +85,12 @@ def listing(base):
 
 
 def read_ways():
-    """Where each function goes on without a call; None: anywhere, by a jump through a register."""
+    """Where each function continues without a call; None: anywhere, by an indirect jump."""
     found = collections.defaultdict(set)
     for base, _ in code:
         start, end, stopped = 0, 0, True
         for at, mnemonic, operands in listing(base):
-            if at >= end: # code may be without a jump before another name's place
+            if at >= end: # code may fall through into the next function
                 if not stopped:
                     found[start].add(function(at))
                 start = function(at)
@@ -110,7 +116,7 @@ def leads_to(start, callee):
 
 
 def is_indirect_call(before):
-    for size in (2, 3, 4, 6, 7, 8): # ff /2, with prefixes or without
+    for size in (2, 3, 4, 6, 7, 8): # ff /2, with or without prefixes
         rest = before[8 - size:].lstrip(b"\x2e\x3e\x40\x41\x42\x43\x48\x49\x65")
         if len(rest) > 1 and rest[0] == 0xff and rest[1] >> 3 & 7 == 2:
             return True
@@ -118,7 +124,7 @@ def is_indirect_call(before):
 
 
 def is_right(callee, caller, known={}):
-    """Whether the code at CALLER can have called the function that CALLEE is in."""
+    """True if the code at CALLER can have called the function that contains CALLEE."""
     if (callee, caller) not in known:
         before = bytes_of(caller - 8, caller)
         known[callee, caller] = bool(before) and (
@@ -131,13 +137,14 @@ def is_right(callee, caller, known={}):
 counts, wrong, ends, depth = collections.Counter(), collections.Counter(), collections.Counter(), 0
 kinds, pairs = collections.Counter(), set()
 blocks = blocks_of_guests(f"{folder}/script")
-# Where the guest's kernel is not known there are no processes and no chains. It most often is before the first
-# sample (record_known.sh says where not, and how long that takes: a tenth of a second, of seven); never is it lost.
+# There are no processes and no chains until the guest's kernel is known. Mostly it is known before the
+# first sample; otherwise that takes a tenth of a second, of seven (record_known.sh). It must not get
+# lost later.
 known = [block for block in blocks if comm_of(block) != ":-1"]
 early = next((i for i, block in enumerate(blocks) if comm_of(block) != ":-1"), len(blocks))
 check(early <= 0.1 * len(blocks) and len(known) == len(blocks) - early,
       f"{early} of {len(blocks)} samples left out, from before the guest's kernel was known: at most 0.1; "
-      f"{len(blocks) - early - len(known)} later ones")
+      f"{len(blocks) - early - len(known)} later ones without it")
 for block in known:
     chain = [address for address, _ in frames_of(block)]
     kernel = [address for address in chain if address >> 63]
@@ -161,7 +168,7 @@ for block in known:
                                       ".*vfs_read ksys_read .*do_syscall_64 entry_SYSCALL", called))
     kinds["fault"] += "asm_exc_page_fault" in called
 def share_of_false():
-    """Of pairs that no chain has, how many would be taken for right: how much the check can see."""
+    """The share of pairs which no chain has but which would pass: a measure of how weak the check is."""
     callees = sorted({callee for callee, _ in pairs if not INTERRUPTS.match(name(callee))})
     callers = sorted({caller for _, caller in pairs})
     false = [(callee, caller) for i, callee in enumerate(callees) for caller in callers[i % 7::7]
@@ -170,7 +177,7 @@ def share_of_false():
 
 
 def chains_of(program, some_blocks):
-    """(place, user frames' names, how many frames are the kernel's) of its samples that have user frames."""
+    """Yields (place, user frames' names, number of kernel frames) of its samples that have user frames."""
     for block in some_blocks:
         if comm_of(block) != program:
             continue
@@ -181,7 +188,7 @@ def chains_of(program, some_blocks):
 
 
 def user_chains(program, is_in, is_whole, some_blocks=None):
-    """Of those that IS_IN chooses, from the first whole one on."""
+    """The chains that IS_IN selects, from the first complete one on."""
     chains = [chain for chain in chains_of(program, blocks if some_blocks is None else some_blocks) if is_in(*chain[1:])]
     return from_first_whole(program, chains, lambda chain: chain[1], lambda chain: is_whole(chain[1]),
                             lambda chain: chain[0])
@@ -199,14 +206,14 @@ check(len(programs) >= 100 and not odd,
       f"user7525: {len(programs) - len(odd)} of {len(programs)} user chains are those of its source {odd[:1]}")
 check(counts["kernel"] >= 1000 and counts["frames"] >= 4000,
       f"{counts['kernel']} chains with {counts['frames']} callers, {depth} deep at most")
-check(not wrong, f"each can have called its callee: {wrong.most_common(8)}")
+check(not wrong, f"each caller can have called its callee: {wrong.most_common(8)}")
 seen = share_of_false()
-check(seen <= 0.15, f"of wrong pairs {seen:.3f} would pass")
+check(seen <= 0.15, f"{seen:.3f} of wrong pairs would pass")
 check(counts["complete"] >= 0.99 * counts["kernel"],
       f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
 kernel_only = [[address >> 63 for address, _ in frames_of(block)] for block in read_blocks(f"{folder}/kernel_only.script")]
 check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for modes in kernel_only),
-      "--kernel-only: chains of the kernel, and of programs nothing but where one was sampled")
+      "--kernel-only: chains have kernel frames only, or the sampled user address")
 
 
 def check_without_sp():
@@ -229,11 +236,11 @@ def check_without_sp():
         if program in whole and len(user) > 1 and user not in whole[program]:
             bad.append(user)
     check(callers >= 0.3 * kernels >= 100 and not bad,
-          f"without SP: {callers} of {kernels} kernel chains have callers, right ones; wrong: {bad[:4]}")
+          f"without SP: {callers} of {kernels} kernel chains have callers; wrong chains: {bad[:4]}")
     chains = user_chains("known_frames", in_user_code("frame_3"), lambda user: user in whole["known_frames"], without_sp)
     right = sum(user in whole["known_frames"] for _, user, _ in chains)
     check(len(chains) >= 100 and right >= 0.99 * len(chains),
-          f"without SP: {right} of {len(chains)} chains in frame_3, by frame pointers, are whole: at least 0.99")
+          f"without SP: {right} of {len(chains)} chains in frame_3, by frame pointers, are complete: at least 0.99")
 
 
 def check_compared():
@@ -241,7 +248,7 @@ def check_compared():
                      r"of (\d+) none was, .*\n.* (\d+) of these chains were wrong", open(f"{folder}/compared").read())
     samples, unneeded, found, none, wrong = map(int, said.groups()) if said else (0, 0, 0, 0, 0)
     check(samples >= 500 and found >= 0.3 * samples and not none and not wrong,
-          f"looked for beside the true ones: {found} of {samples} stack pointers were found, {unneeded} not needed; "
+          f"search for known stack pointers: {found} of {samples} were found, {unneeded} were not needed; "
           f"{wrong} wrong, {none} ruled out")
 
 
@@ -255,7 +262,7 @@ def check_user32():
 
 
 def check_deep():
-    """deep_frames, its source's 250 calls deep in some 36 KiB of stack, from its leaf and from the kernel below it."""
+    """deep_frames: 250 calls deep, with some 36 KiB of stack; sampled in its leaf and in the kernel."""
     whole = ["deep_leaf"] + 250 * ["deep_level"] + start
     chains = user_chains("deep_frames", lambda user, _: user[0] == "deep_leaf", lambda user: user == whole)
     wrong_ones = [user for _, user, _ in chains if user != whole[:len(user)]]
@@ -263,7 +270,7 @@ def check_deep():
     for mode in "user", "kernel":
         right = [user == whole for _, user, of_kernel in chains if bool(of_kernel) == (mode == "kernel")]
         check(len(right) >= 100 and sum(right) >= 0.99 * len(right),
-              f"deep_frames: {sum(right)} of {len(right)} chains of 255 user frames, sampled in {mode} mode, are whole: "
+              f"deep_frames: {sum(right)} of {len(right)} chains of 255 user frames, sampled in {mode} mode, are complete: "
               f"at least 0.99")
 
 
@@ -273,8 +280,8 @@ def is_part(wanted, sequence):
 
 
 def check_scanned():
-    """Of untold_frames no caller is certain; the true ones are guessed in their order, among others. Only chains
-    that break off have guesses."""
+    """In untold_frames no caller is certain; the true ones must be among the guesses, in their order. Only
+    incomplete chains have guesses."""
     callers = ["frame_2", "frame_1", "main", "__libc_start_call_main", "_start"]
     chains, bad, guesses, with_guesses = [], [], 0, 0
     complete, told = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete",
@@ -293,8 +300,8 @@ def check_scanned():
                               lambda chain: chain[0])
     right = sum(good for _, _, good in chains)
     check(len(chains) >= 100 and right >= 0.99 * len(chains) and not bad,
-          f"--unwind scan: in {right} of {len(chains)} chains without unwind data all callers are among the "
-          f"guesses: at least 0.99; wrong: {bad[:4]}")
+          f"--unwind scan: in {right} of {len(chains)} chains without unwind data, all callers are among the "
+          f"guesses: at least 0.99; wrong certain callers: {bad[:4]}")
     check(with_guesses <= told - complete, f"{with_guesses} chains have guesses, {guesses / max(with_guesses, 1):.1f} "
           f"each; {complete} of {told} are complete")
 
@@ -310,7 +317,7 @@ if "native" in sys.argv[2:]:
     perfs = guests_samples("as_native", "native")
     differ = [pair for pair in zip(ours, perfs) if pair[0] != pair[1]]
     check(len(ours) == len(perfs) >= 5000 and not differ,
-          f"convert --native: of {len(ours)} lines stock perf has {len(differ)} that differ, and "
+          f"convert --native: {len(differ)} of {len(ours)} lines differ in stock perf, which has "
           f"{len(perfs) - len(ours)} more: {differ[:4]}")
 if "user32" in sys.argv[2:]:
     check_user32()

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the chains through the module known_chains against its source, against what the guest's own
-unwinder said at its innermost functions (known_traces, address by address), and against the source of
-the program that calls it. Every sample is held against them that was taken in the module's code, in what it
-called, or in what interrupted it; these last ones may be where the kernel switches tasks, and the program's
-chain is not told.
+"""Compares the chains through the module known_chains with its source, with what the guest's own
+unwinder recorded at its innermost functions (known_traces, address by address), and with the source
+of the program that calls it. Every sample is compared that was taken in the module's code, in
+functions that it called, or in what interrupted it. In this last case, the kernel may be switching
+tasks, and then the program's chain is missing.
 
-usage: check_known.py FOLDER TALLY: adds to the numbers in TALLY, of samples in the module's code and right ones.
+usage: check_known.py FOLDER TALLY: appends the numbers of samples in the module's code, and of right
+ones, to TALLY.
 """
 import collections
 import sys
@@ -18,11 +19,11 @@ from verdict import check, exit_status
 
 folder, tally = sys.argv[1:]
 functions = Functions(f"{folder}/kallsyms")
-# As in known_chains.c.
+# The same as in known_chains.c.
 CALLS = ("process", "masked", "deep", "copy", "touch", "timer")
 TRACES, TRACE_WORDS = 16, 125
 
-# What is inside of what in known_chains.c: of each call, innermost first.
+# The functions of each call in known_chains.c, the innermost first.
 FAULT = ["known_fault_leaf", "known_fault_1", "known_fault"]
 SOURCE = {
     "process": ["known_process_leaf", "known_process_3", "known_process_2", "known_process_1", "known_write"],
@@ -33,7 +34,7 @@ SOURCE = {
     "timer": ["known_timer_leaf", "known_timer_1", "known_timer"],
 }
 START = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
-# And in known_calls.c.
+# The functions in known_calls.c.
 USER = {call: ([] if call == "touch" else ["user_write"]) + [f"user_{call}", "user_round"] + START
         for call in CALLS if call != "timer"}
 
@@ -43,7 +44,7 @@ def is_known(address):
 
 
 def read_traces():
-    """Of each call the guest's own chains at its innermost function, known_note() left out."""
+    """Returns: call -> the guest's own chains at its innermost function, without known_note()."""
     address = next(int(line.split()[0], 16) for line in open(f"{folder}/kallsyms")
                    if line.split()[2] == "known_traces")
     data = open(f"{folder}/known_traces", "rb").read()[address & 0xfff:]
@@ -61,7 +62,7 @@ def named(chain):
 
 
 def read_chains():
-    """Of each sample the kernel's addresses, the user's names, where it ran, and the program."""
+    """Yields (kernel addresses, user functions, place, comm) of each sample."""
     for block in blocks_of_guests(f"{folder}/script"):
         frames = frames_of(block)
         kernel = [address for address, _ in frames if address >> 63]
@@ -72,9 +73,9 @@ traces = read_traces()
 for call in CALLS:
     found = [named(trace) for trace in traces.get(call, [])]
     check(found and all(names == SOURCE[call] for names in found),
-          f"{call}: {len(found)} chains by the guest's own unwinder, all as in the source")
+          f"{call}: {len(found)} chains by the guest's own unwinder, all must be as in the source")
 
-# Behind each function of the module: what may come, and of which call it is.
+# For each function of the module: the possible callers, and their call.
 behind = collections.defaultdict(set)
 for call, of_call in traces.items():
     for trace in of_call:
@@ -85,13 +86,13 @@ for call, of_call in traces.items():
 
 def judge(kernel, user):
     """
-    Whether the chain is right from its innermost frame in the module on, and of which call that is. USER is
-    None where the program's chain is not asked for.
+    Returns whether the chain is right from its innermost frame in the module on, and its call. With
+    USER None, the program's part of the chain is not compared.
     """
     first = next(i for i, address in enumerate(kernel) if is_known(address))
     rest = tuple(kernel[first + 1:])
     name = functions.name(kernel[first])
-    if name in ("known_note", "is_entry"): # called by all
+    if name in ("known_note", "is_entry"): # called by all of them
         return judge(kernel[first + 1:], user)
     for expected, call in behind[functions.at(kernel[first])]:
         if call == "timer" and rest[:len(expected)] == expected:
@@ -104,7 +105,7 @@ def judge(kernel, user):
 
 
 def is_switched(kernel, user):
-    """Where an interrupt has the kernel switch tasks, the one that is current has no program's chain for a moment."""
+    """True if an interrupt made the kernel switch tasks; for a moment the current task has no user chain."""
     called = [functions.name(address) for address in kernel[:next(i for i, at in enumerate(kernel) if is_known(at))]]
     return not user and "__schedule" in called
 
@@ -118,13 +119,13 @@ whole = {id(sample) for sample in
 counts, right, wrong, switched = collections.Counter(), collections.Counter(), [], 0
 for sample in through:
     kernel, user, _, _ = sample
-    # Of what is left out, and of another program that the module's timer met, the kernel's part has to be right.
+    # If the user part is left out, the kernel's part still has to be right.
     left_out = user and id(sample) not in whole
     good, call = judge(kernel, None if left_out else user)
     if not good and is_switched(kernel, user) and judge(kernel, None)[0]:
         switched += 1
         continue
-    # Other programs come there by its timer alone.
+    # Other programs can only be there because of the module's timer.
     good = good and (call == "timer" or sample[3] == "known_calls")
     counts[call] += 1
     for place in ("through", "in") if is_known(kernel[0]) else ("through",):
@@ -136,9 +137,9 @@ print(f"     {len(samples)} samples; deepest {max(len(kernel) for kernel, _, _, 
 for chain in wrong[:5]:
     print("     wrong:", " ".join(chain))
 check(right["in"] == counts["in"], f"{right['in']} of {counts['in']} chains in the module's code are complete and exact")
-check(right["through"] == counts["through"], f"{right['through']} of {counts['through']} through it are")
-check(switched <= 0.01 * len(through), f"{switched} of {len(through)} left out, where tasks were switched, and no "
-      f"program's chain is told: at most 0.01")
+check(right["through"] == counts["through"], f"{right['through']} of {counts['through']} chains through it are")
+check(switched <= 0.01 * len(through), f"{switched} of {len(through)} left out, in which tasks were switched and "
+      f"the user chain is missing: at most 0.01")
 for call in CALLS:
     check(counts[call] >= 20, f"{counts[call]} chains: {call}")
 with open(tally, "a") as file:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares what `perfvisor list --json` said in test_list.sh's hosts with the truth."""
+"""Compares the output of `perfvisor list --json` in test_list.sh's hosts with the truth."""
 import json
 import sys
 
 from verdict import check, exit_status
 
 WORK = sys.argv[1]
-# What list_host.sh starts: vm_zoo's, and a QEMU of that name.
+# The VMs that list_host.sh starts: vm_zoo's kinds, and a QEMU with this name.
 KINDS = {"plain", "forked", "several", "doubled", "empty", "headless", "ended", "orphaned", "vforked", "a,b"}
 
 
 def read_truth(host):
-    """A VM: kind (QEMUs: name), pid, memory, {vCPU number: tid or None}."""
+    """Yields for each VM: kind (QEMUs: name), pid, memory, {vCPU number: tid or None}."""
     for line in open(f"{WORK}/{host}/truth"):
         kind, pid, memory, *vcpus = line.split()
         threads = {int(v.split(":")[0]): v.split(":")[1] for v in vcpus}
@@ -24,7 +24,7 @@ def vcpus_of(vm):
 
 
 def check_container(host):
-    """The VM of a pid namespace, seen from inside: nothing of the host, numbers of the inside."""
+    """Inside a pid namespace, only its own VM is visible, with pids of this namespace."""
     _, pid, _, *vcpus = open(f"{WORK}/{host}/inside").read().split()
     want = sorted((int(n), 0 if t == "-" else int(t)) for n, t in (v.split(":") for v in vcpus))
     for way, unknown in ("inside", False), ("inside-proc", True):
@@ -35,18 +35,18 @@ def check_container(host):
 
 
 def check_vms(host, way, threads, memory):
-    """THREADS, MEMORY: they are to be known."""
+    """THREADS, MEMORY: whether these must be known."""
     found = json.load(open(f"{WORK}/{host}/{way}.json"))
     truth = list(read_truth(host))
     where = f"{host}, {way}"
-    check({kind for kind, *_ in truth} == KINDS, f"{where}: VMs of all kinds are there")
+    check({kind for kind, *_ in truth} == KINDS, f"{where}: there are VMs of all kinds")
     check(found["hidden_processes"] == 0, f"{where}: {found['hidden_processes']} processes are hidden")
     for pid in {t[1] for t in truth}:
         wanted = [t for t in truth if t[1] == pid]
         got = [vm for vm in found["vms"] if vm["pid"] == pid]
         kind = wanted[0][0]
         if not threads:
-            # Without the kernel's help all VMs of a process are one.
+            # Without the kernel's help, all VMs of a process look like one.
             numbers = sorted(n for t in wanted for n in t[3])
             check(len(got) == 1 and sorted(v["number"] for v in got[0]["vcpus"]) == numbers and
                   all(v["tid"] is None for v in got[0]["vcpus"]), f"{where}, {kind}: {got}")
@@ -58,7 +58,7 @@ def check_vms(host, way, threads, memory):
             check(sorted(vm["memory_bytes"] or 0 for vm in got) == sorted(w[2] for w in wanted),
                   f"{where}, {kind}: memory of {got}, wanted {wanted}")
         else:
-            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: no memory is told")
+            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: no memory size is given")
         check(len({vm["name"] for vm in got}) == len(got), f"{where}, {kind}: names differ")
         check(all(0 <= vm["uptime_seconds"] < 300 for vm in got), f"{where}, {kind}: uptime")
         if kind == "a,b":
@@ -74,20 +74,20 @@ def check_vms(host, way, threads, memory):
         check(not memory or others[0]["memory_bytes"] == 512 << 20, f"{where}: memory of guest1")
     else:
         check(not others, f"{where}: others: {others}")
-    # The zoo's VMs run no kernel. Without BPF, guest1's QEMU is asked.
+    # The zoo's VMs run no kernel. Without BPF, guest1's QEMU is queried.
     named = host == "6.1" and way != "no-memory"
     want = ("(none)", open(f"{WORK}/{host}/version").read().split()[2]) if named else (None, None)
     for vm in found["vms"]:
         got = vm["host_name"], vm["kernel_release"]
         check(got == (want if vm["name"] == "guest1" else (None, None)),
-              f"{where}, {vm['name']}: {got} is in it, wanted {want}")
+              f"{where}, {vm['name']}: names {got}, wanted {want}")
     check(found["threads_from"] == (("bpf" if memory else "debugfs") if threads else None),
           f"{where}: threads from {found['threads_from']} ({found['reason']})")
     check((found["reason"] is None) == memory, f"{where}: reason {found['reason']}")
 
 
 def check_table(host):
-    """Its columns are those of the JSON, and stand where their headings are."""
+    """The table has the same values as the JSON, below their headings."""
     heading, *rows = open(f"{WORK}/{host}/table").read().splitlines()
     at = heading.index("HOST NAME"), heading.index("KERNEL"), heading.index("VCPU THREADS")
     vms = json.load(open(f"{WORK}/{host}/bpf.json"))["vms"]
@@ -95,7 +95,7 @@ def check_table(host):
     for row, vm in zip(rows, vms):
         got = row[at[0]:at[1]].rstrip(), row[at[1]:at[2]].rstrip()
         want = vm["host_name"] or "-", vm["kernel_release"] or "-"
-        check(got == want, f"{host}: {got} are in row '{row}', wanted {want}")
+        check(got == want, f"{host}: {got} in row '{row}', wanted {want}")
 
 
 for host in "6.1", "sid", "5.10":
@@ -108,5 +108,5 @@ for host in "6.1", "sid", "5.10":
     check_container(host)
     after = json.load(open(f"{WORK}/{host}/after.json"))
     check([vm["name"] for vm in after["vms"]] == (["guest1"] if host == "6.1" else []),
-          f"{host}: after the VMs' end: {after}")
+          f"{host}: after the VMs have ended: {after}")
 sys.exit(exit_status())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what record_host.sh left in a folder against what must be so.
+"""Checks the results that record_host.sh left in a folder.
 
-Shares: samples are taken on a timer, not independently, so the bound is 5 standard deviations
-of a binomial share plus 0.01, for N samples that are printed; N must be at least 300.
+Shares: samples are taken by a timer, not independently, so the bound is 5 standard deviations of a
+binomial share plus 0.01, for N samples. N is printed and must be at least 300.
 """
 import json
 import os
@@ -24,14 +24,14 @@ def read(name):
 
 
 def samples(name):
-    """(cpumode, pid, thread, ip, time) of each, as stock perf reads them; of a VM's sample its pid, and its
-    vCPU's thread where list.json knows it, since such a sample's own are the guest's."""
+    """(cpumode, pid, thread, ip, time) of each sample, as stock perf reads them. For a VM's sample these are
+    the VM's pid and the vCPU's thread, if list.json has it, because the sample's own are the guest's."""
     threads = {(vm["pid"], vcpu["number"]): vcpu["tid"]
                for vm in json.loads(read("list.json"))["vms"] for vcpu in vm["vcpus"]}
     rows = []
     for line in read(f"{name}.samples").splitlines():
         misc, pid, tid, ip, time, vm, vcpu = line.split()
-        if vm != "-" and int(vcpu) < 0: # the vCPU is not known, and nor are guest processes
+        if vm != "-" and int(vcpu) < 0: # neither the vCPU nor guest processes are known
             pid, vm = vm, "-"
         if vm != "-":
             pid, tid = vm, threads.get((int(vm), int(vcpu)), f"{vm}/{vcpu}")
@@ -40,12 +40,12 @@ def samples(name):
 
 
 def said(name):
-    """The summary's numbers: written, guest kernel, guest user, host, lost, not written."""
+    """The numbers in the summary: written, guest kernel, guest user, host, lost, not written."""
     found = re.search(r"wrote \S+: [\d.]+ MB, (\d+) samples \(guest kernel (\d+), guest user (\d+), "
                       r"host (\d+)\), (\d+) lost; (?:of the host )?(\d+) not written", read(f"{name}.err"))
     check(found is not None, f"{name}: it ends with a summary")
     told, size = re.search(r"wrote \S+: ([\d.]+) MB", read(f"{name}.err")), os.path.getsize(f"{folder}/{name}.data")
-    check(told and abs(float(told[1]) - size / 1e6) < 0.001, f"{name}: its size is told: {told and told[1]} of {size / 1e6:.3f} MB")
+    check(told and abs(float(told[1]) - size / 1e6) < 0.001, f"{name}: it reports its size: {told and told[1]} of {size / 1e6:.3f} MB")
     return [int(number) for number in found.groups()] if found else [0] * 6
 
 
@@ -57,7 +57,7 @@ def check_share(name, count, total, share):
 
 
 def functions(path):
-    """name -> (start, end) of a program's functions."""
+    """Returns: name -> (start, end) of a program's functions."""
     found = {}
     for line in subprocess.run(["nm", "-S", path], capture_output=True, text=True,
                                check=True).stdout.splitlines():
@@ -68,7 +68,7 @@ def functions(path):
 
 
 def kernel_symbol(path, wanted):
-    """The range from a symbol to the next one in kallsyms."""
+    """The range from this symbol to the next one in kallsyms."""
     rows = sorted((int(line.split()[0], 16), line.split()[2]) for line in open(path))
     for index, (address, name) in enumerate(rows):
         if name == wanted:
@@ -81,7 +81,7 @@ def inside(row, bounds):
 
 
 def check_common(name, status=0):
-    """Two readers and the recorder agree on how many samples there are, of which modes."""
+    """perfvisor, stock perf and the recorder agree on the number of samples and their modes."""
     rows = samples(name)
     written, guest_kernel, guest_user, host, lost, dropped = said(name)
     ended = int(read(f"{name}.status"))
@@ -94,31 +94,31 @@ def check_common(name, status=0):
     ips = [int(ip, 16) for ip in read(f"{name}.ips").split()]
     check(sorted(ips) == sorted(row[3] for row in rows), f"{name}: perfvisor script reads the same IPs")
     check(sorted(int(ip, 16) for ip in read(f"{name}.perf_ips").split()) == sorted(ips),
-          f"{name}: so does perf script")
+          f"{name}: perf script reads the same IPs")
     totals = re.search(r"Totals: (\d+) samples", read(f"{name}.report"))
     check(totals and int(totals[1]) == written + lost + dropped,
-          f"{name}: the report's total is all samples: {totals and totals[1]}")
+          f"{name}: the report's total includes all samples: {totals and totals[1]}")
     return rows
 
 
 def check_perfs_recording():
-    """perfvisor reads what stock perf recorded of the same guest: the same samples."""
+    """perfvisor reads the same samples as stock perf from stock perf's recording of the same guest."""
     rows = samples("perf")
     ips = [int(ip, 16) for ip in read("perf.ips").split()]
     check(len(rows) >= 300 and len(ips) == len(rows),
-          f"perf: {len(rows)} samples by its own reader, {len(ips)} by perfvisor")
+          f"perf: {len(rows)} samples read by perf, {len(ips)} by perfvisor")
     check(sorted(ips) == sorted(row[3] for row in rows), "perf: perfvisor reads the same IPs")
 
 
 def check_own_kernels(name, rows, guests):
-    """No guest has a sample where only the other one's kernel is: each boot has its kernel elsewhere."""
+    """No guest has samples in the other one's kernel: each boot has its kernel at another address."""
     texts = []
     for number in 1, 2:
         symbols = dict(reversed(line.split()[:3:2]) for line in read(f"guest{number}.kallsyms").splitlines())
         texts.append(range(int(symbols["_stext"], 16), int(symbols["_etext"], 16)))
     first, second = texts
     if first[0] in second or second[0] in first:
-        print(f"skipped: {name}: whose samples they are by the kernels' addresses, because both lie in one place")
+        print(f"skipped: {name}: the check by kernel addresses, because both kernels are at the same place")
         return
     for guest, own, others in (guests[0], first, second), (guests[1], second, first):
         kernel = [row for row in rows if row[1] == guest and row[3] >> 63]
@@ -129,7 +129,7 @@ def check_own_kernels(name, rows, guests):
 
 
 def check_chacha(name, rows, guest2):
-    """The part in chacha of what two recorders took at the same time of guest2's kernel, both at kernel addresses."""
+    """chacha has the same share in two simultaneous recordings of guest2's kernel."""
     kallsyms = f"{folder}/guest2.kallsyms"
     parts = [kernel_symbol(kallsyms, function) for function in ("chacha_permute", "chacha_block_generic")]
     kernels = [[row for row in some if row[1] == guest2 and row[3] >> 63] for some in (rows, samples("perf"))]
@@ -137,12 +137,12 @@ def check_chacha(name, rows, guest2):
     both = [[row for row in some if begin <= row[4] <= end] for some in kernels]
     ours, theirs = (sum(inside(row, part) for row in some for part in parts) / max(len(some), 1) for some in both)
     counts = [len(some) for some in both]
-    # Perf's is the shorter one: all of it but its ends is compared.
+    # perf's recording is the shorter one; all of it but its ends is compared.
     check(min(counts) >= 300 and counts[1] >= 0.9 * len(kernels[1]),
           f"{name}: guest2's kernel samples while both recorded: {counts[0]} of {len(kernels[0])}, stock perf's "
           f"{counts[1]} of {len(kernels[1])}: at least 300, and 0.9 of perf's")
     bound = 5 * sum(0.25 / max(count, 1) for count in counts) ** 0.5 + 0.01
-    # Most of guest2's time; 0.35 was seen where two recorders' interrupts take a busy host's.
+    # Most of guest2's time; 0.35 was seen when two recorders' interrupts took the time of a busy host.
     check(ours >= 0.2 and abs(ours - theirs) <= bound,
           f"{name}: chacha has {ours:.3f} of {counts[0]} of these; stock perf: {theirs:.3f} of {counts[1]}; "
           f"bound {bound:.3f}")
@@ -152,18 +152,18 @@ def check_workloads(name, rows, guest1, guest2):
     hot = functions(f"{folder}/user7525")
     in_a = sum(inside(row, hot["hot_a"]) for row in rows if row[1] == guest1)
     in_b = sum(inside(row, hot["hot_b"]) for row in rows if row[1] == guest1)
-    # Three of four calls; which share of the time, says the guest's own clock, of the time of the recording: what the
-    # emulator makes of the two functions is not equally fast.
+    # hot_a has three of four calls. Its share of the time comes from the guest's own clock, because the
+    # two functions are not equally fast in emulation.
     share = told_share(read("guest1.before"), read("guest1.console"))
-    check(share and 0.6 <= share <= 0.9, f"{name}: by guest1's own clock {share}")
+    check(share and 0.6 <= share <= 0.9, f"{name}: hot_a's share by guest1's own clock: {share}")
     check_share(f"{name}: hot_a of hot_a and hot_b", in_a, in_a + in_b, share or 0)
     check(all(row[0] == GUEST_USER for row in rows
               if inside(row, hot["hot_a"]) and row[1] == guest1),
-          f"{name}: hot_a is user mode, always")
+          f"{name}: hot_a is always in user mode")
     user = [row for row in rows if row[1] == guest1 and row[0] == GUEST_USER]
     in_program = in_a + in_b + sum(inside(row, hot["main"]) for row in user)
     check(in_program >= 0.98 * len(user), f"{name}: of guest1's {len(user)} user samples {in_program} are in user7525")
-    # The others are its kernel's, for timer interrupts that two recorders make more of.
+    # The others are in its kernel, in timer interrupts, of which two recorders cause more.
     of_guest1 = sum(row[1] == guest1 for row in rows)
     check(len(user) >= 0.5 * of_guest1, f"{name}: guest1's user code: {len(user)} of {of_guest1}")
     check_own_kernels(name, rows, (guest1, guest2))
@@ -172,11 +172,11 @@ def check_workloads(name, rows, guest1, guest2):
     check(high_user == 0, f"{name}: user samples at kernel addresses: {high_user}")
     report = read(f"{name}.report")
     check(re.search(r"guest1\s+guest user", report) and re.search(r"guest2\s+guest kernel", report),
-          f"{name}: the report tells the guests apart by name")
+          f"{name}: the report distinguishes the guests by name")
 
 
 def check_tracepoints(name):
-    """Samples of a fixed period: due by the kernel's counts, and taken or lost, to the last one."""
+    """Samples with a fixed period: every one that is due by the kernel's counts was taken or lost."""
     rows = samples(name)
     written, _, _, _, lost, dropped = said(name)
     found = re.search(r"(\d+) samples were due by the kernel's counts", read(f"{name}.err"))
@@ -194,7 +194,7 @@ def check_shares():
     guest1, guest2 = (int(pid) for pid in read("pids").split())
     rows = check_common("two")
     threads = vcpu_threads()
-    check({row[2] for row in rows} == set(threads), f"two: the vCPU threads {sorted(threads)} and no other")
+    check({row[2] for row in rows} == set(threads), f"two: only the vCPU threads {sorted(threads)}")
     check(all(row[0] in (GUEST_KERNEL, GUEST_USER) for row in rows), "two: guest samples only")
     check_workloads("two", rows, guest1, guest2)
 
@@ -210,12 +210,12 @@ def check_host():
     check(check_tracepoints("tracepoint") == 0, "tracepoint: nothing lost")
     text = read("tracepoint.text")
     check(re.search(r"kvm:kvm_exit: vcpu \d+ reason \S+ rip 0x", text), "tracepoint: perf script prints fields")
-    check(check_tracepoints("lost") > 0, "lost: some were")
-    check("limit of locked memory" in read("lost.err"), "lost: small rings are explained")
+    check(check_tracepoints("lost") > 0, "lost: some samples were lost")
+    check("limit of locked memory" in read("lost.err"), "lost: a message explains the small rings")
 
 
 def check_budget():
-    """The program that takes samples by the kernel's own account of it, and what the samples stand for."""
+    """Compares the BPF program's cost with the kernel's accounting, and the periods with the vCPU's time."""
     looks = []
     for name in ("before", "after"):
         words = [line.split() for line in read(f"budget.{name}").splitlines()]
@@ -229,8 +229,8 @@ def check_budget():
           all(a[0] == b[1] for a, b in zip(changes, changes[1:])), f"budget: the rate comes down: {changes}")
     seconds = after["uptime"] - before["uptime"]
     share = (after["run_time_ns"] - before["run_time_ns"]) / seconds / 1e9
-    # The next look at it may be half a second away, and its cost varies.
-    check(0 < share <= 0.015, f"budget: then {share:.4f} of a core, by the kernel; 0.01 was allowed")
+    # The recorder's next check may be half a second away, and the cost varies.
+    check(0 < share <= 0.015, f"budget: then it takes {share:.4f} of a core, by the kernel; 0.01 was allowed")
     found = re.search(r"took its vCPU's thread (\d+) ns \(p50\), (\d+) ns \(p99\), (\d+) ns on average",
                       read("budget.err"))
     p50, p99, average = map(int, found.groups()) if found else (0, 0, 0)
@@ -256,7 +256,7 @@ def check_side():
         count = sum(row[1] == pid for row in rows)
         check(count >= 100, f"side: {name}: {count} samples")
     last = [row[1] for row in rows[-200:]]
-    check(guest1 in last and first not in last, "side: it goes on when a VM has ended")
+    check(guest1 in last and first not in last, "side: it continues when a VM has ended")
 
 
 def check_busy():
@@ -286,11 +286,11 @@ def check_rights():
         check(int(read(f"{name}.status")) == 0 and len(rows) == said(name)[0] and
               {row[2] for row in rows if row[0] in (GUEST_KERNEL, GUEST_USER)} == vcpus,
               f"{name}: {len(rows)} samples, guests' of the vCPUs only")
-    check("which threads are vCPUs is not known" in read("unknown.err"), "unknown: it says so")
+    check("which threads are vCPUs is not known" in read("unknown.err"), "unknown: a message says so")
     check(int(read("level3.status")) == 1 and "asks for CAP_SYS_ADMIN" in read("level3.err"),
-          "level3: what Debian's kernel asks for is said")
+          "level3: a message says what Debian's kernel needs")
     check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
-          "cap_perfmon" in read("none.err"), "none: what is missing is said")
+          "cap_perfmon" in read("none.err"), "none: a message says what is missing")
 
 
 def check_life():
@@ -299,10 +299,10 @@ def check_life():
     check(len(rows) > 100, f"named: {len(rows)} samples, and it ended by itself")
     check(len(samples("killed")) > 100, f"killed: {len(samples('killed'))} samples are readable")
     ips = [int(ip, 16) for ip in read("killed.ips").split()]
-    check(sorted(ips) == sorted(row[3] for row in samples("killed")), "killed: by both readers")
+    check(sorted(ips) == sorted(row[3] for row in samples("killed")), "killed: both readers read the same")
     check_common("command", 3)
     check(int(read("missing.status")) == 1 and "could not run the command '/no/such/command'" in read("missing.err"),
-          "missing: a command that is not there")
+          "missing: a command that does not exist")
     check(int(read("unwritable.status")) == 1 and "could not" in read("unwritable.err") and
           len(read("unwritable.err").splitlines()) <= 4, "unwritable: one reason")
     check_common("signal", 128 + 15)  # the signal was perfvisor's alone; it ends the command
@@ -310,7 +310,7 @@ def check_life():
 
 
 def check_views():
-    """More guests than are looked at at once: each has names, and processes with their files."""
+    """More guests than perfvisor looks at at a time: each has names, and processes with their files."""
     names = read("views.names")
     said = read("views.err")
     check(said.count(" runs Linux ") == 2, "views: two kernels were read: " + said[-1000:].replace("\n", " / "))

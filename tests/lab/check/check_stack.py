@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds perfvisor stack --tasks against the guest's own /proc/PID/stack, frame by frame; and perfvisor
-stack, of what the vCPUs run, against the source of a program and what is known of the load.
+"""Compares perfvisor stack --tasks with the guest's own /proc/PID/stack, frame by frame; and perfvisor
+stack, that is, what the vCPUs run, with the source of a program and what is known about the load.
 
-A thread counts that did not run between two rounds of the guest's, one before and one behind: its
-counts of context switches are the same in both. Every such thread's stack must be the same, too.
+Threads are compared that did not run between one of the guest's rounds before and one after
+perfvisor's run: their numbers of context switches are equal. The stacks of all these threads must be
+equal, too.
 """
 import json
 import re
@@ -29,7 +30,7 @@ def guest_round(number):
         if len(words) == 1 and words[0].isdigit():
             counts.append(int(words[0]))
             if len(counts) == 2:
-                # An empty stack prints no line: whose counts these are is not known then.
+                # An empty stack prints no line; then it is not known whose counts these are.
                 if last:
                     threads[last] = (frames, counts)
                 frames, counts, last = [], [], None
@@ -58,8 +59,8 @@ wrong = [(stacks.get(tid), first[tid][0]) for tid in sorted(still)
 for ours, guests in wrong[:5]:
     print("     perfvisor:", ours, "\n     guest:    ", guests)
 check(len(still) >= 40 and len(still) >= 0.5 * len(first), f"{len(first) - len(still)} of {len(first)} threads left out, "
-      f"which ran meanwhile: at most half, and {len(still)} held still")
-check(not wrong, f"{len(still) - len(wrong)} of them: each frame is the guest's own")
+      f"which ran in the meantime: at most half; {len(still)} did not run")
+check(not wrong, f"{len(still) - len(wrong)} of them have the same frames as in the guest")
 frames = sum(len(first[tid][0]) for tid in still)
 check(frames >= 3 * len(still), f"{frames} frames")
 
@@ -77,22 +78,22 @@ by_tid = {task["tid"]: task for task in tasks}
 ends = {task["end"] for task in tasks if task["stack"] == "asleep"}
 check(ends == {"complete"}, f"all chains are complete: {ends}")
 running = [task for task in tasks if task["stack"] == "running"]
-# Each is looked at on its own: more of them than vCPUs may have been met running.
+# Threads are read one after another, so more of them than vCPUs may have been running.
 check(all(task["tid"] not in still for task in running),
-      f"running: {[task['comm'] for task in running]}, none of those that held still")
-check(all(task["state"] == "R" or task["comm"] != "reader" for task in running), "what runs is in state R")
-check(any(task["comm"] == "reader" and task["state"] == "R" for task in tasks), "reader runs, or could")
+      f"running: {[task['comm'] for task in running]}, none of those that did not run")
+check(all(task["state"] == "R" or task["comm"] != "reader" for task in running), "running threads are in state R")
+check(any(task["comm"] == "reader" and task["state"] == "R" for task in tasks), "reader is running or runnable")
 flat = {tid: ["%s+0x%x/0x%x%s" % (frame["function"], frame["offset"], frame["bytes"],
                                    f" [{frame['module']}]" if frame["module"] else "")
               for frame in by_tid[tid]["frames"] if not frame["waiting"]] for tid in still}
 check(all(flat[tid] == stacks[tid][1] for tid in still), "JSON: the same frames")
 check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1] for tid in still),
-      "JSON: with those of the scheduler")
+      "JSON: has frames of the scheduler, too")
 check({task["tid"] for task in json.loads(read("ps.json"))} >= still, "each thread is in ps")
 
 
 def vcpus():
-    """What the vCPUs ran, of all times that they were looked at."""
+    """What the vCPUs ran, in all runs of perfvisor."""
     decoder, text, items = json.JSONDecoder(), read("vcpus.json").strip(), []
     while text:
         item, end = decoder.raw_decode(text)
@@ -107,13 +108,13 @@ def functions(vcpu):
 
 looks = vcpus()
 chains = [vcpu for vcpu in looks if "frames" in vcpu]
-check(len(chains) >= 0.9 * len(looks), f"{len(chains)} of {len(looks)} looks at vCPUs give a chain")
-# busybox has no unwind data of all of its code, nor has Linux 5.10 of blake2s; nothing else may be missing.
+check(len(chains) >= 0.9 * len(looks), f"{len(chains)} of {len(looks)} vCPU states have a chain")
+# Unwind data are missing for parts of busybox, and for blake2s in Linux 5.10, but for nothing else.
 whole = [vcpu for vcpu in chains if vcpu["end"] == "complete" or vcpu["end"] == "no unwind data" and
          (vcpu["frames"][-1]["user"] or functions(vcpu)[-1].startswith("blake2s_compress")) and
          vcpu["end_address"] == vcpu["frames"][-1]["address"]]
 odd = [(vcpu["end"], vcpu.get("end_address"), functions(vcpu)) for vcpu in chains if vcpu not in whole]
-check(not odd, f"{len(whole)} of them are complete, or in such code {odd[:2]}")
+check(not odd, f"{len(whole)} of them are complete, or end in such code {odd[:2]}")
 start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
 
 
@@ -121,31 +122,31 @@ def user_frames(vcpu):
     return [frame for frame in vcpu["frames"] if frame["user"]]
 
 
-# In its own code, or in an interrupt's below it.
+# In its own code, or in an interrupt of it.
 known = [vcpu for vcpu in whole if vcpu.get("comm") == "user7525" and
          user_frames(vcpu)[:1] and user_frames(vcpu)[0]["function"] in ("hot_a", "hot_b", "main")]
 right = [vcpu for vcpu in known
          if [frame["function"] for frame in user_frames(vcpu)] in (start, ["hot_a"] + start, ["hot_b"] + start)
          and all(frame["module"] == "/lab/bin/user7525" for frame in user_frames(vcpu))
          and vcpu["vcpu"] == 0 and vcpu["stack"] == "running" and vcpu["end"] == "complete"]
-check(known and right and len(right) == len(known), f"{len(right)} of {len(known)} in user7525: its source's chain")
+check(known and right and len(right) == len(known), f"{len(right)} of {len(known)} in user7525 are its source's chain")
 in_kernel = [functions(vcpu) for vcpu in whole if vcpu["vcpu"] == 1 and vcpu["mode"] == "kernel"
              and vcpu.get("comm") == "reader"]
 check(any("vfs_read" in names and any(name and name.startswith("entry_SYSCALL") for name in names)
-          for names in in_kernel), f"{len(in_kernel)} in a kernel under reader, in a read that it called")
+          for names in in_kernel), f"{len(in_kernel)} in the kernel under reader; some in its read")
 halted = [vcpu for vcpu in chains if vcpu["stack"] == "halted"]
 idle = [vcpu for vcpu in halted if vcpu.get("comm", "").startswith("swapper/") and vcpu["tid"] == 0
         and "cpu_startup_entry" in functions(vcpu) and vcpu["end"] == "complete"]
-check(halted and len(idle) == len(halted), f"{len(idle)} of {len(halted)} halted: in the idle task")
+check(halted and len(idle) == len(halted), f"{len(idle)} of {len(halted)} halted vCPUs are in the idle task")
 addresses = {int(line.split()[0], 16): line.split()[2] for line in read("kallsyms").splitlines()}
 placed = [frame for vcpu in chains for frame in vcpu["frames"] if not frame["user"] and frame["function"]
           and not frame["module"]]
 check(placed and all(int(frame["address"], 16) - frame["offset"] in addresses for frame in placed),
-      f"each of {len(placed)} kernel frames counts from a symbol of the guest's")
+      f"the offsets of {len(placed)} kernel frames are from symbols of the guest")
 text = read("vcpus.text")
 check(re.search(r"^vCPU 0: (running|halted|not running|ran and slept)", text, re.M) and
       re.search(r"^vCPU 1: running, \d+/\d+ reader, in (kernel|user) mode\n        \S+\+0x", text, re.M),
       "as text: " + " / ".join(text.splitlines())[:400])
-check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 is of one")
-check("has no vCPU 2" in read("vcpu2.error"), "there is no third")
+check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 prints one vCPU")
+check("has no vCPU 2" in read("vcpu2.error"), "a third vCPU is an error")
 sys.exit(exit_status())
