@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The completion script, loaded and asked as bash asks it, offers the commands and, for each command, the
-# options that the manual pages document; and each option that is offered is one that the command knows.
+# The completion script, loaded and called as bash does, offers the commands and, for each command,
+# the options that the manual pages document. The command accepts each offered option.
 set -u
 . tests/manual.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
@@ -12,7 +12,7 @@ complain() {
 }
 script=$("$perfvisor" completion) && eval "$script" || complain 'the script does not load'
 
-# offered WORD… : what is offered for the last word
+# offered WORD…: print the completions of the last word
 offered() {
 	COMP_WORDS=(perfvisor "$@")
 	COMP_CWORD=$#
@@ -31,17 +31,18 @@ for command in $commands; do
 	got=$(offered "$command" --)
 	want=$({ echo --help; documented_options "$command" | grep -o -e '--.*'; } | sort)
 	[ "$got" = "$want" ] || complain "$command offers: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"
-	# With a value, and before an option that there is not: whatever it is, nothing is done. (test_usage tries --help.)
+	# With a value, and followed by an unknown option, so that the command does nothing.
+	# (test_usage tries --help.)
 	for option in $(grep -vx -e --help <<<"$got"); do
 		said=$("$perfvisor" "$command" "$option=x" --no-such-option 2>&1 >/dev/null </dev/null)
-		[ $? = 2 ] || complain "$command $option=x --no-such-option is no wrong usage: $said"
+		[ $? = 2 ] || complain "$command $option=x --no-such-option is not a usage error: $said"
 		! grep -qF -e "unknown option '$option=x'" <<<"$said" || complain "$command does not know $option"
 		tried=$((tried + 1))
 	done
 done
 [ $tried -ge 50 ] || complain "only $tried options are offered"
 
-# What an option takes, of each kind that there is.
+# The values of options, of each kind.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/folder"
@@ -53,7 +54,7 @@ mkdir "$folder/folder"
 [ "$(offered record --engine '' | tr '\n' ' ')" = 'auto qmp ' ] || complain "words: $(offered record --engine '')"
 [ -z "$(offered record --duration '')" ] || complain "a number: $(offered record --duration '')"
 
-# Names of VMs are whatever somebody has called them: words as they are, and never run.
+# Names of VMs may be anything; each is offered as one word, and never run.
 perfvisor() {
 	cat <<-END
 		{"vms": [{"pid": 1, "name": "Web Server 1"},
@@ -77,7 +78,7 @@ perfvisor | sed -nE 's/.*"name": "([^"\]*)".*/\1/p' | sort | cmp - "$folder/name
 [ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] || complain "quoted: $(offered record --vm 'Web\ S')"
 [ "$(offered record --vm '"w')" = web ] || complain "in a quote: $(offered record --vm '"w')"
 [ -z "$(offered record --vm '"W')$(offered record --vm '"$')" ] || complain 'in a quote, a name that needs quotes'
-# So are those of files.
+# The same is true for names of files.
 touch "$folder/\$(touch run)"
 [ "$(cd "$folder" && offered record -o '$')" = '$(touch run)' ] || complain "files: $(cd "$folder" && offered record -o '$')"
 [ ! -e "$folder/run" ] || complain "a file's name was run"

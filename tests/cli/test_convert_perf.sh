@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor convert --native`: stock perf shows of the converted file, sample for sample, what
-# perfvisor shows of the guest in the original, and nothing of this machine; folded, both are what
-# write_chains says that it wrote. Tools that are not perf's read what lies beside the file.
+# `perfvisor convert --native`: for each sample, stock perf shows the same of the converted file as
+# perfvisor shows of the guest in the original, and nothing of this machine. When folded, both equal
+# what write_chains reports to have written. Other tools than perf can read the files next to it.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 written=$(dirname "$perfvisor")/tests/unit
@@ -19,25 +19,25 @@ complain() {
 	echo "$1"
 	status=1
 }
-same() { # WHAT LINES: want and got are the same, and so many at least
+same() { # WHAT LINES: want and got are equal, and have at least LINES lines
 	[ "$(wc -l <want)" -ge "$2" ] || complain "$1: only $(wc -l <want) lines"
 	diff want got >differences ||
 		{ complain "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 12 differences; }
 }
-refused() { # STATUS PATTERN OPTION…
+refused() { # STATUS PATTERN OPTION…: convert fails so
 	local wanted=$1 pattern=$2
 	shift 2
 	"$perfvisor" convert "$@" 2>err.txt
 	[ $? = "$wanted" ] && grep -q "$pattern" err.txt || complain "convert $*: $(cat err.txt)"
 }
-convert() { # OPTION…: to native
+convert() { # OPTION…: convert to the folder native
 	"$perfvisor" convert --native -o native "$@" 2>convert.err || complain "convert $*: $(cat convert.err)"
 }
 perf_script() {
 	perf --buildid-dir native/debug script --no-inline -i native "$@" 2>perf.err
 }
 fields=comm,pid,tid,time,period,event,ip,sym,symoff,dso
-# compare WHAT RECORDING PID LINES: as guest and as native, by perf and by perfvisor
+# compare WHAT RECORDING PID LINES: compare the guest with the converted one, in perf and perfvisor
 compare() {
 	"$perfvisor" script -i "$2" -F $fields,machine_pid,vcpu 2>/dev/null |
 		python3 "$tools/guest_samples.py" guest "$3" | sed 's/ cycles:G: / cycles: /' >want
@@ -55,7 +55,7 @@ rows() { # of a report, without headings
 refused 2 'it has web <1> (5000), db (6000)' --native -i vm.data
 refused 2 'hint: --native' -i vm.data
 refused 1 "no VM 'none'" --native -i vm.data --vm none
-[ -e perf.data.native ] && complain 'a failure leaves something'
+[ -e perf.data.native ] && complain 'a failure leaves files behind'
 by_name=(-g none --no-children --sort)
 while IFS=: read -r name pid lines; do
 	convert --vm "$name" -i vm.data
@@ -76,23 +76,23 @@ done <<'VMS'
 web <1>:5000:430
 db:6000:112
 VMS
-[ -d native.old ] || complain 'what was there is not kept'
+[ -d native.old ] || complain 'the existing folder is not kept'
 mkdir native.old/mine
 touch native.old/debug/notes native.old/mine/letter
 "$perfvisor" convert --native --vm db -i vm.data -o native 2>err.txt
 [ $? = 1 ] && grep -q 'hint: remove' err.txt && [ -f native.old/debug/notes ] && [ -f native.old/mine/letter ] ||
-	complain "somebody's own files go: $(ls -R native.old)"
+	complain "other files of the user are deleted: $(ls -R native.old)"
 rm -rf native.old
 refused 2 "'native' is the recording that is to be converted" --native -i native -o native
 refused 1 'the recording has no VM' --native -i native -o again
 
-# What lies beside the file, by binutils.
+# The other files of the recording, read with binutils.
 elf=$(find native/debug/.build-id -name elf)
 nm "$elf" >got 2>&1
 echo '0000000000001000 T app_main' >want
 same 'nm' 1
 readelf -n "$elf" 2>&1 | grep -qE 'Build ID: [0-9a-f]{40}' || complain "$(readelf -n "$elf" 2>&1)"
-# By path, too, and in the header: hotspot finds it that way.
+# hotspot finds it by its path and through the header.
 read -r build_id _ < <(readelf -n "$elf" | sed -n 's/.*Build ID: //p')
 cmp "$elf" "native/debug/usr/bin/app/$build_id/elf" || complain "$(find native/debug)"
 perf report --header-only -i native 2>/dev/null | grep 'missing features' | grep BUILD_ID &&
@@ -103,21 +103,21 @@ perf buildid-list -i native 2>/dev/null | grep -q "^$build_id /usr/bin/app$" || 
 grep -q '^ffffffff81001900 T a_function_with.*	\[extra\]$' native/kcore_dir/kallsyms ||
 	complain 'kallsyms does not name a module'
 
-# A path that leads out of the folder.
+# A path that would lead out of the folder.
 sed 's,/usr/bin/app,/../../evil_,g' vm.data >evil.data
 rm -rf native native.old
 convert --vm 'web <1>' -i evil.data
 grep -aq /../../evil_ native/data && [ -n "$(find native/debug/.build-id -name elf)" ] && [ ! -e evil_ ] &&
 	[ "$(find . -name elf | wc -l)" = 1 ] || complain "a path leads elsewhere: $(find . -name '*el[fv]*')"
 
-# Names that do harm to what reads them spoil no others. Of the functions, 88 samples have this one for certain.
+# Hostile names do not affect other names. 88 samples certainly have this function.
 "$written/write_chains" harm.data >/dev/null
 convert --vm 5000 -i harm.data
 perf_script -F ip,sym | grep ffffffff81 >got
 [ "$(grep -c entry_SYSCALL_64 got)" = 88 ] && ! grep -q unknown got || complain "hostile names: $(sort got | uniq -c)"
 
-# Processes that come and go, threads, a pid that is used again, two events; nothing is known of the kernel,
-# and this machine's symbols are not its.
+# Processes that come and go, threads, a reused pid, two events. Nothing is known about the kernel,
+# and this machine's symbols must not be used for it.
 "$written/write_example" example guest-processes >truth || complain 'write_example failed'
 convert --vm first -i example
 compare processes example 5000 250
@@ -125,7 +125,8 @@ awk '$7 == 5000 { print $1 "/" $2, $5, $9, $10 }' truth >want
 perf_script -F comm,pid,tid,period,ip |
 	sed -E 's,^ *(\S+) +(-?[0-9]+)/(-?[0-9]+) +([0-9]+) +([0-9a-f]+) *$,\2/\3 \4 \5 \1,' >got
 same 'processes: as they were written' 250
-# Threads that are not known are the vCPUs', with numbers that a reader takes for a thread's.
+# Samples of unknown threads are attributed to vCPU threads, with numbers that readers accept as
+# tids.
 "$perfvisor" convert --native --vm second -i example -o unknown 2>err.txt || complain "$(cat err.txt)"
 awk '$7 == 6000 && $1 == -1 { print "4194304/" 4194304 + $8, $5, "vCPU " $8 }' truth >want
 perf script -i unknown -F comm,pid,tid,period 2>perf.err |
@@ -141,13 +142,13 @@ same 'events' 2
 [ -f native/kcore_dir/kallsyms ] && [ ! -s native/kcore_dir/kallsyms ] ||
 	complain 'kallsyms of an unknown kernel is not empty'
 
-# A recording of stock perf's own: one VM, which needs no --vm; threads have the vCPUs' names.
+# A recording by stock perf: one VM, so --vm is not needed; threads have the names of vCPU threads.
 convert -i "$golden/kvm.data"
 "$perfvisor" script -i "$golden/kvm.data" -F comm,pid,tid,time,ip 2>/dev/null | sed 's/  */ /g' >want
 perf_script -F comm,pid,tid,time,ip | sed 's/  */ /g' >got
 same "stock perf's recording" 50
 
-# Whatever is in the file: an error or a recording, and no crash.
+# Any file gives an error or a recording, but never a crash.
 converted=0 refused=0
 for file in "$golden"/*.data "$corpus"/perfdata/* "$corpus"/profile/*; do
 	rm -rf odd odd.old
@@ -158,5 +159,5 @@ for file in "$golden"/*.data "$corpus"/perfdata/* "$corpus"/profile/*; do
 	*) grep -q '^perfvisor: .*--vm' odd.out || complain "$file: $(cat odd.out)" ;;
 	esac
 done
-[ $converted -ge 2 ] && [ $refused -ge 20 ] || complain "of odd files $converted are converted, $refused are not"
+[ $converted -ge 2 ] && [ $refused -ge 20 ] || complain "$converted odd files were converted, $refused were rejected"
 exit $status

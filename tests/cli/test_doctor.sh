@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor doctor on whatever machine this is: its lines have their form, the exit status is
-# that of the lines, what it says of this machine is so, no colours leave a terminal.
+# perfvisor doctor on this machine: its lines have the right format, the exit status matches them,
+# its findings about this machine are true, and colours are used only on a terminal.
 set -u
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 folder=$(mktemp -d)
@@ -11,14 +11,14 @@ complain() {
 	echo "$1"
 	status=1
 }
-# check COMMAND… : runs doctor; form and exit status
+# check COMMAND…: run doctor with COMMAND; check the format and the exit status
 check() {
 	local got lines
 	"$@" >"$folder/out" 2>"$folder/err" </dev/null
 	got=$?
 	[ -s "$folder/err" ] && complain "stderr: $(cat "$folder/err")"
 	lines=$(grep -vcE '^\[(ok|--|no)\]  [A-Za-z][A-Za-z_ -]*[A-Za-z]  +[^ ].*$|^ +-> .+$|^$|^A recording would' "$folder/out")
-	[ "$lines" = 0 ] || complain "$lines lines of another form in: $(cat "$folder/out")"
+	[ "$lines" = 0 ] || complain "$lines lines with another format in: $(cat "$folder/out")"
 	if grep -q '^\[no\]' "$folder/out"; then
 		[ "$got $(tail -n 1 "$folder/out")" = '1 A recording would not work now: see [no] above.' ] ||
 			complain "[no], but exit status $got: $(cat "$folder/out")"
@@ -26,10 +26,10 @@ check() {
 		[ "$got $(tail -n 1 "$folder/out")" = '0 A recording would work: perfvisor record' ] ||
 			complain "no [no], but exit status $got: $(cat "$folder/out")"
 	fi
-	# What does not work has a line below it that mends it.
+	# Below a finding that does not work is a line with a fix.
 	awk '/^\[(--|no)\]/ && !/Guests only/ { want = $0; next }
 	     want && !/^ +-> / { print; bad = 1 } { want = "" } END { exit bad }' "$folder/out" ||
-		complain "nothing mends a finding in: $(cat "$folder/out")"
+		complain "a finding has no fix in: $(cat "$folder/out")"
 }
 says() {
 	grep -qE -e "$1" "$folder/out" || complain "it does not say '$1': $(cat "$folder/out")"
@@ -45,7 +45,7 @@ fi
 if [ -e /sys/kernel/btf/vmlinux ]; then
 	says '^\[ok\]  BTF'
 else
-	echo 'skipped: what doctor says of BTF, because this kernel has none'
+	echo 'skipped: the finding about BTF, because this kernel has none'
 fi
 grep -q $'\033' "$folder/out" && complain 'colours, but stdout is no terminal'
 script -qec "TERM=xterm $perfvisor doctor" /dev/null </dev/null | grep -q $'\033\[32m\[ok\]' ||
@@ -59,14 +59,14 @@ if [ "$(id -u)" != 0 ]; then
 	echo 'skipped: users with fewer rights, and a container, because this is not root'
 	exit $status
 fi
-# A user without rights: each right that is missing is named, with what gives it.
+# An unprivileged user: each missing capability is named, with a way to get it.
 chmod 755 "$folder"
 cp "$perfvisor" "$folder/perfvisor"
 check setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" doctor
 says '^\[no\]  Processes +[0-9]+ of other users'
 says '^\[--\]  Capabilities +missing: CAP_PERFMON .*CAP_BPF .*CAP_SYS_PTRACE'
 says '^\[--\]  BPF '
-# With just those that it names, nothing of it is left.
+# With exactly these capabilities, the findings are gone.
 caps=$(sed -nE 's/.* setcap ([a-z_,]+)\+ep .*/\1/p' "$folder/out" | head -n 1)
 caps=${caps//cap_/+}
 check setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
@@ -78,7 +78,7 @@ else
 fi
 says '^\[ok\]  perf_event_paranoid'
 grep -qE '^\[..\]  Processes' "$folder/out" && complain "hidden: $(cat "$folder/out")"
-# Some containers let nobody make a pid namespace.
+# Some containers do not allow new pid namespaces.
 if unshare --pid --fork --mount-proc true; then
 	check unshare --pid --fork --mount-proc "$perfvisor" doctor
 	says '^\[--\]  Container'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor flamegraph` makes a page that a browser shows: VMs, vCPUs, processes and frames with
-# their shares, zoom, search, keys, light and dark; a guest's names cannot make it do anything else.
+# `perfvisor flamegraph` makes a page that works in a browser: VMs, vCPUs, processes and frames with
+# their shares, zoom, search, keys, light and dark. A guest's names cannot inject anything.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 write_chains=$(dirname "$perfvisor")/tests/unit/write_chains
@@ -23,7 +23,7 @@ grep -q "wrote 'vm.html'" err.txt || { echo "says nothing of the page: $(cat err
 "$perfvisor" flamegraph -i vm.data -o /dev/full 2>err.txt
 [ $? = 1 ] || { echo "a full disk: $(cat err.txt)"; status=1; }
 
-# One VM alone; what a page holds, without a browser.
+# A single VM; the contents of a page, without a browser.
 "$perfvisor" flamegraph -i vm.data --vm db -o db.html 2>/dev/null || status=1
 python3 - vm.html db.html <<'CHECK' || status=1
 import json, re, sys
@@ -46,5 +46,5 @@ for program in chromium chromedriver; do
 		exit 0
 	}
 done
-export HOME=$here # nothing of the user's
+export HOME=$here # use no files of the user
 python3 -B "$tools/flamegraph_page.py" "$here/vm.html" truth

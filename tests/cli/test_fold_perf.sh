@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor fold` says of recordings that stock perf makes here what `perf script` piped into
-# stackcollapse-perf.pl says: collapse.py does as that script does. So does `perfvisor script`
-# piped into it. Guests' chains are held against what write_chains says that it wrote.
+# For recordings that stock perf makes here, `perfvisor fold` prints the same as `perf script` piped
+# into stackcollapse-perf.pl, which collapse.py reimplements, and the same as `perfvisor script`
+# piped into it. Guests' chains are compared with what write_chains reports to have written.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 write_chains=$(dirname "$perfvisor")/tests/unit/write_chains
@@ -13,7 +13,7 @@ cd "$here" || exit 1
 export LC_ALL=C
 status=0
 
-same() { # WHAT: want and got are the same
+same() { # WHAT: want and got are equal
 	[ -s want ] || { echo "$1: nothing to compare"; status=1; }
 	diff want got >differences ||
 		{ echo "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 20 differences; status=1; }

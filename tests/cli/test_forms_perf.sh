@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Recordings that the perf installed here makes, in every form that it has, give the same
-# samples with `perfvisor script` as with `perf script`: same number, threads, times, IPs.
+# Recordings of the installed perf, in every form that it supports, have the same samples in
+# `perfvisor script` as in `perf script`: number, threads, times, IPs.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 here=$(mktemp -d)
@@ -13,14 +13,14 @@ fields=pid,tid,time,event,ip,period
 perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
 
 echo 'for i in 1 2 3; do ls -laR /usr/share/doc; find /usr/include; done' >workload.sh
-record() { # NAME, ARGUMENTS OF perf record; what it cannot do here is not tested
+record() { # NAME, ARGUMENTS OF perf record; skipped if perf cannot do this here
 	local name=$1
 	shift
 	perf record -q -e cpu-clock -F 997 "$@" -o "$name" -- sh workload.sh >/dev/null 2>record.err ||
 		{ echo "skipped: perf record $*, because it says: $(head -n 1 record.err)"; return 1; }
 }
 
-compare() { # WHAT, FILE; our standard input is the file where FILE is -
+compare() { # WHAT, FILE; if FILE is -, perfvisor reads the file from standard input
 	"$perfvisor" script -i "$2" -F $fields >ours.txt 2>ours.err ||
 		{ echo "$1: perfvisor failed: $(cat ours.err)"; status=1; return; }
 	if [ "$(wc -l <perf.txt)" -lt 20 ]; then

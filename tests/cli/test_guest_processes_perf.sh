@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A recording with guest processes reads the same in perfvisor as in stock perf: comm, pid, tid,
-# and dso of every guest sample, and the functions of a guest's file that is in perf's build-id
-# cache. What stock perf has no words for is held against what write_example says that it wrote.
+# perfvisor and stock perf read the same from a recording with guest processes: comm, pid, tid, and
+# dso of every guest sample, and the functions of a guest's file that is in perf's build-id cache.
+# What stock perf cannot show is compared with what write_example reports to have written.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 write_example=$(dirname "$perfvisor")/tests/unit/write_example
@@ -12,7 +12,7 @@ command -v perf >/dev/null || { echo 'perf is not installed'; exit 77; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-export HOME=$folder # no perfconfig, no build-id cache but ours
+export HOME=$folder # no perfconfig, and only our build-id cache
 status=0
 complain() {
 	echo "$1"
@@ -33,7 +33,7 @@ fields=comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,machine_pid,vcpu
 same_script 'without symbols'
 same_script 'all fields' -F "$fields"
 
-# The guest's library, by its build-id. There is none at its path here.
+# The guest's library is found by its build-id; there is none at its path here.
 perf buildid-cache -a "$library" || complain 'perf buildid-cache failed'
 same_script 'build-id cache' -F "$fields"
 for name in label entry; do
@@ -49,7 +49,7 @@ perf report -i data --stdio -n --sort comm,dso,sym 2>/dev/null | grep -v '^#' | 
 [ "$(wc -l <perf.rows)" -gt 20 ] || complain "perf report shows $(wc -l <perf.rows) rows"
 diff perf.rows ours.rows >differences || { complain 'report differs:'; head -n 20 differences; }
 
-# By guest: comms and pids as they were written; the host's samples are no guest's.
+# By guest: comms and pids as they were written; the host's samples belong to no guest.
 by_guest() { # by_guest EVENT: "COMM PID" and the share of the event's periods
 	"$perfvisor" report -i data --sort gcomm,gpid 2>/dev/null |
 		awk -v event="'$1'" '/^# Samples/ { on = $NF == event } on && /^ / { print $2, $3, $1 }' | sort

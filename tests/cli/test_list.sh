@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfvisor list where there are no VMs, where nothing may be looked at, and with wrong usage.
+# perfvisor list without VMs, without privileges, and with wrong usage.
 set -u
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 folder=$(mktemp -d)
@@ -10,7 +10,7 @@ complain() {
 	echo "$1"
 	status=1
 }
-# expect STATUS COMMAND… : runs it; its output is in $folder/out and $folder/err
+# expect STATUS COMMAND…: run it; its output is in $folder/out and $folder/err
 expect() {
 	local want=$1 got
 	shift
@@ -21,7 +21,7 @@ expect() {
 says() {
 	grep -qE "$1" "$folder/err" || complain "stderr does not say '$1': $(cat "$folder/err")"
 }
-# holds PYTHON : about the JSON document d in $folder/out
+# holds PYTHON: a condition on d, the JSON document in $folder/out
 holds() {
 	python3 -c "import json, sys; d = json.load(open('$folder/out')); sys.exit(not ($1))" ||
 		complain "not true of $(cat "$folder/out"): $1"
@@ -40,7 +40,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit $status
 fi
 
-# A pid namespace of its own has no VM in it. (Some containers let nobody make one.)
+# A new pid namespace has no VM in it. (Some containers do not allow one.)
 if unshare --pid --fork --mount-proc true; then
 	expect 0 unshare --pid --fork --mount-proc "$perfvisor" list
 	[ -s "$folder/out" ] && complain "no VM, but stdout holds: $(cat "$folder/out")"
@@ -51,7 +51,7 @@ else
 	echo 'skipped: a container, because no pid namespace can be made here'
 fi
 
-# A user without rights sees that there is something that it cannot see, and why.
+# An unprivileged user is told that something is hidden, and why.
 chmod 755 "$folder"
 cp "$perfvisor" "$folder/perfvisor"
 expect 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" list
@@ -59,7 +59,7 @@ says 'processes of other users could not be looked at: run as root'
 expect 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" list --json
 holds "d['hidden_processes'] > 0 and d['threads_from'] is None and d['reason']"
 
-# Without the right to load BPF programs, /proc is looked through, and nothing is hidden.
+# Without permission to load BPF programs, /proc is searched, and nothing is hidden.
 expect 0 setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all "$perfvisor" list --json
 holds "d['hidden_processes'] == 0 and d['threads_from'] != 'bpf' and 'BPF' in d['reason']"
 exit $status

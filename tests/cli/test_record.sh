@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What perfvisor record says of wrong usage and of what is not there: one line, a hint, and
-# exit status 2 or 1; it does so before it touches a file.
+# perfvisor record's errors for wrong usage and for things that do not exist: one line, a hint, and
+# exit status 2 or 1, before any file is touched.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 folder=$(mktemp -d)
@@ -50,7 +50,7 @@ expect 2 '--engine qmp excludes -c' --engine qmp --vm web -c 1000
 expect 2 '-F takes at most 1000' --engine qmp --vm web -F 1001
 expect 1 "process $$ has no VM, and is no QEMU" --engine qmp -p $$
 expect 1 'there is no process 2147483647' --engine qmp -p 2147483647
-# What follows is told by an error that comes behind it.
+# The options below are valid; the error comes from a later one.
 expect 1 "there is no event 'cpu-clok'" --call-graph dwarf -e cpu-clok
 expect 1 "there is no event 'cpu-clok'" --call-graph=dwarf,16384 -e cpu-clok -- sleep 1
 expect 1 "there is no event 'cpu-clok'" --call-graph -e cpu-clok
@@ -67,7 +67,7 @@ expect 2 "'q' are not modifiers" -e cpu-clock:q
 expect 1 "this host has no PMU 'gpu'" -e gpu/event=1/
 expect 2 'an event has no name' -e ''
 
-# The rest needs an event that can be opened.
+# The other cases need an event that can be opened.
 if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 | grep -qE 'no permission|cannot sample'; then
 	echo 'skipped: what needs an event, because none can be sampled here'
 	exit $status
@@ -84,6 +84,6 @@ expect 1 "bad" -e cpu-clock --guestkallsyms bad -p $$
 expect 1 "could not .*'missing'" -e cpu-clock --guestkallsyms missing -p $$
 timeout 60 "$perfvisor" record -e cpu-clock -F 4000000000 -p $$ 2>&1 |
 	grep -q 'warning: the kernel allows [0-9]* samples a second' ||
-	complain 'a rate above the limit is not spoken of'
+	complain 'there is no message about a rate above the limit'
 [ -z "$(find . -name 'perf.data*')" ] || complain "a file was made: $(ls)"
 exit $status

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor report` and `perfvisor script` of files that are no recordings, or damaged ones: one
-# line of reason and exit status 1, or what could be read and a warning; never a crash or a hang.
+# `perfvisor report` and `perfvisor script` with files that are not recordings, or damaged ones: one
+# line with the reason and exit status 1, or the readable part and a warning; never a crash or a
+# hang.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 here=$(mktemp -d)
@@ -22,7 +23,7 @@ run() { # COMMAND FILE: sets code
 	read_at_all=$((read_at_all + (code == 0)))
 }
 
-refused() { # FILE ARGUMENTS…: both commands fail with one line of reason, and maybe a hint
+refused() { # FILE ARGUMENTS…: both commands fail with one line, and maybe a hint
 	for command in report script; do
 		run $command "$@"
 		[ $code = 1 ] || complain "$command $*: status $code instead of 1"
@@ -50,7 +51,7 @@ refused /dev/null
 timeout 60 "$perfvisor" report >out 2>err
 [ $? = 1 ] && grep -q "no recording" err || complain "without a recording: $(cat err)"
 
-# The newest of perf's names is taken.
+# The newest file with one of perf's names is used.
 files=("$good"/*.data)
 [ -f "${files[0]}" ] || { echo "no recordings in tests/golden/perfdata"; exit 1; }
 file=${files[0]}
@@ -67,7 +68,7 @@ timeout 60 "$perfvisor" report -i "$file" --sort colour >out 2>err
 timeout 60 "$perfvisor" report -i "$file" --vm nobody >out 2>err
 [ $? = 1 ] || complain "--vm nobody: $(cat err)"
 
-# Cut off, and with bytes changed, every recording is read as far as it goes.
+# Truncated recordings, and those with changed bytes, are read as far as possible.
 read_at_all=0
 for file in "${files[@]}"; do
 	[ -f "$file" ] || continue # a directory recording
@@ -92,5 +93,5 @@ FLIP
 	done
 done
 echo "$read_at_all of the damaged recordings were read"
-[ $read_at_all -ge 100 ] || complain 'that is too few'
+[ $read_at_all -ge 100 ] || complain 'these are too few'
 exit $status

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains in `perfvisor report` are those of `perf report`: shares with and without children
-# row by row, and the chains below each row, in every direction, of recordings made here.
+# Call chains in `perfvisor report` are those of `perf report`, for recordings made here: the shares
+# of each row, with and without children, and the chains below each row, in every direction.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 tools=$(realpath tests/cli)
@@ -43,7 +43,7 @@ compare '' chains --sort dso,comm
 compare '' chains -g none
 compare '' chains -g none --no-children
 
-# Other forms of the file: compressed, of the other byte order.
+# Other forms of the file: compressed, with the other byte order.
 perf record -q -z -e cpu-clock -F 5000 -g -o compressed ./workload || exit 1
 compare '' compressed
 for name in chains big-endian-chains; do
@@ -67,26 +67,27 @@ sed -nE 's/^ +([0-9.]+%) +([0-9.]+%) .*\[[k.]\] ([^ ]+) *$/\1 \2 \3/p' perf.txt 
 sort ours.rows | diff perf.rows - >differences && [ -s perf.rows ] ||
 	{ echo 'JSON differs:'; head -n 20 differences; status=1; }
 
-# Events of which one has no chains of its own; only chains of user code: they do not begin where the
-# sample was taken.
+# Two events, one of them without chains; then only user chains, which do not begin where the sample
+# was taken.
 perf record -q -e cpu-clock -e task-clock -F 3000 -g -o events ./workload || exit 1
 compare --rows events -g none
 perf record -q -e cpu-clock -F 5000 -g --user-callchains -o user-chains ./workload || exit 1
 compare --rows user-chains -g none
 compare --rows user-chains -g none --no-children
 
-# The whole system: many processes, of programs without symbols and without frame pointers.
+# The whole system: many processes, with programs without symbols and frame pointers.
 perf record -q -a -e cpu-clock -F 3000 -g -o system -- sh -c '
 	ls -laR /usr/share/doc >/dev/null
 	perl -e "my %h; \$h{\$_ % 997} += \$_ for 1 .. 100000"
 	find /usr/include -name "*.h" | head -200 | xargs cat | md5sum >/dev/null
 	./workload' || exit 1
-# perf makes the column of commands as wide as each thread's last one, and cuts off what is longer of others.
+# perf makes the column of commands as wide as the last command of each thread, and truncates longer
+# ones.
 widths=(-w 0,200,200)
 compare --rows system -g none
 compare --rows system -g none --no-children
 
-# What is wrong is said.
+# Wrong usage is reported.
 "$perfvisor" report -i chains -g sideways >out.txt 2>err.txt
 [ $? = 2 ] && grep -q "knows no word 'sideways'" err.txt || { echo "-g sideways: $(cat err.txt)"; status=1; }
 "$perfvisor" report -i chains --percent-limit 101 >out.txt 2>err.txt

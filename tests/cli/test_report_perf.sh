@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor report` of recordings that stock perf makes here shows the rows that `perf report`
-# shows: the same share, command, object and symbol, in the same order.
+# For recordings that stock perf makes here, `perfvisor report` shows the same rows as `perf
+# report`: share, command, object and symbol, in the same order.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 golden=$(realpath tests/golden/perfdata)
@@ -28,7 +28,8 @@ compare() { # NAME, ARGUMENTS OF perf record
 	shift
 	perf record -q -o "$name" "$@" 2>record.err >/dev/null ||
 		{ echo "perf record -o $name $*: $(cat record.err)"; status=1; return; }
-	# Left to itself perf makes the column as wide as threads' last names, and cuts earlier ones.
+	# By default perf makes the column as wide as threads' last names, and truncates earlier
+	# ones.
 	perf report -i "$name" --stdio -g none --no-children -w 0,16 2>/dev/null | rows >perf.rows
 	"$perfvisor" report -i "$name" -g none --no-children >ours.txt 2>ours.err || { cat ours.err; status=1; }
 	rows <ours.txt >ours.rows
@@ -52,8 +53,8 @@ compare build-ids -e cpu-clock -F 5000 --buildid-mmap sh workload.sh
 compare compressed -e cpu-clock -F 10000 -z sh workload.sh
 compare user-only -e cpu-clock:u -F 20000 sh workload.sh
 
-# Every form of the file: byte orders, pipe, directory, compressed, old attrs. Left out: kvm, of
-# which perf shows no guest samples without options, and new-attr, which perf 6.1 refuses.
+# All forms of the file: byte orders, pipe, directory, compressed, old attrs. Except kvm, of which
+# perf shows no guest samples without options, and new-attr, which perf 6.1 rejects.
 for file in "$golden"/*.data; do
 	case $file in */kvm.data | */new-attr.data) continue ;; esac
 	perf report -i "$file" --stdio -g none --no-children 2>/dev/null | rows >perf.rows
@@ -66,7 +67,7 @@ for file in "$golden"/*.data; do
 		{ echo "script of $file differs:"; head -n 20 differences ours.err; status=1; }
 done
 
-# The totals are the samples of the file.
+# The totals equal the number of samples in the file.
 want=$(perf script -i plain -F ip 2>/dev/null | wc -l)
 got=$("$perfvisor" report -i plain | sed -n 's/^# Totals: \([0-9]*\) samples: \([0-9]*\) host.*/\1 \2/p')
 [ "$got" = "$want $want" ] || { echo "totals: '$got' of $want samples"; status=1; }

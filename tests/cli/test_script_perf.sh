@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `perfvisor script` of recordings that stock perf makes here is, byte for byte, what `perf script`
-# prints: default fields and chosen ones, with call chains and without, several events,
+# For recordings that stock perf makes here, `perfvisor script` prints the same as `perf script`,
+# byte for byte: default and chosen fields, with and without call chains, several events,
 # tracepoints.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
@@ -78,7 +78,7 @@ else
 	echo 'skipped: tracepoints, because perf cannot record them here'
 fi
 
-# What the samples do not have cannot be printed, and is said.
+# Fields that the samples do not have are an error.
 "$perfvisor" script -i plain -F cpu >out.txt 2>err.txt
 [ $? = 1 ] && grep -q "cannot be printed" err.txt || { echo "-F cpu: $(cat err.txt)"; status=1; }
 "$perfvisor" script -i plain -F nothing >out.txt 2>err.txt

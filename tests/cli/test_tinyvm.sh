@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tinyvm refuses bad unikernels with one line and status 1, and wrong usage with status 2.
-# Every case ends before /dev/kvm is opened, so none is needed.
+# tinyvm rejects bad unikernels with one line and status 1, and wrong usage with status 2. Every
+# case ends before /dev/kvm is opened, so it is not needed.
 set -u
 folder=${TINYVM_FOLDER:-build/release/lab/tinyvm}
 tinyvm=$folder/tinyvm
@@ -18,8 +18,8 @@ fail() {
 	status=1
 }
 
-# STATUS PATTERN ARGUMENT…: one line "tinyvm: …" that has PATTERN (wrong usage: and a pointer
-# to --help)
+# STATUS PATTERN ARGUMENT…: one line "tinyvm: …" with PATTERN (for wrong usage, also a hint to
+# --help)
 expect() {
 	local want=$1 pattern=$2 got lines
 	shift 2
@@ -62,7 +62,7 @@ expect 1 'not a static executable' "$(command -v cat)"
 objcopy --strip-all "$folder/unikernel.elf" "$work/stripped"
 expect 1 'no symbol vcpu_areas' "$work/stripped"
 
-# One changed field each: tests/cli/elf_edit.py writes FILE from the good one.
+# One changed field each; tests/cli/elf_edit.py makes the file from the good one.
 edited() {
 	local pattern=$1
 	shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What every command has in common: --help succeeds, wrong usage ends with 2 and says so in a
-# line and a hint, output that cannot be written is an error.
+# Common behaviour of all commands: --help succeeds, wrong usage prints a line and a hint and ends
+# with status 2, and output that cannot be written is an error.
 set -u
 . tests/manual.sh
 perfvisor=${PERFVISOR:-build/release/perfvisor}
@@ -12,7 +12,7 @@ complain() {
 	echo "$1"
 	status=1
 }
-# expect STATUS PATTERN ARGUMENT… : exit status, and a line of stderr that matches
+# expect STATUS PATTERN ARGUMENT…: check the exit status, and that a line of stderr matches
 expect() {
 	local want=$1 pattern=$2 got
 	shift 2
@@ -23,7 +23,7 @@ expect() {
 }
 expect 2 "there is no command 'frobnicate'" frobnicate
 expect 2 "hint: 'perfvisor help'" frobnicate
-expect 2 '' # nothing at all: the overview, and a status that scripts notice
+expect 2 '' # no arguments: the overview, and a status that scripts notice
 grep -q '^Commands:' "$folder/out" || complain 'no overview without arguments'
 expect 0 '' --help
 expect 0 '' --version
@@ -41,7 +41,7 @@ done
 "$perfvisor" version >/dev/full 2>"$folder/err" && complain 'a full disk is not noticed'
 grep -q 'could not write the output: No space left' "$folder/err" ||
 	complain "a full disk gives: $(cat "$folder/err")"
-# Whoever read it has gone, and told nobody to die of that.
+# The reader has closed the pipe, and SIGPIPE is ignored.
 python3 - "$perfvisor" help <<'CLOSED' 2>"$folder/err" || complain "a closed pipe gives status $?"
 import os, signal, subprocess, sys
 nobody, pipe = os.pipe()

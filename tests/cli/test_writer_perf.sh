@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stock perf reads a recording of the writer: every sample as it was written, with its VM and
-# vCPU, the features, guest symbols below --guestmount; and what a killed recorder leaves.
-# The truth is what tests/unit/perfdata/write_example.c says that it wrote.
+# Stock perf reads recordings of our writer: every sample as it was written, with its VM and vCPU,
+# the features, guest symbols below --guestmount; and the file of a killed recorder. The truth is
+# what tests/unit/perfdata/write_example.c reports to have written.
 set -u
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 write_example=$(dirname "$perfvisor")/tests/unit/write_example
@@ -17,11 +17,11 @@ complain() {
 	status=1
 }
 
-write() { # write NAME MODE: the recording NAME.data, the truth NAME.truth
+write() { # write NAME MODE: write the recording NAME.data and the truth NAME.truth
 	"$write_example" "$folder/$1.data" "$2" >"$folder/$1.truth" || complain "$2: write_example failed"
 }
 
-# The samples that perf script shows, in the form and order of the truth.
+# The samples that perf script shows, in the format and order of the truth.
 perf_samples() {
 	perf script -i "$1" --ns -F pid,tid,cpu,time,period,event,ip,machine_pid,vcpu \
 		2>"$folder/warnings" |
@@ -64,7 +64,7 @@ fi
 perf buildid-list -i "$folder/whole.data" |
 	wants buildid-list '^abcd010203040506070809[0-9a-f]{18} /usr/bin/example-host$'
 
-# Counts per event, and host, guest kernel and guest user apart, in every way of reporting.
+# Counts per event, separately for host, guest kernel and guest user, with every kind of report.
 by_mode() { # by_mode LETTER FILE: samples of that level ([g] …), from the column of counts
 	awk -v level="[$1]" '$3 == level { n += $1 } END { print n + 0 }'
 }
@@ -90,7 +90,7 @@ perf report -i "$folder/whole.data" --stdio --sort sym 2>&1 | grep 'kptr_restric
 	complain 'perf warns of a missing kernel map'
 perf script -i "$folder/whole.data" --show-lost-events 2>&1 | wants 'lost records' 'lost 7$'
 
-# Guest symbols, each guest's own.
+# Each guest has its own symbols.
 for pid in 5000 6000; do
 	mkdir -p "$folder/mount/$pid/proc"
 	: >"$folder/mount/$pid/proc/modules"
@@ -107,8 +107,7 @@ want=$(awk '$9 ~ /^f/ { print ($9 ~ /1002...$/ ? "second" : "first") "_of_" $7 }
 [ "$symbols" = "$want" ] || complain "guest symbols: $symbols; wanted: $want"
 
 # Guest samples with the pid and tid of guest processes: perf shows the guest's comm and the file
-# that is mapped in the guest, also where two guests have the same pid, or one process follows
-# another under its pid.
+# that is mapped in the guest, even if two guests have the same pid, or if a pid is reused.
 write processes guest-processes
 same_samples_of_processes() {
 	perf script -i "$folder/processes.data" -F comm,pid,tid,ip,dso,machine_pid 2>"$folder/warnings" |
@@ -124,13 +123,13 @@ same_samples_of_processes
 perf report -i "$folder/processes.data" --stdio -F sample,comm,dso,pid 2>&1 |
 	wants 'perf report of a guest process' ' 25 +editor +editor +321:editor'
 
-# A recorder that was killed: what was flushed is there, what came later is not.
+# A recorder that was killed: the file has what was flushed, and nothing later.
 for mode in kill kill-late; do
 	write $mode $mode
 	same_samples $mode
 done
 
-# An older file stays.
+# An existing file is kept.
 cp "$folder/whole.truth" "$folder/older.truth"
 write whole finish
 mv "$folder/whole.data.old" "$folder/older.data"
