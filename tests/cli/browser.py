@@ -54,7 +54,7 @@ class Browser:
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def frame(self):
-        """Waits until what was changed is drawn."""
+        """Waits until all changes are drawn."""
         self.call("POST", "/execute/async", {
             "script": "const done = arguments[0];"
                       "requestAnimationFrame(() => requestAnimationFrame(() => done()))", "args": []})
@@ -86,7 +86,7 @@ class Browser:
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def wait(self, script, seconds=60):
-        """Until SCRIPT gives something true."""
+        """Waits until SCRIPT returns a true value."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.run(script):

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Call chains in the text of `perf report --stdio` and of `perfvisor report`, as values.
+"""Parses the call chains in the output of `perf report --stdio` and `perfvisor report`, and compares
+them.
 
-    chains.py PERF OURS           compares the two files; what differs is printed, and is status 1
-    chains.py --rows PERF OURS    only the rows, and of these only functions that have a name
-    chains.py --named PERF OURS   these rows, with their chains, where all functions in them have a name
+    chains.py PERF OURS           compares the two files; prints the differences, and then exits with 1
+    chains.py --rows PERF OURS    compares only the rows of functions that have a name
+    chains.py --named PERF OURS   compares these rows, with chains in which all functions have a name
 
-Order is left out: among equal shares perf's depends on where its memory lies. An address without a name
-may have any level in perf. In children of perf's an address without a name is as it was in the
-process, in its other rows as it is in the file: only its place in its page is compared. --rows is for recordings
-of programs without symbols, --named where what symbols there are depends on the machine (packages with debugging
-symbols).
+Order is ignored, because perf's order of equal shares depends on its memory layout. In perf, an
+address without a name may have any level. In perf's children it is the address in the process, in
+other rows the address in the file, so only its place in its page is compared. --rows is for
+recordings of programs without symbols. --named is for programs whose available symbols depend on
+the machine (packages with debugging symbols).
 """
 import collections
 import re
@@ -17,7 +18,7 @@ import sys
 
 
 def in_page(digits):
-    """Of a user's address the place in its page; kernels are where they are."""
+    """The place of a user address in its page; kernel addresses unchanged."""
     return digits if len(digits) == 16 and digits[0] >= "8" else digits[-3:]
 
 
@@ -27,7 +28,7 @@ def function_of(text):
 
 
 def parse_chains(lines):
-    """The chains below a row: (share, functions in a line, what forks off) for each, unordered."""
+    """The chains below a row: (share, consecutive functions, branches) for each, unordered."""
     top = [None, [], []]
     stack = [top]
     for line in lines:
@@ -47,7 +48,7 @@ def parse_chains(lines):
 
 
 def parse(path):
-    """Row -> the chains of all rows that read so."""
+    """Returns: row -> the chains of all rows with this text."""
     rows, row, lines = collections.defaultdict(list), None, []
 
     def finish():

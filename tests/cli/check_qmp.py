@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what show_qmp_memory finds by a QEMU's monitor against what that QEMU was started with."""
+"""Compares what show_qmp_memory finds through a QEMU's monitor with the options of that QEMU."""
 import os
 import re
 import select
@@ -37,7 +37,7 @@ def wait_for(path):
         if os.path.exists(path):
             return
         time.sleep(0.1)
-    sys.exit(f"{path} does not appear")
+    sys.exit(f"{path} was not created")
 
 
 def start_qemu(machine, *arguments, **options):
@@ -49,7 +49,7 @@ def marker(gpa, value):
     return "-device", f"loader,addr={gpa:#x},data={value:#x},data-len=8"
 
 
-# Its exit status, its lines by their first word, and what it says on stderr.
+# Returns its exit status, its lines by their first word, and its stderr.
 def show(pid, *gpas, **options):
     done = subprocess.run([SHOW, str(pid), *(f"{gpa:x}" for gpa in gpas)], text=True,
                           capture_output=True, timeout=120, **options)
@@ -60,7 +60,7 @@ def show(pid, *gpas, **options):
     return done.returncode, found, done.stderr.strip()
 
 
-# The address and the size of the mapping in which HVA is, by the kernel.
+# The address and the size of the mapping that contains HVA, from the kernel.
 def find_mapping(pid, hva):
     with open(f"/proc/{pid}/maps") as maps:
         for line in maps:
@@ -70,7 +70,7 @@ def find_mapping(pid, hva):
     return 0, 0
 
 
-# RAM: [(start, bytes, where in the one mapping of QEMU that is all of it)], as the machine has it.
+# RAM: the machine's RAM as [(start, bytes, offset in the one mapping of QEMU that has all RAM)].
 def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
     status, found, said = show(pid, *markers, 0xfffffff0)
     check(status == 0, f"{name}: {said}")
@@ -81,18 +81,18 @@ def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
     check(block == slots[0][1] and mapped >= ram_bytes, f"{name}: RAM in {mapped} at {block:#x}")
     for start, size, offset in ram:
         check(slots.get(start) == (size, block + offset), f"{name}: {start:#x} in {slots}")
-    check(len(found["bytes"]) == len(markers) + 1, f"{name}: {len(found['bytes'])} places of {len(markers) + 1}")
+    check(len(found["bytes"]) == len(markers) + 1, f"{name}: {len(found['bytes'])} of {len(markers) + 1} places")
     for (gpa, value), (its_gpa, its_bytes) in zip(markers.items(), found["bytes"]):
         check(its_gpa == f"{gpa:x}" and its_bytes.startswith(value.to_bytes(8, "little").hex()),
-              f"{name}: at {its_gpa} is {its_bytes}, not {value:#x}")
-    # The processor starts at the last 16 bytes below 4 GiB with a far jump; they are the BIOS's.
+              f"{name}: {its_gpa} has {its_bytes}, not {value:#x}")
+    # The processor starts with a far jump in the last 16 bytes below 4 GiB, which are the BIOS's.
     bios = [path for path in ("/usr/share/seabios/bios-256k.bin", "/usr/share/qemu/bios-256k.bin")
             if os.path.exists(path)]
     if bios:
         with open(bios[0], "rb") as file:
             check(found["bytes"][-1][1] == file.read()[-16:].hex(), f"{name}: its BIOS")
     else:
-        print(f"skipped: the BIOS of {name}, because there is no file of it here")
+        print(f"skipped: the BIOS of {name}, because its file is not installed here")
     # After a reset: caching off, ET (Intel SDM volume 3, table 10-1).
     check(found["vcpu"] == [[n, 0x60000010, 0, 0, 0] for n in range(vcpus)],
           f"{name}: registers {found['vcpu']}")
@@ -103,7 +103,7 @@ def try_machines():
     deep = os.path.join(work, *["a-folder-of-a-long-name"] * 5)
     os.makedirs(deep)
     markers = {MIB: 0x1122334455667788, 4 * GIB: 0x99aabbccddeeff00, 4 * GIB + GIB - 8: 0x42}
-    # q35 has 2 GiB below 4 GiB where there are 2.75 GiB and more; the path is relative.
+    # q35 has 2 GiB below 4 GiB if there are at least 2.75 GiB; the path is relative.
     q35 = start_qemu("q35", "-m", "3G", "-smp", "2", "-qmp", "unix:q,,1.sock,server=on,wait=off",
                      *(word for at in markers.items() for word in marker(*at)), cwd=deep)
     wait_for(f"{deep}/q,1.sock")
@@ -127,10 +127,10 @@ def try_busy(qemu, path):
     check(status == 1 and "one client at a time" in said, f"busy: {said}")
     first.close()
     print(f"busy: after {time.monotonic() - begin:.1f} s: {said}")
-    check(show(qemu.pid)[0] == 0, "not busy any more, but not to be asked")
+    check(show(qemu.pid)[0] == 0, "no longer busy, but it cannot be queried")
 
 
-# QEMU as libvirt starts it: a listening socket is handed to it, and libvirt holds the connection.
+# QEMU as started by libvirt: it inherits a listening socket, and libvirt holds the connection.
 def try_libvirt():
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"{work}/libvirt.sock")
@@ -150,12 +150,12 @@ def try_libvirt():
     print(f"libvirt: {len(found['slot'])} slots")
     held = subprocess.run([HOLD, str(qemu.pid)], env=environment, capture_output=True, text=True, timeout=120)
     check("it does not run" in held.stderr, f"libvirt, a pause: {held.stderr}")
-    # A process that says that it is somebody else's domain, whose threads it does not have.
+    # A process that claims to be another process's domain, but does not have its threads.
     liar = start([sys.executable, "-c", "import time; time.sleep(600)", "-mon",
                   "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID])
     time.sleep(0.2)
     held = subprocess.run([HOLD, str(liar.pid)], env=environment, capture_output=True, text=True, timeout=120)
-    check("is not libvirt's" in held.stderr, f"libvirt, another one's domain: {held.stderr}")
+    check("is not libvirt's" in held.stderr, f"libvirt, another process's domain: {held.stderr}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
     check(status == 1 and f"virsh fails (status 1): error: failed to get domain '{UUID}'" in said,
@@ -170,7 +170,7 @@ def try_libvirt():
     check(status == 1 and "virsh says too much" in said, f"libvirt, endless virsh: {said}")
 
 
-# Any process may have anything on its command line.
+# A process may have anything on its command line.
 def try_liars(path):
     path = path.replace(",", ",,")
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -185,7 +185,7 @@ def try_liars(path):
         check(status == 1 and pattern in said, f"a liar: '{said}' instead of '{pattern}'")
 
 
-# Says what HELLO is, and goes on with REST once it is asked.
+# Sends HELLO, and then REST in response to each query.
 SERVER = """
 import socket, sys
 listener = socket.socket(socket.AF_UNIX)
@@ -229,7 +229,7 @@ def try_servers():
 
 
 def status_of(path, command="info status"):
-    """What a QEMU's monitor for people says, which perfvisor does not use."""
+    """The output of QEMU's human monitor, which perfvisor does not use."""
     with socket.socket(socket.AF_UNIX) as monitor:
         monitor.connect(path)
         said = b""
@@ -242,7 +242,7 @@ def status_of(path, command="info status"):
 
 
 def becomes(true):
-    """Whether it does, within a minute."""
+    """Whether TRUE() becomes true within a minute."""
     for _ in range(600):
         if true():
             return True
@@ -251,7 +251,7 @@ def becomes(true):
 
 
 def hold(qemu):
-    """Stops the guest; who has stopped it, and its guardian."""
+    """Stops the guest; returns the process that stopped it, and its guardian."""
     holder = start([HOLD, str(qemu.pid)], stdout=subprocess.PIPE)
     check(holder.stdout.readline() == b"stopped\n", "guardian: a guest is stopped")
     with open(f"/proc/{holder.pid}/task/{holder.pid}/children") as children:
@@ -259,7 +259,8 @@ def hold(qemu):
 
 
 def try_guardian():
-    """Who has stopped a guest is killed while QEMU cannot be reached: it goes on as soon as it can be."""
+    """The process that stopped a guest is killed while QEMU cannot be reached: the guest continues as soon as
+    QEMU can be reached."""
     path, people = f"{work}/held.sock", f"{work}/people.sock"
     qemu = start_qemu("pc", "-m", "64", "-qmp", f"unix:{path},server=on,wait=off",
                       "-monitor", f"unix:{people},server=on,wait=off")
@@ -272,11 +273,11 @@ def try_guardian():
     os.rename(path, path + ".away")
     holder.kill()
     ended = select.select([holder.stdout], [], [], 60)[0] and holder.stdout.read()
-    check(ended == b"", f"guardian: it holds files of who was killed: {ended}")
+    check(ended == b"", f"guardian: it holds files of the killed process: {ended}")
     time.sleep(6)
-    check(status_of(people) == ["paused"], "guardian: nobody else makes the guest go on")
+    check(status_of(people) == ["paused"], "guardian: nobody else makes the guest continue")
     os.rename(path + ".away", path)
-    check(becomes(lambda: status_of(people) == ["running"]), "guardian: the guest goes on")
+    check(becomes(lambda: status_of(people) == ["running"]), "guardian: the guest continues")
     holder, guardian = hold(qemu)
     os.rename(path, path + ".away")
     holder.kill()

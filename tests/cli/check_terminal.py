@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts what steers terminals into each string of recordings, and looks at what every command prints of them."""
+"""Puts characters that control terminals into each string of recordings, and checks the output of every
+command."""
 import os
 import subprocess
 import sys
@@ -9,9 +10,9 @@ import tempfile
 from steering import find_steering
 
 PERFVISOR, PROGRAMS = sys.argv[1:]
-# C0 with ESC, DEL, C1 as UTF-8 (CSI) and as a byte, marks that turn the direction, the end of a line and paragraph.
+# C0 with ESC, DEL, C1 as UTF-8 (CSI) and as a byte, marks for the direction of text, line and paragraph ends.
 STEERING = (b"\x1b", b"\n", b"\x7f", b"\xc2\x9b", b"\x9b", "\u202e".encode(), "\u2066".encode(), "\u2029".encode())
-# Programs that write a recording, its option, and strings in it (tests/unit/perfdata/write_example.c,
+# Programs that write a recording, their option, and strings in it (tests/unit/perfdata/write_example.c,
 # tests/unit/output/write_chains.c): processes, files, VMs, kernels, events and functions.
 RECORDINGS = (
     ("write_example", "guest-processes", (b"hostthread", b"worker", b"database", b"kthread", b"server", b"libserver",
@@ -42,7 +43,7 @@ def check_file(path, lines, what):
             if found is not None:
                 failures.append(f"{what}: {' '.join(command)} prints {found!r}")
         got = out.count(b"\n"), said.count(b"\n")
-        # A table in which the name of a symbol has a control character is refused as a whole.
+        # A symbol table with a control character in a name is rejected as a whole.
         refused = status == 1 and what < b"\x80" and b"damaged" in said
         if status not in (0, 1) or (lines[command] != got and not refused):
             failures.append(f"{what}: {' '.join(command)}: status {status}, {got} lines, not {lines[command]}")
@@ -62,7 +63,7 @@ def try_recording(folder, program, option, names):
     for bad in STEERING:
         changed = whole
         for name in names:
-            # As long as before: nothing else in the file moves.
+            # Keep the length, so that nothing else in the file moves.
             changed = changed.replace(name, name[:1] + bad + name[1 + len(bad):])
         with open(path, "wb") as file:
             file.write(changed)
@@ -75,5 +76,5 @@ with tempfile.TemporaryDirectory() as work:
         try_recording(work, *recording)
 expected = len(RECORDINGS) * len(STEERING) * len(COMMANDS)
 print("\n".join(failures[:40]))
-print(f"{looked_at} of {expected} outputs; {escaped} places were escaped; {len(failures)} failures")
+print(f"{looked_at} of {expected} outputs were checked; {escaped} places were escaped; {len(failures)} failures")
 sys.exit(bool(failures) or looked_at != expected or escaped < expected)

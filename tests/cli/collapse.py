@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-r"""Folds what perf script prints as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
+r"""Folds the output of perf script as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
 
     perf script | collapse.py
-    write_chains … | collapse.py --truth       the same of what write_chains says
-    write_chains … | collapse.py --escaped     with bytes that are no UTF-8 as \xNN, as perfvisor prints them
+    write_chains … | collapse.py --truth       the same for the report of write_chains
+    write_chains … | collapse.py --escaped     with invalid UTF-8 as \xNN, as perfvisor prints it
 
-The rules, for its default options: the first event alone; blanks of a command become '_'; a function
-without a name is its file in brackets; ';' becomes ':', quotes go, and so do arguments, but not those
-of Go's methods and not "(anonymous namespace)". Lines are sorted by bytes.
+The rules, for its default options: only the first event; blanks in a command become '_'; a function
+without a name is its file in brackets; ';' becomes ':'; quotes and arguments are removed, but not
+those of Go's methods and not "(anonymous namespace)". Lines are sorted by bytes.
 """
 import collections
 import re
 import sys
 
-# Other than the script, this is not led astray by "/memfd:name (deleted)".
+# Unlike the script, this parses "/memfd:name (deleted)" correctly.
 LINE = re.compile(r"\s*(\w+)\s*(.+) \(((?:[^()]|\(deleted\))*)\)$")
 
 
@@ -25,7 +25,7 @@ def tidy(name):
 
 
 def from_script(lines):
-    """(command, event, period, frames with the outermost first) of each sample."""
+    """Yields (command, event, period, frames with the outermost first) of each sample."""
     head, frames = None, []
     for line in lines:
         line = line.rstrip("\n")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Looks at a flame graph in a browser and uses it as a person would.
+"""Opens a flame graph in a browser and uses it as a person would.
 
-    flamegraph_page.py PAGE TRUTH        TRUTH: what tests/unit/output/write_chains.c says
+    flamegraph_page.py PAGE TRUTH        TRUTH: the report of tests/unit/output/write_chains.c
 
-Where frames are is worked out here from the truth: what is at such a place must show it.
+The positions of frames are computed from the truth: at each position the page must show this frame.
 """
 import sys
 
@@ -29,7 +29,7 @@ class Node:
         return self.children.setdefault((kind, name), Node(kind, name))
 
     def lay_out(self, start):
-        """By the order of names, each as wide as its total; its own part comes behind them."""
+        """Children in the order of their names, each as wide as its total; then the frame's own part."""
         self.start, self.total = start, 0
         for child in sorted(self.children.values(), key=lambda node: node.name.encode()):
             child.lay_out(start + self.total)
@@ -59,7 +59,7 @@ def read_truth(path):
             node = node.child("process", process)
             for frame in frames:
                 first, second, name = frame.split(" ", 2)
-                # Two bytes that are no UTF-8; a control character in a symbol's name.
+                # Two bytes of invalid UTF-8; a control character in a symbol's name.
                 node = node.child(first + " " + second, name.replace("\x1b", "?"))
             node.own += int(period)
     root.lay_out(0)
@@ -80,7 +80,7 @@ class Page:
         return self.browser.run("return document.getElementById(arguments[0]).textContent", element)
 
     def place(self, names):
-        """Where the frame at the path NAMES is, in the window."""
+        """The position in the window of the frame at the path NAMES."""
         box = self.browser.run("const box = document.getElementById('canvas').getBoundingClientRect();"
                                "return [box.left, box.top, box.width]")
         node = self.root.path(*names)
@@ -113,7 +113,7 @@ class Page:
         return self.text("status").split(" \u2014 ")[0]
 
     def colour(self, *names):
-        """Of the frame's left end, which has no letter on it."""
+        """The colour at the frame's left end, where there is no text."""
         x, y = self.place(names)
         return tuple(self.browser.run(
             "const canvas = document.getElementById('canvas'), box = canvas.getBoundingClientRect();"
@@ -167,7 +167,7 @@ def zooms(page):
     tip = page.tip()[1]
     check("share of what is zoomed", percent(page.root.path(*KERNEL, "vfs_read").total, node.total)
           + " of what is zoomed" in tip, True)
-    # What is above stays, over the whole width; a click on it zooms out.
+    # The frames above remain, over the whole width; a click on one zooms out.
     page.browser.pointer(30, page.place(KERNEL)[1] - 4 * ROW)
     check("above the zoomed frame", page.tip()[0], "vCPU 0")
     page.browser.press("Backspace")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Brings what two tools print of a guest into one form, to be compared line by line.
+"""Converts the output of two tools for a guest into one form, to be compared line by line.
 
     perfvisor script -i FILE -F …,machine_pid,vcpu | guest_samples.py guest PID
     perf script -i DIR -F …,cpu | guest_samples.py native
 
-A sample is its first line, "[CPU] …" without blanks at the start, and its chain. A guest's CPU is its vCPU's
-number; kernel and modules have one name, since perf gives a module's functions to the kernel.
+A sample is its first line, "[CPU] …" without leading blanks, and its chain. A guest sample's CPU is
+the number of the vCPU. Kernel and modules have one name, because perf attributes the functions of
+modules to the kernel.
 """
 import re
 import sys

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What text may not have that goes to a terminal."""
+"""Finds characters in a text that could control a terminal."""
 import unicodedata
 
 
 def find_steering(text):
-    """What is around the first place in TEXT, bytes, that has no place in lines of text; None: there is none."""
+    """The surroundings of the first such character in TEXT, which is bytes; None if there is none."""
     try:
         lines = text.decode()
     except UnicodeDecodeError as error:

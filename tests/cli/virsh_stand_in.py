@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stands for libvirt's virsh in check_qmp.py: asks the QEMU whose socket is $STAND_IN_SOCKET.
+"""Stand-in for libvirt's virsh in check_qmp.py: queries the QEMU whose socket is $STAND_IN_SOCKET.
 
     virsh -q -c URI "qemu-monitor-command --hmp UUID 'COMMAND'; …"
 """

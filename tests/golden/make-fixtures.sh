@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Made the recordings in tests/golden/perfdata and what stock perf itself says of each:
+# Makes the recordings in tests/golden/perfdata, and what stock perf prints for each:
 #
 #   tests/golden/make-fixtures.sh [FOLDER]
 #
-# Needs root and perf; the committed ones are from perf 6.1. For each NAME.data there is a
-# NAME.expected, which the unit test of the reader holds against what it reads:
+# Needs root and perf; the committed recordings are from perf 6.1. For each NAME.data there is a
+# NAME.expected, with which the unit test of the reader compares what it reads:
 #
-#   record OFFSET SIZE TYPE TIME                 from perf report -D, sorted, as all
+#   record OFFSET SIZE TYPE TIME                 from perf report -D (all lines are sorted)
 #   sample OFFSET SIZE TIME MISC PID/TID IP PERIOD ADDR [CHAIN…]
 #   event COUNT NAME                             from perf script
 #   feature NAME: VALUE                          from perf report --header-only
@@ -70,7 +70,7 @@ expect() { # NAME
 			grep -Ev 'feature (event|sample duration|header version|directory)'
 		read_it "$1" perf buildid-list | sed -n 's/^[0-9a-f]/build-id &/p'
 	} | case $1 in
-	*pipe) move 16 ;; # perf counts from behind the header
+	*pipe) move 16 ;; # perf counts from the end of the header
 	*) cat ;;
 	esac | LC_ALL=C sort >"$out/$1.expected"
 }
@@ -83,7 +83,7 @@ record -z -e cpu-clock -F 1997 -g -o zstd.data -- "${workload[@]}"
 record -z -B -e cpu-clock -F 997 -o - -- "${workload[@]}" >zstd-pipe.data
 record -B -e cpu-clock -F 499 --threads -o directory.data -- "${workload[@]}"
 record -B -e sched:sched_process_exec -e cpu-clock -F 199 -o tracepoint.data -- sh -c 'dd if=/dev/zero of=/dev/null bs=64k count=20000 status=none; true'
-# This one needs a KVM host with a guest. It stays as it is; it was made in the lab by
+# kvm.data needs a KVM host with a guest, so it is not made again. It was made in the lab by
 #   perf kvm --host --guest --guestkallsyms=/run/lab/guest1/kallsyms \
 #	--guestmodules=/run/lab/guest1/modules record -m 8 --no-bpf-event -e cpu-clock -F 47 \
 #	-p "$(cat /run/lab/guest1/pid)" -o "$OUT/kvm.data" -- sleep 0.5
@@ -91,7 +91,7 @@ cp "$out/kvm.data" .
 python3 "$rewrite" swap file.data big-endian.data
 python3 "$rewrite" swap chains.data big-endian-chains.data
 python3 "$rewrite" attr 64 file.data old-attr.data
-# Newer than the perf that reads it here, which refuses such a file.
+# Newer than the installed perf, which rejects such a file.
 python3 "$rewrite" attr 192 file.data new-attr.data
 for name in *.data; do
 	name=${name%.data}

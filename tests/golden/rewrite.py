@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rewrites a little-endian perf.data of the file form into another one of equal content.
+"""Rewrites a little-endian perf.data file into another one with equal content.
 
     rewrite.py swap IN OUT          as a big-endian machine would have written it
     rewrite.py attr SIZE IN OUT     with perf_event_attrs of SIZE bytes
 
-Written from include/uapi/linux/perf_event.h and perf.data-file-format.txt, apart from the
-reader that its output tests; make-fixtures.sh has stock perf read the output, too.
+Written from include/uapi/linux/perf_event.h and perf.data-file-format.txt, independently of the
+reader that is tested with its output; make-fixtures.sh lets stock perf read the output, too.
 """
 import struct
 import sys
@@ -14,16 +14,16 @@ import sys
 COMM, EXIT, FORK, MMAP, SAMPLE, MMAP2 = 3, 4, 7, 1, 9, 10
 ID_INDEX, CPU_MAP, THREAD_MAP, EVENT_UPDATE = 69, 74, 73, 78
 IDENTIFIER, TID, CPU, RAW, CALLCHAIN = 1 << 16, 1 << 1, 1 << 7, 1 << 10, 1 << 5
-# The fields of perf_event_attr behind the flags, up to sig_data.
+# The fields of perf_event_attr after the flags, up to sig_data.
 ATTR = "IIQQQQ 8s IIQQ QQ Ii Q IHH II Q".replace(" ", "")
-# Layouts of bodies before the trailer; what a layout does not reach is text.
+# Layouts of bodies before the trailer; the rest of a body is text.
 LAYOUTS = {COMM: "II", FORK: "IIIIQ", EXIT: "IIIIQ", MMAP: "IIQQQ", MMAP2: "IIQQQIIQQII"}
 FEATURES = {21: "QQ", 7: "II", 10: "Q"}  # SAMPLE_TIME, NRCPUS, TOTAL_MEM
 STRINGS = {3, 4, 5, 6, 8, 9}
 
 
 def flip(layout, data):
-    """DATA with each field of LAYOUT in the other byte order, the rest as it is."""
+    """DATA with each field of LAYOUT in the other byte order, and the rest unchanged."""
     size = struct.calcsize("<" + layout)
     return struct.pack(">" + layout, *struct.unpack("<" + layout, data[:size])) + data[size:]
 
