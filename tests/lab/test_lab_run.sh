@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# lab/run itself: usage, exit status, arguments, output, $OUT, what guests deliver, and that
-# nothing is left of it when it is interrupted. Runs from the project's root.
-# Exit status: 0 passed, 77 skipped (no QEMU), else failed.
+# lab/run itself: usage, exit status, arguments, output, $OUT, the files of guests, and that nothing
+# remains when it is interrupted. Run it from the project's root. Exit status: 0 passed, 77 skipped
+# (no QEMU), otherwise failed.
 
 set -u
 
@@ -24,7 +24,7 @@ check() {
 	fi
 }
 
-# STATUS PATTERN ARG…: lab/run with the arguments ends so and says so on stderr
+# STATUS PATTERN ARG…: lab/run with the ARGs ends with STATUS, and stderr has PATTERN
 refuses() {
 	local status=$1 pattern=$2
 	shift 2
@@ -41,8 +41,8 @@ test_usage() {
 	check "an unknown workload is a usage error" refuses 2 "mixed" --guest-workload none -- true
 	check "a file to add must exist" refuses 2 "/nowhere: no such file" --guest-add /nowhere -- true
 	check "a module has a Kbuild" refuses 2 "no /tmp/Kbuild" --guest-module /tmp/ -- true
-	check "--help says how" grep -q "examples:" <(lab/run --help)
-	check "what is missing is named, with what mends it" missing_is_named
+	check "--help prints examples" grep -q "examples:" <(lab/run --help)
+	check "missing programs are named, with the command that installs them" missing_is_named
 }
 
 missing_is_named() {
@@ -53,7 +53,7 @@ missing_is_named() {
 		grep -q 'missing: .*qemu-system-x86.*scripts/setup' "$work/stderr"
 }
 
-# One run with a guest, looked at from all sides.
+# One run with a guest, checked in all respects.
 test_run() {
 	# shellcheck disable=SC1003,SC2016 # quoted as meant
 	local args=('a b' '' '"q"' $'new\nline' '$x' '*' "it's" -- -n '\')
@@ -70,15 +70,15 @@ test_run() {
 	OUT=$work/out lab/run --add "$work/command" --guest-workload user7525 \
 		--guest-module tests/lab/guest/known_chains -- \
 		sh /root/command "${args[@]}" >"$work/stdout" 2>"$work/stderr"
-	check "the exit status is the command's" [ $? -eq 7 ]
-	check "arguments arrive as they were given" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
-	check "100 MB come back, and stdout is the command's alone" \
+	check "the exit status is that of the command" [ $? -eq 7 ]
+	check "arguments are passed on unchanged" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
+	check "100 MB are copied back, and stdout has only the command's output" \
 		cmp -s "$work/stdout" <(sha256sum <"$work/out/big")
-	check "the command's stderr comes to stderr" grep -qx "to stderr" "$work/stderr"
-	check "the guest's kallsyms is whole and true" kallsyms_is_true "$work/out/guest1"
-	check "the guest's modules are there" grep -q '^virtio_blk ' "$work/out/guest1/modules"
-	check "a module of the caller's is loaded" grep -q '^known_chains ' "$work/out/guest1/modules"
-	check "the guest says which kernel it is" grep -q '^Linux version 6.1' "$work/out/guest1/version"
+	check "the command's stderr is passed on" grep -qx "to stderr" "$work/stderr"
+	check "the guest's kallsyms is complete and true" kallsyms_is_true "$work/out/guest1"
+	check "the guest's modules are listed" grep -q '^virtio_blk ' "$work/out/guest1/modules"
+	check "a module of the user is loaded" grep -q '^known_chains ' "$work/out/guest1/modules"
+	check "the guest reports its kernel" grep -q '^Linux version 6.1' "$work/out/guest1/version"
 	check "KASLR is on" test "$(address_of _text "$work/out/guest1/kallsyms")" != ffffffff81000000
 	check "user7525 has its symbols" grep -q ' T hot_a$' <(nm "$work/out/user7525")
 }
@@ -111,15 +111,15 @@ is_gone() {
 	[ ! -d "/proc/$1" ]
 }
 
-# SIGNAL STATUS PATTERN WHEN: lab/run gets SIGNAL once PATTERN is in its output
+# SIGNAL STATUS PATTERN WHEN: send SIGNAL to lab/run when its output has PATTERN
 test_signal() {
 	local signal=$1 status=$2 pattern=$3 when=$4 got
-	# A test that runs in the background has SIGINT ignored, which lab/run would inherit.
+	# In a test that runs in the background SIGINT is ignored, which lab/run would inherit.
 	env --default-signal=INT lab/run --no-guest -- sh -c 'echo begun; sleep 1000' \
 		>"$work/output" 2>&1 &
 	lab=$!
 	check "$when: QEMU runs" wait_until 120 find_qemu
-	check "$when: it gets that far" wait_until 120 grep -q "$pattern" "$work/output"
+	check "$when: it reaches this point" wait_until 120 grep -q "$pattern" "$work/output"
 	kill "-$signal" "$lab"
 	wait "$lab"
 	got=$?
@@ -139,71 +139,71 @@ test_signals() {
 	test_signal KILL 137 begun "killed hard"
 }
 
-# Guests that do not get ready end the run with a reason.
+# Guests that do not get ready end the run, with a reason.
 test_guest_fails() {
 	echo 'exit 3' >"$work/ends.sh"
-	check "a workload that ends is told" refuses 125 "workload ended with status 3" \
+	check "a workload that ends is reported" refuses 125 "workload ended with status 3" \
 		--guest-workload "$work/ends.sh" -- true
 	check "a guest that never boots is reported, with its console" \
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
-	check "so is why" grep -q "the kernel of guest1 panicked three times" "$work/stderr"
+	check "the reason is reported, too" grep -q "the kernel of guest1 panicked three times" "$work/stderr"
 }
 
-# A command that hangs ends, and a guest that is no longer the one that it was is told.
+# A command that hangs is ended, and a guest that was lost is reported.
 test_limits() {
-	check "a command past its limit ends, and shows where it waits" \
+	check "a command that exceeds its limit is ended, and shows where it waits" \
 		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
 	# shellcheck disable=SC2016 # expanded in the host
-	LAB_SILENCE_LIMIT=10 check "a host whose CPUs do not all live is told" \
+	LAB_SILENCE_LIMIT=10 check "a host with a dead CPU is reported" \
 		refuses 123 "^lab: lost: a CPU of the host hangs" --no-guest -- sh -c 'for stat in /proc/[0-9]*/stat; do
 			read -r pid name _ parent _ <$stat
 			[ "$name $parent" != "(init) 1" ] || kill -STOP $pid
 		done
 		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
-	LAB_SILENCE_LIMIT=10 check "a steady guest that hangs is told" \
+	LAB_SILENCE_LIMIT=10 check "a steady guest that hangs is reported" \
 		refuses 123 "^lab: lost: guest1 hangs" --steady -- sh -c 'kill -STOP $(cat /run/lab/guest1/pid)'
 	# shellcheck disable=SC2016 # expanded in the host
-	check "a steady guest that is gone fails the lab" \
+	check "a steady guest that ends fails the lab" \
 		refuses 123 "^lab: lost: guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
 }
 
-# NAME…: runs that begin with it in the cache, by file
+# NAME: print the snapshots in the cache whose names contain NAME
 snapshots() {
 	ls build/cache/snapshots | grep -- "$1" | sort
 }
 
-# A host that has booted serves further runs, with what each of them brings, and is booted anew where its state
-# is of no use.
+# A booted host is used by later runs, with the files of each of them; it is booted again if its
+# snapshot cannot be used.
 test_snapshot() {
 	local state args=(--guest-workload idle) kept
 	# shellcheck disable=SC2016 # expanded in the host
 	local look='ls /root; echo $LAB_GUESTS; cat /run/lab/guest*/name; pidof qemu-system-x86_64 | wc -w
 		date +%s; perfvisor ps | grep -c sleep'
-	lab/run "${args[@]}" -- true 2>"$work/stderr" # if there is none yet
+	lab/run "${args[@]}" -- true 2>"$work/stderr" # makes the snapshot if there is none yet
 	state=$(snapshots x86_64-6.1-6.1-2cpu-)
-	check "there is a state of the host" [ -n "$state" ]
+	check "there is a snapshot of the host" [ -n "$state" ]
 	echo one >"$work/first"
 	echo two >"$work/second"
 	lab/run "${args[@]}" --add "$work/first" -- sh -c "$look" >"$work/one" 2>"$work/one.err"
 	lab/run "${args[@]}" --add "$work/second" -- sh -c "$look" >"$work/two" 2>"$work/two.err"
-	check "no run boots when there is a state" [ "$(cat "$work"/{one,two}.err | grep -c 'host up')" = 0 ]
-	check "each has what it brings, and one guest with its own workload" \
+	check "no run boots if there is a snapshot" [ "$(cat "$work"/{one,two}.err | grep -c 'host up')" = 0 ]
+	check "each run has its own files, and one guest with its own workload" \
 		[ "$(sed 5d "$work/one" | xargs), $(sed 5d "$work/two" | xargs)" = \
 		"first guest1 guest1 1 1, second guest1 guest1 1 1" ]
 	check "its clock is right" [ $(($(date +%s) - $(sed -n 5p "$work/two"))) -le 60 ]
-	check "states of a kind do not pile up" [ "$(snapshots x86_64-6.1-6.1-2cpu-)" = "$state" ]
+	check "old snapshots of the same kind are deleted" [ "$(snapshots x86_64-6.1-6.1-2cpu-)" = "$state" ]
 
 	lab/run --no-guest -- true 2>"$work/stderr"
 	kept=$(cd build/cache/snapshots && ls -t | grep '^x86_64-6[.]1-[0-9a-f]\{8\}[.]' | head -n 1)
-	check "there is one of a host without guests" [ -f "build/cache/snapshots/$kept" ]
+	check "there is a snapshot of a host without guests" [ -f "build/cache/snapshots/$kept" ]
 	truncate -s 1M "build/cache/snapshots/$kept"
 	lab/run --no-guest -- echo fine >"$work/stdout" 2>"$work/stderr"
-	check "a state that is cut off is told and not used" [ "$? $(cat "$work/stdout")" = "0 fine" ]
+	check "a truncated snapshot is not used" [ "$? $(cat "$work/stdout")" = "0 fine" ]
 	check "the host is booted instead" grep -q 'host up' "$work/stderr"
 }
 
-# The sanitizers' reports are looked for, whatever became of the process.
+# Sanitizer reports are found, whatever happened to the process.
 test_sanitizer() {
 	printf '%s\n' '#include <stdlib.h>' 'int main(int c, char **v) { return ((char *)malloc(c))[c + !v]; }' >"$work/bad.c"
 	gcc -g -fsanitize=address -o "$work/bad" "$work/bad.c"
