@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU time: other work on the machine shall not count. */
+/* CPU time, so that other work on the machine does not count. */
 #ifndef CPU_TIME_H
 #define CPU_TIME_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest saved as files, and what first contact with it costs.
+ * Saves a guest as files, and measures the first and a later look at it.
  *
- *	guest_image save VM FOLDER      on its host, as root, its VMM stopped
+ *	guest_image save VM FOLDER      on its host, as root, with its VMM stopped
  *	guest_image contact FOLDER CACHE OUT
- *		prints of first contact, and of a later one: CPU seconds, bytes read; CACHE is a
- *		folder that is made for what the first leaves to the later one; OUT gets the
- *		kallsyms of the latter
+ *		prints CPU seconds and bytes read for the first look, then for a later one. CACHE
+ *		is a folder to create, in which the first look leaves its results for the later
+ *		one; OUT gets the kallsyms of the later one
  *
- * FOLDER is as saved_guest.h says. Contact is what perfvisor does before it can name anything: a
+ * saved_guest.h describes FOLDER. A look is what perfvisor does before it can name anything: a
  * caged parser finds the kernel, all its symbols and its modules. The time is that of parser and
- * owner together, from the parser's start to its end, and that of keeping what was found.
+ * owner together, from the parser's start to its end, and includes caching the results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 
 #define MAX_BYTES ((uint64_t)64 << 20)
 
-/* Pages of zeros become holes. What the VMM itself cannot read (ROM of a device) is left out. */
+/* Pages of zeros become holes. Memory that the VMM cannot read (a device's ROM) is left out. */
 static struct error *save_slot(struct host_vm_memory *memory, const struct host_vm_slot *slot,
 			       int fd)
 {
@@ -56,7 +56,7 @@ static struct error *save_memory(struct host_vm_memory *memory, const char *fold
 	struct error *error =
 		saved_guest_open_file(folder, "memory", O_WRONLY | O_CREAT | O_TRUNC, &fd);
 
-	/* What is behind 4 GB is the firmware's; nothing of a small guest's kernel is there. */
+	/* Slots from 2 GB on are the firmware's; nothing of a small guest's kernel is there. */
 	for (size_t i = 0; !error && i < memory->slots.count; i++)
 		if (memory->slots.items[i].start.value < 1u << 31)
 			error = save_slot(memory, &memory->slots.items[i], fd);
@@ -129,7 +129,7 @@ static struct error *start(struct saved_guest *saved, struct guest_client **ret)
 	return guest_client_start(&source, saved->slots.items, saved->slots.count, &limits, ret);
 }
 
-/* As guest_view_open() does, the vCPUs one after another. */
+/* Tries the vCPUs one after another, as guest_view_open() does. */
 static struct error *open_kernel(struct guest_client *client, const struct saved_guest *saved,
 				 struct buffer *answer)
 {
@@ -183,7 +183,7 @@ static struct error *compare(const struct buffer *first, const struct buffer *la
 {
 	if (first->size == later->size && !memcmp(first->data, later->data, first->size))
 		return NULL;
-	return error_create(ERROR_BAD_DATA, "a later contact has other symbols");
+	return error_create(ERROR_BAD_DATA, "a later look has other symbols");
 }
 
 static struct error *contact(const char *folder, const char *cache_folder, const char *out)
@@ -197,7 +197,7 @@ static struct error *contact(const char *folder, const char *cache_folder, const
 	buffer_init(&first, GUEST_MESSAGE_MAX);
 	buffer_init(&later, GUEST_MESSAGE_MAX);
 	buffer_init(&kallsyms, GUEST_MESSAGE_MAX);
-	/* A process of its own has entries of its own: nothing is there yet. */
+	/* Each process has its own entries, so there are none yet. */
 	guest_cache_vm_init(&cache, cache_folder, getpid(), 0);
 	if (!error)
 		error = make_contact(&saved, &cache, &first, NULL);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recorder that is fed from a replay: the stacks of a saved guest's sleeping tasks come as
- * samples, and go the way that those of a running guest go, through unwinding and encoding into a
- * file.
+ * Feeds a recorder from a replay: the stacks of a saved guest's sleeping tasks are passed as
+ * samples, which are unwound and encoded into a file like those of a running guest.
  *
  *	replay_chains FOLDER FILE
  *
- * prints: chains a second of CPU time, bytes a sample in FILE, the share of complete chains; then,
- * fed at 20 kHz through a ring as large as the BPF sampler's: samples, those lost, the share of a
- * core.
+ * prints: chains per second of CPU time, bytes per sample in FILE, the share of complete chains;
+ * then, fed at 20 kHz through a ring as large as the BPF sampler's: samples, lost samples, the
+ * share of a core.
  *
- * The ring stands for the sampler's; what fills it is a thread that takes a core of its own at
- * times.
+ * The ring replaces the sampler's; the thread that fills it takes another core at times.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -28,13 +26,13 @@
 #define CHAINS ((size_t)2000000)
 #define RATE_HZ 20000
 #define FED_SECONDS 5
-#define FEED_NS 1000000 /* as often samples come, all that are due */
+#define FEED_NS 1000000 /* samples come this often, all that are due */
 #define RING_BYTES ((size_t)16 << 20) /* capture.c: 16 MB for each CPU at such rates */
-#define STEP_NS 200000000 /* as long a recorder waits that is not woken */
-#define LOOK_NS 2000000	  /* as soon it is woken here */
+#define STEP_NS 200000000 /* a recorder that is not woken waits this long */
+#define LOOK_NS 2000000	  /* here it is woken this soon */
 
 /*
- * In the ring, before the bytes of the stack; SIZE has them all. Never wraps: PAD is passed over.
+ * In the ring, before the bytes of the stack; SIZE includes them. Never wraps: PAD is skipped.
  */
 struct fed {
 	uint32_t size;
@@ -170,7 +168,7 @@ static void feed_one(struct ring_buffer *ring, uint32_t number)
 	struct fed fed = { .sleeper = number, .time_ns = clock_monotonic_ns() };
 	size_t at = ring->head % RING_BYTES, left = RING_BYTES - at;
 
-	/* What the sampler's record takes besides is not read, but takes room. */
+	/* The rest of the sampler's record is not read, but takes space. */
 	fed.size = (uint32_t)((sizeof(fed) + sizeof(struct sampler_record) +
 			       sizeof(struct sampler_stacks) + sleeper->stack.bytes + 15) &
 			      ~(size_t)15);
@@ -237,7 +235,7 @@ static uint64_t thread_cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* A recorder is woken when a quarter of the ring is full, and looks by itself now and then. */
+/* A recorder is woken when a quarter of the ring is full, and also looks from time to time. */
 static void wait_for_samples(const struct ring_buffer *ring)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };

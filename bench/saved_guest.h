@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest saved as files of one folder: memory (a sparse file, at each guest physical address what
- * stands there; behind its end is zero), slots (a line each: address, bytes, in hexadecimal) and
- * registers (a line for each vCPU: cr0 cr3 cr4 efer, likewise).
+ * A guest saved as files in a folder: memory (a sparse file, in which offsets are guest physical
+ * addresses; zeros after its end), slots (a line for each: address and bytes, in hexadecimal) and
+ * registers (a line for each vCPU: cr0 cr3 cr4 efer, in hexadecimal).
  */
 #ifndef BENCH_SAVED_GUEST_H
 #define BENCH_SAVED_GUEST_H
@@ -19,7 +19,7 @@ struct saved_guest {
 	VECTOR(struct arch_mmu) vcpus;
 };
 
-/* What was loaded when an error came is to be released, too. */
+/* Call saved_guest_deinit() even after an error. */
 struct error *saved_guest_load(const char *folder, struct saved_guest *ret) MUST_CHECK;
 void saved_guest_deinit(struct saved_guest *guest);
 struct guest_memory_source saved_guest_source(struct saved_guest *guest); /* borrows it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads a saved guest as src/guest reads one that runs. */
+/* Reads a saved guest in the same way as src/guest reads a running one. */
 #include "sleepers.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stacks of a saved guest's sleeping tasks, and what unwinds them. */
+/* The stacks of a saved guest's sleeping tasks, and the tables to unwind them. */
 #ifndef BENCH_SLEEPERS_H
 #define BENCH_SLEEPERS_H
 
@@ -18,10 +18,10 @@ struct sleepers {
 	VECTOR(struct sleeper) items;
 	struct unwind_table *table;
 	struct guest_region text; /* of the kernel */
-	double read_ms;		  /* CPU time to read all that */
+	double read_ms;		  /* CPU time to read all of this */
 };
 
-/* FOLDER: see saved_guest.h. What was read when an error came is to be released, too. */
+/* FOLDER: see saved_guest.h. Call sleepers_deinit() even after an error. */
 struct error *sleepers_load(const char *folder, struct sleepers *ret) MUST_CHECK;
 void sleepers_deinit(struct sleepers *sleepers);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwinding a program's stack by DWARF, over and over: copies of registers and stack that this
- * process takes of itself at every 1009th instruction of some work in libc, below 24 calls of 4
- * functions, as samples would have them.
+ * Unwinds a program's stack with DWARF repeatedly: from copies of registers and stack, such as
+ * samples have, which this process takes of itself at every 1009th instruction of some work in
+ * libc, below 24 calls of 4 functions.
  *
  *	unwind_program
  *
- * prints: rows of all mapped files, milliseconds to read and build them, chains, the complete ones
- * of these, frames of all, nanoseconds a frame; of CPU time.
+ * prints: rows of all mapped files, milliseconds to read and build them, chains, complete chains,
+ * frames in all chains, nanoseconds per frame. Times are CPU time.
  */
 #include <inttypes.h>
 #include <regex.h>
@@ -132,7 +132,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(left, right);
 }
 
-/* What is sampled. */
+/* The work that is sampled. */
 static NOINLINE int work(int seed)
 {
 	char words[64][16], text[64];

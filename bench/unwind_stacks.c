@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwinding the stacks of a saved guest's sleeping tasks, over and over, as a recorder will the
- * copies that come with samples.
+ * Unwinds the stacks of a saved guest's sleeping tasks repeatedly, as a recorder unwinds the copies
+ * in samples.
  *
- *	unwind_stacks FOLDER    prints: rows, milliseconds to read and build them, chains, the
- *				complete ones of these, frames of all, nanoseconds a frame,
- *				nanoseconds to find a row anywhere in the kernel's text; all
- *				in CPU time
+ *	unwind_stacks FOLDER    prints: rows, milliseconds to read and build them, chains,
+ *				complete chains, frames in all chains, nanoseconds per frame,
+ *				nanoseconds to find a row anywhere in the kernel's text.
+ *				Times are CPU time
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static struct totals unwind_all(const struct sleepers *sleepers)
 	return totals;
 }
 
-/* What sleeping tasks have in common stays in the first cache; this does not. */
+/* The rows that sleeping tasks need stay in the first-level cache; these do not. */
 static double measure_lookups(const struct sleepers *sleepers)
 {
 	struct guest_region text = sleepers->text;
