@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For workloads that only compute: leaves the guest for a moment, as CPUID does under KVM.
+ * For workloads that only compute: leaves the guest for a moment with CPUID, which exits under KVM.
  *
- * QEMU's emulation of SVM (seen with 10.0.2, under Linux 6.1 and 7.2) now and then enters a guest
- * with the global interrupt flag clear, which VMRUN is to set. The host's CPU then gets neither
- * interrupts nor NMIs until the guest exits by itself; one that never does has taken that CPU for
- * good. In emulation it takes some 50 us, which samples show as the caller's: once in some 10 ms is
- * often enough. What is known of the cause says that it happens on the host's first CPU alone,
- * where no guest runs any more (lab/host/init).
+ * QEMU's emulation of SVM (seen with 10.0.2, under Linux 6.1 and 7.2) sometimes enters a guest with
+ * the global interrupt flag clear, although VMRUN has to set it. The host's CPU then gets neither
+ * interrupts nor NMIs until the guest exits by itself; a guest that never exits blocks this CPU
+ * forever. In emulation an exit takes about 50 us, which samples attribute to the caller; once in
+ * about 10 ms is often enough. As far as the cause is known, this happens only on the host's first
+ * CPU, where no guest runs any more (lab/host/init).
  */
 #ifndef LAB_LEAVE_GUEST_H
 #define LAB_LEAVE_GUEST_H

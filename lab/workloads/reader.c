@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel load: reads of /dev/urandom, 64 KiB each, over and over. */
+/* Kernel load: reads 64 KiB from /dev/urandom, repeatedly. */
 #include <fcntl.h>
 #include <unistd.h>
 

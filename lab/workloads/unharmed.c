@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Says on the console, over and over, what has become of memory that nobody should touch:
+ * Repeatedly prints the state of memory that nobody should touch on the console:
  *
  *	UNHARMED ROUNDS WRONG REFERENCED DIRTY
  *
- * ROUNDS: how often 8 MB with a pattern were read again, and WRONG, how many words were not as they
- * were written. A second process is in a loop that touches no memory, below stack pages of its own
- * that it has used before: REFERENCED KiB of its stack have the page tables' accessed bit, since
- * that was cleared once, and DIRTY pages were written to (soft-dirty,
- * Documentation/admin-guide/mm/soft-dirty.rst).
+ * ROUNDS: how often 8 MB with a pattern were read; WRONG: how many words had changed. A second
+ * process loops without touching memory, below stack pages that it has used before: REFERENCED KiB
+ * of its stack have the page tables' accessed bit, which was cleared once at the beginning, and
+ * DIRTY pages were written to (soft-dirty, Documentation/admin-guide/mm/soft-dirty.rst).
  */
 #include <fcntl.h>
 #include <stdint.h>

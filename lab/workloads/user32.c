@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 32-bit program in a 64-bit guest: all its time is in hot32(), called by middle32(), which keeps
- * a frame pointer for its own needs, called by _start(). It needs no 32-bit library: it is linked
- * without any.
+ * A 32-bit program in a 64-bit guest. It spends all its time in hot32(), which is called by
+ * middle32(), which is called by _start(). middle32() keeps a frame pointer because it needs one. The
+ * program is linked without libraries, so no 32-bit library is required.
  */
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ __attribute__((noipa)) void hot32(uint32_t seed)
 
 __attribute__((noipa)) void middle32(uint32_t seed)
 {
-	volatile uint32_t space[seed % 8 + 1]; /* a stack of no fixed size */
+	volatile uint32_t space[seed % 8 + 1]; /* a stack frame of variable size */
 
 	space[seed % 8] = seed;
 	hot32(space[seed % 8]);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program whose profile is known: of every four calls three go to hot_a() and one to
- * hot_b(), and both do the same work, so 75 % of the samples in them fall in hot_a().
- * Linked statically and not position-independent: nm tells the run-time addresses.
+ * A program whose profile is known: three of four calls go to hot_a() and one to hot_b(). Both do
+ * the same work, so 75 % of the samples in them are in hot_a(). It is linked statically and is not
+ * position-independent, so nm shows its run-time addresses.
  *
- * Under emulation the same work does not take the same time in both. With a FILE it therefore says
- * there, now and then, which part of their time hot_a() took by its own clock: "SHARE 0.7963".
+ * Under emulation the same work does not take the same time in both. With an argument FILE, it
+ * therefore writes hot_a()'s share of their time by its own clock to FILE from time to time:
+ * "SHARE 0.7963".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,13 +35,13 @@ __attribute__((noinline, noclone, aligned(64))) void hot_a(uint64_t seed)
 	BODY(seed);
 }
 
-/* Another constant keeps the linker from folding the two into one. */
+/* A different constant, so that the linker does not merge the two functions. */
 __attribute__((noinline, noclone, aligned(64))) void hot_b(uint64_t seed)
 {
 	BODY(seed + 1);
 }
 
-/* 0 where nobody is told: the program then has no other code to be sampled in. */
+/* 0 without a FILE: the program then runs no other code that could be sampled. */
 static double now(bool tells)
 {
 	struct timespec time = { 0 };
@@ -61,8 +62,8 @@ static void tell(const char *path, double share)
 }
 
 /*
- * Calls in a row are of random number: a loop of constant length may run in step with a sampling
- * timer.
+ * The number of consecutive calls is random, because a loop of constant length may run in step with
+ * a sampling timer.
  */
 int main(int argc, char **argv)
 {

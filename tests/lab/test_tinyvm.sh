@@ -3,10 +3,10 @@
 # tinyvm in the lab. The unikernel's own counts are as documented, and stock perf's samples are
 # distributed over its functions in the shares that its own clock measured. Shares refer to all
 # samples in hot functions; the bound is 4 standard deviations of a binomial share, with at least
-# 2,000 samples (share 0.75: +-0.039). Callers of hot functions have at most 2 %, everything else 1
-# %. perfvisor's call chains are those of the unikernel's source, with and without frame pointers;
-# with a wrong file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300
-# VMs at once.
+# 2,000 samples (share 0.75: +-0.039). Callers of hot functions have at most 2%, everything else 1%.
+# perfvisor's call chains are those of the unikernel's source, with and without frame pointers; with
+# a wrong file or none there are no callers. Also: SIGTERM and SIGINT, unexpected exits, 300 VMs at
+# once.
 set -u
 . tests/lab/in_lab.sh
 folder=build/release/lab/tinyvm
