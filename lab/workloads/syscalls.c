@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Many small kinds of kernel load: a byte through a pipe, a stat, a page that is mapped, touched and
- * unmapped.
+ * Many small kinds of kernel load: a byte through a pipe, a stat, a page that is mapped, touched
+ * and unmapped.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A 32-bit program in a 64-bit guest. It spends all its time in hot32(), which is called by
- * middle32(), which is called by _start(). middle32() keeps a frame pointer because it needs one. The
- * program is linked without libraries, so no 32-bit library is required.
+ * middle32(), which is called by _start(). middle32() keeps a frame pointer because it needs one.
+ * The program is linked without libraries, so no 32-bit library is required.
  */
 #include <stdint.h>
 
