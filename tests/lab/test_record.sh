@@ -7,11 +7,11 @@ set -u
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 work=build/lab/record
 
-# try HOST_KERNEL GUEST_KERNEL SCOPE
+# try HOST_KERNEL GUEST_KERNEL SCOPE OPTION…
 try() {
-	OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 --guest-cpus 1 \
-		--guest-workload tests/lab/guest/record_workload.sh,kernel "${records[@]}" --add tests/lab/host/record_host.sh \
-		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
+	OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 "${@:4}" \
+		--guest-workload tests/lab/guest/record_workload.sh,tests/lab/guest/record_kernel_workload.sh \
+		"${records[@]}" --add tests/lab/host/record_host.sh --add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
 		{ echo "the lab failed with host $1 and guests $2"; exit 1; }
 	tests/lab/look_at_recordings.sh "$work/$1-$2"
@@ -20,6 +20,6 @@ try() {
 try 6.1 6.1 all
 # Without sanitizers: the same code has run with them above.
 PERFVISOR=$PERFVISOR_RELEASE
-try sid 6.12 short
+try sid 6.12 short --no-la57
 try 6.1 5.10 shares
-try sid sid shares
+try sid sid shares --guest-cpus 1

@@ -111,7 +111,7 @@ perfvisor script -i /tmp/budget -F time,period >"$OUT/budget.periods"
 
 # A ring of about a page, and a recorder that is stopped: most samples are lost, and are reported as
 # lost.
-sysctl -q -w kernel.perf_event_mlock_kb=8
+sysctl -q -w kernel.perf_event_mlock_kb=16
 (
 	ulimit -l 0
 	setpriv-full --bounding-set=-ipc_lock perfvisor record -e kvm:kvm_exit -v --vm guest1 --vm guest2 \
