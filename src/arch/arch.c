@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instruction sets that there are. */
+/* The list of instruction sets. */
 #include "arch/arch.h"
 
 #include <string.h>

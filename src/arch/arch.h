@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An instruction set as a guest has it: one const table each, all compiled in and chosen by a
- * run-time value, since a recording made on one machine is read on any other.
+ * A guest's instruction set: one const table each, all compiled in and chosen at run time, since a
+ * recording made on one machine can be read on any other.
  *
- * How to add one: write arch/NAME.c with a `const struct arch arch_NAME`, fill every field that
- * has no "may be NULL", add it to arch_all[] in arch.c and to src/arch/meson.build, and build
+ * To add one: write arch/NAME.c with a `const struct arch arch_NAME`, fill in every field that is
+ * not marked "may be NULL", add it to arch_all[] in arch.c and to src/arch/meson.build, and build
  * page tables for it in tests/unit/arch/test_NAME.c.
  */
 #ifndef ARCH_ARCH_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A guest virtual and a guest physical address: never one where the other is meant. */
+/* Guest virtual and guest physical addresses, as types that cannot be mixed up. */
 struct gva {
 	uint64_t value;
 };
@@ -25,13 +25,13 @@ struct gpa {
 #define GVA(address) ((struct gva){ (address) })
 #define GPA(address) ((struct gpa){ (address) })
 
-/* Guest physical memory, as a walk reads it. False: nothing there. */
+/* Guest physical memory, as a page-table walk reads it. False: no memory there. */
 struct arch_memory {
 	bool (*read)(void *context, struct gpa from, void *data, size_t size);
 	void *context;
 };
 
-/* The registers that decide how a vCPU translates; those of other ISAs are 0. */
+/* The registers that control a vCPU's address translation; those of other ISAs are 0. */
 struct arch_mmu {
 	const struct arch *arch;
 	union {
@@ -45,7 +45,7 @@ struct arch_mmu {
 		struct {
 			uint64_t process_table; /* gpa of the guest's process table, PRTCR */
 			uint32_t pid;		/* PIDR */
-			/* false: hash MMU, whose user addresses are out of reach */
+			/* false: hash MMU, whose user addresses cannot be translated */
 			bool radix;
 		} ppc64;
 	};
@@ -53,68 +53,70 @@ struct arch_mmu {
 
 enum arch_walk {
 	ARCH_WALK_OK,
-	ARCH_WALK_NOT_MAPPED,  /* an entry says not present */
-	ARCH_WALK_BAD_ADDRESS, /* not canonical, outside of every table */
-	ARCH_WALK_UNREADABLE,  /* a table lies where there is no memory */
-	ARCH_WALK_UNSUPPORTED, /* hash MMU, a reserved configuration */
+	ARCH_WALK_NOT_MAPPED,  /* an entry is marked not present */
+	ARCH_WALK_BAD_ADDRESS, /* not canonical, or outside every table */
+	ARCH_WALK_UNREADABLE,  /* a table is at an address without memory */
+	ARCH_WALK_UNSUPPORTED, /* hash MMU, or a reserved configuration */
 };
 
 struct arch_mapping {
-	struct gpa gpa;	       /* of the address that was asked for */
-	uint64_t page_bytes;   /* of the page that holds it: how far the mapping is contiguous */
+	struct gpa gpa;	       /* of the requested address */
+	uint64_t page_bytes;   /* of the page that holds it: the mapping is contiguous that far */
 	bool user;	       /* user mode may read it */
-	bool executable;       /* in the mode that it is for */
+	bool executable;       /* in the mode that the page belongs to */
 	bool writable;
 };
 
 /*
- * Frames on a stack that say where their caller's is. Offsets are in bytes, from the frame's own
- * address: what the frame register points to.
+ * Stack frames that link to their caller's frame. Offsets are in bytes, from the frame's own
+ * address, which is what the frame register points to.
  */
 struct arch_frames {
 	uint8_t alignment;
 	int16_t caller_at; /* the caller's frame; 0: there is none */
 	int16_t return_at; /* the return address, … */
-	bool return_in_caller; /* … from the caller's frame on: it was saved there */
+	bool return_in_caller; /* … from the caller's frame: it was saved there */
 	/*
 	 * Bits that are set in all addresses of kernel code, whatever signature a return address
-	 * has there.
+	 * carries in them.
 	 */
 	uint64_t code_bits;
-	/* An outermost frame of the kernel is no farther from the stack's end. */
+	/* The outermost frame of a kernel stack is at most this far from the stack's end. */
 	uint16_t outermost_bytes;
 	/*
-	 * Frames that entry code makes of what it interrupted. A word that is not MARK: the frame
-	 * is none.
+	 * Frames in which entry code saves the interrupted registers. Without MARK, it is not one.
 	 */
 	struct arch_entry_frame {
-		uint64_t mark; /* 0: there are no more */
+		uint64_t mark; /* 0: end of the list */
 		int16_t mark_at;
-		bool empty; /* and caller and return address are 0 */
-		int16_t ip_at, frame_at, mode_at; /* the registers that were interrupted */
-		uint64_t mode_user; /* this bit at mode_at: in user mode */
+		bool empty; /* caller and return address are 0, too */
+		int16_t ip_at, frame_at, mode_at; /* the interrupted registers */
+		uint64_t mode_user; /* bit at mode_at that is set in user mode */
 	} entries[3];
 };
 
 struct arch {
-	const char *name;	/* as uname -m has it: "x86_64" */
+	const char *name;	/* as printed by uname -m: "x86_64" */
 	uint16_t elf_machine;	/* EM_* */
 	/*
-	 * Translates ADDRESS by page tables alone, in at most 6 reads of MEMORY: nothing that the
-	 * guest puts there makes a walk longer. *RET is set with ARCH_WALK_OK only.
+	 * Translates ADDRESS using page tables alone, with at most 6 reads of MEMORY: nothing that
+	 * a guest puts there makes a walk longer. *RET is only set with ARCH_WALK_OK.
 	 */
 	enum arch_walk (*walk)(const struct arch_mmu *mmu, const struct arch_memory *memory,
 			       struct gva address, struct arch_mapping *ret);
-	/* Whether a canonical ADDRESS belongs to the kernel's half. */
+	/* Whether a canonical ADDRESS is in the kernel's half. */
 	bool (*is_kernel_address)(struct gva address);
-	/* Of kernels, and of programs that keep them; NULL: frames do not say so, or not all. */
+	/*
+	 * For kernels, and for programs that keep frames; NULL: the ISA's frames do not link, or
+	 * not all.
+	 */
 	const struct arch_frames *frames;
 };
 
 extern const struct arch arch_x86_64, arch_i386, arch_arm64, arch_ppc64;
-extern const struct arch *const arch_all[]; /* ends with NULL */
+extern const struct arch *const arch_all[]; /* NULL-terminated */
 
-const struct arch *arch_find(const char *name); /* NULL: none of that name */
+const struct arch *arch_find(const char *name); /* NULL: no such name */
 
 static inline enum arch_walk arch_walk(const struct arch_mmu *mmu, const struct arch_memory *memory,
 				       struct gva address, struct arch_mapping *ret)

@@ -2,13 +2,12 @@
 /*
  * arm64: stage 1 translation of EL1&0 with 4, 16 and 64 KiB granules, 36 to 52 bits.
  *
- * Source: Arm ARM (DDI 0487), chapter D8, "The AArch64 Virtual Memory System Architecture";
- * TCR_EL1 in D19. 52-bit physical addresses are kept in two ways: with 64 KiB granules bits 51:48
- * stand in descriptor bits 15:12 (FEAT_LPA), with 4 and 16 KiB and TCR_EL1.DS bits 51:50 stand in
- * bits 9:8 (FEAT_LPA2). TTBR bits 63:48 are the ASID.
- * Limits: two-stage nesting is the hypervisor's affair: what is here are guest physical
- * addresses. TCR.HA/HD, hierarchical permissions (TCR.HPD) and FEAT_S1PIE are left out: rights are
- * those of the last descriptor.
+ * Source: Arm ARM (DDI 0487), chapter D8, "The AArch64 Virtual Memory System Architecture"; TCR_EL1
+ * in D19. 52-bit physical addresses come in two encodings: with 64 KiB granules, bits 51:48 are in
+ * descriptor bits 15:12 (FEAT_LPA); with 4 and 16 KiB and TCR_EL1.DS, bits 51:50 are in bits 9:8
+ * (FEAT_LPA2). TTBR bits 63:48 are the ASID. Limits: the results are guest physical addresses;
+ * stage 2 is up to the hypervisor. TCR.HA/HD, hierarchical permissions (TCR.HPD) and FEAT_S1PIE are
+ * ignored: permissions are those of the last descriptor.
  */
 #include <elf.h>
 
@@ -28,7 +27,7 @@ struct half {
 	int address_bits;
 };
 
-/* TG1 and TG0 name the granules differently. */
+/* TG1 and TG0 encode the granules differently. */
 static int granule_shift(const struct arch_mmu *mmu, bool upper)
 {
 	static const int tg0[] = { 12, 16, 14, 0 };
@@ -104,7 +103,10 @@ static enum arch_walk walk_arm64(const struct arch_mmu *mmu, const struct arch_m
 	if (status != ARCH_WALK_OK)
 		return status;
 	bits_per_level = half.granule_shift - 3;
-	/* Levels are counted from the last, 0, up: what remains over full tables is the top one. */
+	/*
+	 * Levels count up from 0, the last one. The bits left over above full tables index the top
+	 * level.
+	 */
 	top = (half.address_bits - half.granule_shift - 1) / bits_per_level;
 	for (level = top; level >= 0; level--) {
 		int shift = half.granule_shift + level * bits_per_level;
@@ -128,13 +130,14 @@ static enum arch_walk walk_arm64(const struct arch_mmu *mmu, const struct arch_m
 
 /*
  * The frame record of the procedure call standard (AAPCS64, 6.4.6): x29 points to the caller's x29
- * and the return address. struct pt_regs holds one, too, between the frames of the entry code and
- * those of what was interrupted (arch/arm64/include/asm/ptrace.h; kernel_entry in
- * arch/arm64/kernel/entry.S). Since Linux 6.13 (commit c2c6b27) it is empty, and the word behind it
- * says that the registers count (FRAME_META_TYPE_PT_REGS, asm/stacktrace/frame.h): pc, x29 and
- * pstate are at 256, 232 and 264 of pt_regs, the record is at 296. Before, it is a record like
- * others, whose return address is the instruction that was interrupted; it is taken for a caller.
- * From user mode, and of kernel threads, it is empty in all kernels: the outermost one.
+ * and the return address. struct pt_regs has one, too, between the frames of the entry code and
+ * those of the interrupted code (arch/arm64/include/asm/ptrace.h; kernel_entry in
+ * arch/arm64/kernel/entry.S). Since Linux 6.13 (commit c2c6b27) that record is empty, and the word
+ * after it shows that the registers count (FRAME_META_TYPE_PT_REGS, asm/stacktrace/frame.h): pc,
+ * x29 and pstate are at 256, 232 and 264 of pt_regs, the record is at 296. Before 6.13, it is an
+ * ordinary record whose return address is the interrupted instruction, which is taken for a caller.
+ * For an entry from user mode, and for kernel threads, it is empty in all kernels: it is the
+ * outermost record.
  */
 static const struct arch_frames arm64_frames = {
 	.alignment = 8,

@@ -3,13 +3,13 @@
  * ppc64: the radix MMU (POWER9 and later) of a guest, and the kernel's linear map.
  *
  * Source: Power ISA 3.0B, book III, 5.7.6 (process table) and 5.7.10 (radix tree); Linux
- * arch/powerpc/include/asm/book3s/64/radix.h, mmu.h. Tables are big-endian. The process table
- * entry of a PID holds, in its first doubleword, the tree's root: RTS1 (bits 1:2), RPDB (bits
- * 4:55), RTS2 (56:58), RPDS (59:63), counted from the most significant bit. The upper two bits of
- * an address are its quadrant: 0 is the process, 3 the kernel (PID 0).
- * A kernel address from 0xc000… to 0xc007… is guest physical with its top nibble cut off: radix or
- * hash, the linear map needs no table. From 0xc008… on there is vmalloc space (radix.h, hash.h).
- * Limits: user addresses of hash-MMU guests are out of reach (their tables are the hypervisor's).
+ * arch/powerpc/include/asm/book3s/64/radix.h, mmu.h. Tables are big-endian. The first doubleword of
+ * a PID's process table entry describes the root of its tree: RTS1 (bits 1:2), RPDB (bits 4:55),
+ * RTS2 (56:58), RPDS (59:63), counted from the most significant bit. The upper two bits of an
+ * address are its quadrant: 0 is the process, 3 the kernel (PID 0). A kernel address from 0xc000…
+ * to 0xc007… is the guest physical address with the top nibble added: radix or hash, the linear map
+ * needs no table. vmalloc space starts at 0xc008… (radix.h, hash.h). Limits: user addresses of
+ * hash-MMU guests cannot be translated (the hypervisor has their tables).
  */
 #include <elf.h>
 
@@ -65,7 +65,7 @@ static enum arch_walk walk_radix(const struct arch_mmu *mmu, const struct arch_m
 	if (!read_entry(memory, (mmu->ppc64.process_table & 0x0ffffffffffff000ULL) + 16ULL * pid,
 			&root))
 		return ARCH_WALK_UNREADABLE;
-	/* The tree's size is RTS + 31 bits; the quadrant is no part of it. */
+	/* The tree covers RTS + 31 bits, not counting the quadrant. */
 	left = (int)((root >> 61 & 3) << 3 | (root >> 5 & 7)) + 31;
 	index_bits = root & ENTRY_NEXT_BITS;
 	table = root & ENTRY_NEXT;
@@ -122,8 +122,8 @@ static bool is_kernel_ppc64(struct gva address)
  * The back chain (64-bit ELF V2 ABI, 2.2.3): r1 points to the caller's r1, and a function saves its
  * return address in its caller's frame, at 16. Entry code marks a frame that has a struct pt_regs:
  * the mark is at 32 and the registers at 48 (arch/powerpc/include/asm/ptrace.h,
- * STACK_INT_FRAME_MARKER), in kernels that still have STACK_FRAME_OVERHEAD at 96 and 112. Threads
- * of the kernel end with a back chain of 0 (copy_thread()).
+ * STACK_INT_FRAME_MARKER); kernels that still have STACK_FRAME_OVERHEAD use 96 and 112. The stacks
+ * of kernel threads end with a back chain of 0 (copy_thread()).
  */
 static const struct arch_frames ppc64_frames = {
 	.alignment = 16,

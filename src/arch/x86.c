@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86: page tables of long mode with 4 and 5 levels, of 32-bit mode with and without PAE.
+ * x86: page tables of long mode with 4 and 5 levels, and of 32-bit mode with and without PAE.
  *
- * Source: Intel SDM volume 3, chapter 4 (paging); AMD APM volume 2, chapter 5. CR3 may carry a
- * PCID in its low 12 bits and LAM's control bits in 62:61; a PTI kernel (Documentation/arch/x86/
- * pti.rst) runs user code on the table at bit 12 set, which maps all of user space but little of
- * the kernel.
- * Limits: protection keys and shadow stacks do not matter to a reader; an encrypted guest's
- * C-bit is not known here, its memory could not be read anyway.
+ * Source: Intel SDM volume 3, chapter 4 (paging); AMD APM volume 2, chapter 5. CR3 may have a PCID
+ * in its low 12 bits and LAM's control bits in 62:61. A PTI kernel (Documentation/arch/x86/pti.rst)
+ * runs user code on the table with bit 12 set, which maps all of user space but little of the
+ * kernel. Limits: protection keys and shadow stacks do not matter for reading. An encrypted guest's
+ * C-bit is not known here; its memory could not be read anyway.
  */
 #include <elf.h>
 #include <string.h>
@@ -27,7 +26,7 @@
 #define PTE_NO_EXECUTE (1ULL << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ULL
 
-/* What the levels so far allow: an access must be allowed by all of them. */
+/* What the levels so far allow: all of them must allow an access. */
 struct rights {
 	bool user, write, execute;
 };
@@ -53,7 +52,7 @@ static enum arch_walk found(uint64_t frame, uint64_t page_bytes, struct gva addr
 	return ARCH_WALK_OK;
 }
 
-/* Tables of 512 entries of 8 bytes from LEVEL (5 to 2; 1 is the last) down. */
+/* Walks tables of 512 8-byte entries from LEVEL (5 to 2) down to 1, the last. */
 static enum arch_walk walk_long(const struct arch_memory *memory, uint64_t table, int level,
 				struct gva address, struct arch_mapping *ret)
 {
@@ -83,7 +82,7 @@ static bool is_canonical(uint64_t address, int bits)
 	return (uint64_t)((int64_t)(address << unused) >> unused) == address;
 }
 
-/* 32-bit mode without PAE: 4 MiB pages have bits 39:32 of their frame in bits 20:13. */
+/* 32-bit mode without PAE: 4 MiB pages keep bits 39:32 of their frame in bits 20:13. */
 static enum arch_walk walk_two_levels(const struct arch_mmu *mmu, const struct arch_memory *memory,
 				      struct gva address, struct arch_mapping *ret)
 {
@@ -110,7 +109,7 @@ static enum arch_walk walk_two_levels(const struct arch_mmu *mmu, const struct a
 	return found(entry & 0xfffff000, 1 << 12, address, &rights, ret);
 }
 
-/* PAE: four entries at CR3 (32-byte aligned, with no rights of their own), then two levels. */
+/* PAE: four entries at CR3 (32-byte aligned, without permissions of their own), then two levels. */
 static enum arch_walk walk_pae(const struct arch_mmu *mmu, const struct arch_memory *memory,
 			       struct gva address, struct arch_mapping *ret)
 {
@@ -139,7 +138,7 @@ static enum arch_walk walk_i386(const struct arch_mmu *mmu, const struct arch_me
 	return walk_two_levels(mmu, memory, address, ret);
 }
 
-/* A 64-bit CPU may run a 32-bit kernel: the mode is what its registers say now. */
+/* A 64-bit CPU may run a 32-bit kernel: the registers give the current mode. */
 static enum arch_walk walk_x86_64(const struct arch_mmu *mmu, const struct arch_memory *memory,
 				  struct gva address, struct arch_mapping *ret)
 {
@@ -157,7 +156,7 @@ static bool is_kernel_x86_64(struct gva address)
 	return address.value >> 63;
 }
 
-/* CONFIG_VMSPLIT may say otherwise; distributions have 3 GiB for users. */
+/* CONFIG_VMSPLIT can change this; distributions give user space 3 GiB. */
 static bool is_kernel_i386(struct gva address)
 {
 	return address.value >= 0xc0000000;

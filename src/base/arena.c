@@ -17,7 +17,7 @@ struct block {
 };
 
 struct arena {
-	struct block *blocks; /* the first is the one being filled */
+	struct block *blocks; /* the first is being filled */
 	size_t bytes;
 };
 
@@ -46,7 +46,7 @@ static struct block *add_block(struct arena *arena, size_t size)
 	block->size = size;
 	block->used = 0;
 	arena->bytes += sizeof(*block) + size;
-	/* A block made for one large request is full at once: keep filling the first. */
+	/* A block for one large request is full right away: keep filling the first one. */
 	if (size > BLOCK_BYTES && arena->blocks) {
 		block->next = arena->blocks->next;
 		arena->blocks->next = block;

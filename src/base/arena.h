@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that is freed all at once: what lives as long as a loaded session. Nothing in
- * it can be freed or moved by itself.
+ * Memory that is freed all at once, for data that lives as long as a loaded session. Single
+ * allocations can be neither freed nor resized.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

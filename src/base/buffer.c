@@ -74,7 +74,7 @@ void buffer_append_u64(struct buffer *buffer, uint64_t value)
 	buffer_append(buffer, &value, sizeof(value));
 }
 
-/* True if the text and its end fit behind what is there. */
+/* True if the text and its terminator fit into the free space. */
 static bool print_in_place(struct buffer *buffer, const char *format, va_list arguments)
 {
 	size_t room = buffer->capacity - buffer->size;

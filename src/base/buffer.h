@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A growing byte buffer with a maximum. An append that would pass the maximum adds
- * nothing and sets `overflow`, which stays set: check it once, after the last append.
+ * A growing byte buffer with a maximum size. An append that would exceed the maximum adds nothing
+ * and sets `overflow`, which stays set: check it once, after the last append.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
@@ -24,7 +24,7 @@ void buffer_init(struct buffer *buffer, size_t max_bytes);
 void buffer_deinit(struct buffer *buffer);
 
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
-void buffer_append_string(struct buffer *buffer, const char *text); /* without its 0 */
+void buffer_append_string(struct buffer *buffer, const char *text); /* without the terminator */
 void buffer_append_u8(struct buffer *buffer, uint8_t value);
 /* Fixed-width integers in the byte order of this machine. */
 void buffer_append_u16(struct buffer *buffer, uint16_t value);
@@ -33,9 +33,9 @@ void buffer_append_u64(struct buffer *buffer, uint64_t value);
 void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Zero bytes until the size is a multiple of ALIGNMENT (a power of two). */
 void buffer_pad(struct buffer *buffer, size_t alignment);
-/* Room for SIZE bytes at the end, which the caller fills; NULL past the maximum. */
+/* Reserves SIZE bytes at the end for the caller to fill; NULL if that exceeds the maximum. */
 void *buffer_extend(struct buffer *buffer, size_t size);
-void buffer_clear(struct buffer *buffer); /* empty again; keeps its memory */
+void buffer_clear(struct buffer *buffer); /* keeps the allocation */
 
 #define _cleanup_buffer_ _cleanup_(buffer_deinit)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ownership by attribute: a variable declared with one of these is released when it
- * goes out of scope. To hand the value on, take it out with take_pointer() or take_fd().
+ * Ownership by attribute: a variable declared with one of these is released when it goes out of
+ * scope. To pass the value on, use take_pointer() or take_fd().
  */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
@@ -44,7 +44,7 @@ static inline void cleanup_fclose(FILE **file)
 #define _cleanup_close_ _cleanup_(cleanup_close)
 #define _cleanup_fclose_ _cleanup_(cleanup_fclose)
 
-/* The value of VARIABLE, which is NULL afterwards and so not released at the scope's end. */
+/* Returns VARIABLE and sets it to NULL, so that it is not released at the end of the scope. */
 #define take_pointer(variable)                                                                     \
 	({                                                                                         \
 		__typeof__(variable) taken_ = (variable);                                          \
@@ -52,7 +52,7 @@ static inline void cleanup_fclose(FILE **file)
 		taken_;                                                                            \
 	})
 
-/* The descriptor in *FD, which is -1 afterwards. */
+/* Returns *FD and sets it to -1. */
 static inline int take_fd(int *fd)
 {
 	int taken = *fd;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A checked byte cursor: the way to read anything foreign. A read past the end gives
- * zero (or NULL) and sets `failed`, which stays set; the offset does not move then. Read
- * a whole structure, then check `failed` once.
+ * A bounds-checked byte cursor: use it to read anything foreign. A read past the end returns zero
+ * (or NULL), leaves the offset alone and sets `failed`, which stays set. Read a whole structure,
+ * then check `failed` once.
  *
- * With `swap`, integers are byte-swapped: the data come from a machine of the other
- * byte order. Nothing needs to be aligned.
+ * With `swap`, integers are byte-swapped: the data comes from a machine of the other byte order.
+ * Nothing needs to be aligned.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -33,7 +33,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
 	return cursor->size - cursor->offset;
 }
 
-/* SIZE bytes at the cursor, which moves past them; NULL if they are not there. */
+/* Returns the next SIZE bytes and moves past them; NULL if there are not that many left. */
 static inline const void *cursor_bytes(struct cursor *cursor, size_t size)
 {
 	const void *bytes;
@@ -76,8 +76,8 @@ CURSOR_DEFINE_INTEGER(cursor_u64, uint64_t, __builtin_bswap64)
 #undef CURSOR_DEFINE_INTEGER
 
 /*
- * The terminated string in the next SIZE bytes (a fixed field), which are passed. NULL,
- * and failed, when the field is not there or holds no terminator.
+ * Returns the terminated string in the next SIZE bytes (a fixed-size field) and moves past the
+ * field. Returns NULL and sets `failed` if the field is incomplete or has no terminator.
  */
 static inline const char *cursor_string_field(struct cursor *cursor, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors as values: a code, a line of text, perhaps a hint. The contract is in error.h. */
+/* Errors as values: a code, a line of text and an optional hint. See error.h for the contract. */
 #include "base/error.h"
 
 #include <errno.h>

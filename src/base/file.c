@@ -50,7 +50,7 @@ static struct error *map_path(const char *path, int flags, bool only_own, struct
 	if (!S_ISREG(stat.st_mode))
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
 	if (only_own && stat.st_uid != geteuid())
-		return error_create(ERROR_PERMISSION, "'%s' belongs to somebody else", path);
+		return error_create(ERROR_PERMISSION, "'%s' is owned by another user", path);
 	return map_regular(fd, path, stat.st_size, ret);
 }
 
@@ -78,7 +78,7 @@ struct error *file_open_below(const char *root, const char *path, int *ret_fd)
 	place = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 	if (place < 0 || fstat(place, &stat) < 0)
 		return error_system(errno, "could not open '%s' below '%s'", path, root);
-	/* Before it is opened for reading: with some devices that alone does something. */
+	/* Check before opening for reading: with some devices open() alone has side effects. */
 	if (!S_ISREG(stat.st_mode))
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
 	reopened = memory_printf("/proc/self/fd/%d", place);
@@ -103,11 +103,11 @@ static struct error *read_stream(int fd, const char *path, size_t max_bytes, uin
 		if (*size < *capacity)
 			continue;
 		if (*capacity > max_bytes / 2)
-			return error_create(ERROR_SYSTEM, "'%s' has more than %zu MB", path,
+			return error_create(ERROR_SYSTEM, "'%s' is larger than %zu MB", path,
 					    *capacity >> 20);
 		grown = mremap(*data, *capacity, 2 * *capacity, MREMAP_MAYMOVE);
 		if (grown == MAP_FAILED)
-			return error_system(errno, "no memory for '%s'", path);
+			return error_system(errno, "not enough memory for '%s'", path);
 		*data = grown;
 		*capacity *= 2;
 	}
@@ -122,7 +122,7 @@ static struct error *load_stream(int fd, const char *path, size_t max_bytes,
 	struct error *error;
 
 	if (data == MAP_FAILED)
-		return error_system(errno, "no memory for '%s'", path);
+		return error_system(errno, "not enough memory for '%s'", path);
 	error = read_stream(fd, path, max_bytes, &data, &capacity, &size);
 	if (error || !size) {
 		munmap(data, capacity);
@@ -130,7 +130,7 @@ static struct error *load_stream(int fd, const char *path, size_t max_bytes,
 			*ret = (struct mapped_file){ 0 };
 		return error;
 	}
-	/* The size is what file_unmap() will give back: nothing may stay behind it. */
+	/* file_unmap() unmaps exactly this size, so shrink the mapping to it. */
 	*ret = (struct mapped_file){ .data = mremap(data, capacity, size, 0), .size = size };
 	return NULL;
 }
@@ -166,12 +166,12 @@ static struct error *read_into(int fd, const char *path, struct buffer *ret)
 		uint8_t *step;
 		ssize_t got;
 
-		/* At the maximum: one byte more is one too many, the end is fine. */
+		/* At the maximum: the end of the file is fine, one more byte is too many. */
 		if (!room) {
 			got = read(fd, &spare, 1);
 			if (got > 0)
 				return error_create(ERROR_BAD_DATA,
-						    "'%s' is larger than the %zu bytes it may have",
+						    "'%s' is larger than the limit of %zu bytes",
 						    path, ret->max_bytes);
 			return got < 0 ? error_system(errno, "could not read '%s'", path) : NULL;
 		}

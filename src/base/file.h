@@ -14,42 +14,41 @@
 struct mapped_file {
 	const uint8_t *data; /* NULL for an empty file */
 	size_t size;
-	bool of_disk; /* a regular file's: file_release() may drop what is in memory of it */
+	bool of_disk; /* a regular file: file_release() may drop its pages from memory */
 };
 
-/* Maps a regular file for reading. Something else (a FIFO, a folder) is an error. */
+/* Maps a regular file for reading. Anything else (a FIFO, a folder) is an error. */
 struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
-/* The same of a file that belongs to this process's user and is no link: nobody else made it. */
+/* The same, but the file must be owned by this process's user and not be a symlink. */
 struct error *file_map_own(const char *path, struct mapped_file *ret) MUST_CHECK;
 /*
- * All of PATH, whatever kind of file it is, or of standard input if PATH is "-". A regular
- * file is mapped; anything else is read to its end, at most MAX_BYTES, into memory that grows
- * with what comes.
+ * Loads all of PATH, whatever kind of file it is, or standard input if PATH is "-". A regular file
+ * is mapped. Anything else is read to its end, at most MAX_BYTES, into memory that grows as needed.
  */
 struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *ret) MUST_CHECK;
-void file_unmap(struct mapped_file *file); /* of either */
+void file_unmap(struct mapped_file *file); /* unmaps either kind */
 /*
- * Gives the memory of the bytes from START to END back to the system. Whoever reads them after
- * all gets them from the page cache or the disk.
+ * Gives the memory of the bytes from START to END back to the system. If they are read again, they
+ * come from the page cache or the disk.
  */
 void file_release(const struct mapped_file *file, size_t start, size_t end);
 
 /*
- * Opens the regular file PATH for reading, as it is where ROOT is the root folder: links and ".."
- * lead nowhere else. For paths that a guest or a recording chose. Needs Linux 5.6.
+ * Opens the regular file PATH for reading, resolved as if ROOT were the root folder: symlinks and
+ * ".." cannot escape from it. For paths chosen by a guest or a recording. Needs Linux 5.6.
  */
 struct error *file_open_below(const char *root, const char *path, int *ret_fd) MUST_CHECK;
 
 /*
- * Reads all of PATH (any kind of file; those of /proc, too) into RET, an initialised
- * buffer whose maximum bounds it, and which gets a terminating 0 behind its size.
+ * Reads all of PATH (any kind of file, including those in /proc) into RET, an initialised buffer
+ * whose maximum limits the size. A terminating 0 is added after the data, not counted in its size.
  */
 struct error *file_read(const char *path, struct buffer *ret) MUST_CHECK;
 
-/* A number, never 0, for a file as it is: one that was written or replaced since has another. */
+/* Identifies one version of a file: changes when the file is written or replaced. Never 0. */
 uint64_t file_stamp(const struct stat *stat);
 
-/* Writes all SIZE bytes, going on after short writes and EINTR. */
+/* Writes all SIZE bytes; continues after short writes and EINTR. */
 struct error *file_write_all(int fd, const void *data, size_t size, const char *path) MUST_CHECK;
 
 #define _cleanup_mapped_file_ _cleanup_(file_unmap)

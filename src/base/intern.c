@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interned strings: text in an arena, an open-addressed index of numbers beside it. */
+/* Interned strings: text in an arena, plus an open-addressed index of string numbers. */
 #include "base/intern.h"
 
 #include <string.h>
@@ -21,9 +21,9 @@ struct string {
 struct intern {
 	struct arena *arena;
 	VECTOR(struct string) strings;
-	uint32_t *index; /* numbers, EMPTY where free; a power of two */
+	uint32_t *index; /* string numbers, EMPTY if unused; a power of two */
 	size_t capacity;
-	uint64_t seed; /* texts are a guest's or a file's: they must not be made to collide */
+	uint64_t seed; /* foreign strings must not be able to force collisions */
 };
 
 static void index_clear(struct intern *intern, size_t capacity)

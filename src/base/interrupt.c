@@ -15,7 +15,7 @@ static void on_signal(int signal_number)
 void interrupt_install(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	/* SA_RESETHAND: the second Ctrl-C is for a user whose patience is over. */
+	/* SA_RESETHAND: the second Ctrl-C is for a user who has run out of patience. */
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 
 	sigemptyset(&action.sa_mask);

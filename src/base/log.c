@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines on stderr, by level. Each is one write, so that lines of threads do not mix. */
+/* Lines on stderr, by level. Each is one write, so that lines from several threads do not mix. */
 #include "base/log.h"
 
 #include "base/buffer.h"
@@ -21,7 +21,7 @@ bool log_enabled(enum log_level level)
 	return level <= log_level;
 }
 
-/* What a text quotes of a guest, a file or another process must not steer the terminal. */
+/* Text quoted from a guest, a file or another process must not control the terminal. */
 static void write_line(const char *prefix, const char *kind, const char *text)
 {
 	_cleanup_buffer_ struct buffer line;

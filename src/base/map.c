@@ -86,7 +86,7 @@ uint64_t hash_bytes(const void *data, size_t size)
 uint64_t hash_bytes_seeded(uint64_t seed, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
-	/* apart from any short text */
+	/* differs from any short text */
 	uint64_t hash = seed ^ ~(uint64_t)size * 0x9e3779b97f4a7c15ULL;
 	uint64_t word;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash map from a 64-bit key to a 64-bit value: open addressing, no removal. Keys may
- * come from foreign data: the hash is mixed well enough that bad luck stays luck, and
- * its seed differs per map.
+ * A hash map from a 64-bit key to a 64-bit value: open addressing, no removal. Keys may come from
+ * foreign data: the hash mixes well and its seed differs per map, so collisions are a matter of
+ * luck.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -29,14 +29,17 @@ struct map {
 void map_init(struct map *map);
 void map_deinit(struct map *map);
 
-/* Makes room for COUNT keys in all, to be called before the first insert: it need not grow then. */
+/*
+ * Makes room for COUNT keys in total, so that the map need not grow. Call it before the first
+ * insert.
+ */
 void map_reserve(struct map *map, size_t count);
 
-/* The value of KEY, NULL if it is not there; valid until the next insert. */
+/* The value of KEY, NULL if it is not in the map; valid until the next insert. */
 uint64_t *map_find(const struct map *map, uint64_t key);
 /*
- * The value of KEY, inserted as 0 if it was not there (*ret_added says which; may be
- * NULL); valid until the next insert.
+ * The value of KEY, inserted as 0 if it was not in the map (*ret_added tells which; may be NULL);
+ * valid until the next insert.
  */
 uint64_t *map_insert(struct map *map, uint64_t key, bool *ret_added);
 
@@ -50,9 +53,12 @@ static inline uint64_t hash_u64(uint64_t value)
 	return value ^ value >> 32;
 }
 
-/* The same number for the same bytes, always. Who chooses the bytes can have many of one number. */
+/*
+ * Not seeded: the same bytes always give the same number. Whoever chooses the bytes can collide
+ * them.
+ */
 uint64_t hash_bytes(const void *data, size_t size);
-/* With a SEED that differs from run to run: for tables of what a guest or a file chooses. */
+/* With a SEED that differs from run to run: for tables whose keys a guest or a file chooses. */
 uint64_t hash_bytes_seeded(uint64_t seed, const void *data, size_t size);
 
 #define _cleanup_map_ _cleanup_(map_deinit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Allocation that does not return without memory; see memory.h for why. */
+/* Allocation that never returns NULL; memory.h explains why. */
 #include "base/memory.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@ static _Noreturn void out_of_memory(void)
 {
 	static const char message[] = "perfvisor: out of memory\n";
 
-	/* Nothing that allocates may run here. */
+	/* Nothing that allocates may be called here. */
 	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
 		_exit(1);
 	_exit(1);
@@ -33,10 +33,10 @@ void memory_keep_freed(void)
 	uintptr_t start = (uintptr_t)sbrk(0);
 
 	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that glibc accepts */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
-	free(memory_alloc(HUGE_PAGE_BYTES)); /* makes the first step */
+	free(memory_alloc(HUGE_PAGE_BYTES)); /* forces the first step */
 	start = (start + HUGE_PAGE_BYTES - 1) & -HUGE_PAGE_BYTES;
 	if (start < (uintptr_t)sbrk(0))
 		madvise((void *)start, (uintptr_t)sbrk(0) - start, MADV_HUGEPAGE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that is there: these end the process with a message when the system has no
- * memory left (there is nothing useful that perfvisor could do then). They are for sizes
- * that this program chose or checked. A size that a file or a guest names must be held
- * against a maximum before it gets here.
+ * Allocation that cannot fail: if the system is out of memory, these functions end the process with
+ * a message (perfvisor could do nothing useful then). Use them for sizes that this program chose or
+ * checked. A size that a file or a guest gives must be checked against a maximum first.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -14,8 +13,8 @@
 #include "base/cleanup.h"
 
 /*
- * For a process that builds up much and ends soon: what is freed is not given back to the system,
- * which would have to make it anew for the next who asks.
+ * For a process that builds up a lot of data and ends soon: freed memory is not returned to the
+ * system, which would only have to clear it again for the next allocation.
  */
 void memory_keep_freed(void);
 
@@ -23,11 +22,11 @@ void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 /* Zeroed memory for COUNT elements; the product is checked. */
 void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 /*
- * The same for a large table that is read here and there: in huge pages where the system has
- * them for who asks. Freed by free().
+ * The same for a large table with scattered accesses: uses huge pages where the system provides
+ * them on request. Free it with free().
  */
 void *memory_calloc_table(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
-/* Room for COUNT elements, the old content kept; the product is checked. */
+/* Resizes to COUNT elements, keeping the old contents; the product is checked. */
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 void *memory_dup(const void *data, size_t size) __attribute__((malloc, returns_nonnull));
 char *memory_strdup(const char *text) __attribute__((malloc, returns_nonnull));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Option tables over getopt_long(3): the table is turned into its arrays for one call. */
+/* Option tables on top of getopt_long(3), whose arrays are built from the table for each call. */
 #include "base/options.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Values that getopt_long() returns for table row N; past all characters. */
+/* What getopt_long() returns for table row N; larger than any character. */
 #define ROW_BASE 256
 
 static size_t table_size(const struct option_spec *table)
@@ -38,7 +38,7 @@ static struct error *parse_unsigned(const struct option_spec *spec, const char *
 		return error_create(ERROR_USAGE, "--%s must be at least %llu", spec->name,
 				    (unsigned long long)spec->min);
 	if (spec->max && value > spec->max)
-		return error_create(ERROR_USAGE, "--%s can be at most %llu", spec->name,
+		return error_create(ERROR_USAGE, "--%s must be at most %llu", spec->name,
 				    (unsigned long long)spec->max);
 	*ret = value;
 	return NULL;
@@ -56,7 +56,7 @@ static struct error *append_unsigned(const struct option_spec *spec, const char 
 	return NULL;
 }
 
-/* More than 0; false: it is none. */
+/* Accepts numbers above 0; false otherwise. */
 static bool parse_number(const char *text, double *ret)
 {
 	char *end;
@@ -82,7 +82,7 @@ static struct error *parse_percent(const struct option_spec *spec, const char *t
 
 	if (!parse_number(text, &value) || value > 100)
 		return error_create(ERROR_USAGE,
-				    "--%s takes percent (such as 2 or 0.5, at most 100), not '%s'",
+				    "--%s takes a percentage (2 or 0.5, at most 100), not '%s'",
 				    spec->name, text);
 	*ret = value;
 	return NULL;
@@ -119,8 +119,8 @@ static struct error *store(const struct option_spec *spec, void *config, const c
 static void fill_getopt(const struct option_spec *table, size_t count, struct option *longs,
 			char *shorts)
 {
-	*shorts++ = '+'; /* stop at the first argument that is no option */
-	*shorts++ = ':'; /* tell a missing argument from an unknown option */
+	*shorts++ = '+'; /* stop at the first argument that is not an option */
+	*shorts++ = ':'; /* distinguish a missing argument from an unknown option */
 	for (size_t i = 0; i < count; i++) {
 		if (table[i].name)
 			*longs++ = (struct option){ .name = table[i].name,
@@ -147,8 +147,8 @@ static const struct option_spec *row_of(const struct option_spec *table, size_t 
 }
 
 /*
- * The argument of the option that getopt_long() met last, where it may be left out: another
- * option stands there (getopt_long() has taken it for the argument), or nothing.
+ * The optional argument of the option that getopt_long() returned last. It is missing if another
+ * option follows (which getopt_long() has taken for the argument), or nothing.
  */
 static const char *take_argument(const struct option_spec *spec, char **argv)
 {
@@ -170,7 +170,7 @@ struct error *options_parse(const struct option_spec *table, void *config, int a
 	int value;
 
 	fill_getopt(table, count, longs, shorts);
-	optind = 0; /* glibc: start anew */
+	optind = 0; /* glibc: restart the scan */
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (value == ':' && row_of(table, count, optopt)->fallback)

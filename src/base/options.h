@@ -45,21 +45,21 @@ enum option_completion { COMPLETE_NOTHING, COMPLETE_FILE, COMPLETE_DIRECTORY, CO
 struct option_spec {
 	enum option_type type;
 	char short_name; /* 0: none */
-	const char *name;     /* NULL: a flag that has a letter alone */
+	const char *name;     /* NULL: a flag that has only a letter */
 	size_t offset;	      /* of the field in the config struct */
 	const char *argument; /* its name in --help; NULL for flags */
 	const char *help;     /* one line, no full stop */
 	uint64_t min, max;    /* OPTION_UNSIGNED and OPTION_UNSIGNEDS */
 	enum option_completion completion;
 	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
-	/* OPTION_STRING: stands for an argument that is not there; NULL: it has to be. */
+	/* OPTION_STRING: the value if no argument is given; NULL: the argument is required. */
 	const char *fallback;
 };
 
 /*
- * Fills CONFIG from ARGV (argv[0] is skipped). Stops at "--" or at the first argument
- * that is no option; *ret_rest is its index (argc if there is none). "--help" and "-h"
- * are in the caller's table if it wants them. Errors have ERROR_USAGE.
+ * Fills CONFIG from ARGV (argv[0] is skipped). Stops at "--" or at the first argument that is not
+ * an option; *ret_rest is its index (argc if there is none). "--help" and "-h" must be in the
+ * caller's table if it wants them. Errors are ERROR_USAGE.
  */
 struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
 			    int *ret_rest) MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The progress line: written over itself with a carriage return, cut to the terminal. */
+/* The progress line: overwritten in place with a carriage return, cut to the terminal's width. */
 #include "base/progress.h"
 
 #include <string.h>

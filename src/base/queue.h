@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queues of any type: a vector (base/vector.h) of which the first elements have been taken.
+ * Queues of any type: a vector (base/vector.h) whose first elements have already been taken.
  *
- *	QUEUE(uint32_t) tids = { 0 };
- *	queue_append(&tids, 17);
- *	while (queue_take(&tids, &tid)) use(tid);
- *	queue_deinit(&tids);
+ * 	QUEUE(uint32_t) tids = { 0 };
+ * 	queue_append(&tids, 17);
+ * 	while (queue_take(&tids, &tid)) use(tid);
+ * 	queue_deinit(&tids);
  *
- * A queue that is never empty when an element is appended grows for ever.
+ * A queue grows without bound if it is never empty when an element is appended.
  */
 #ifndef BASE_QUEUE_H
 #define BASE_QUEUE_H
@@ -26,10 +26,10 @@
 
 #define queue_left(queue) ((queue)->count - (queue)->taken)
 
-/* The first element that has not been taken, of queue_left() ones. */
+/* The first of the queue_left() elements that have not been taken. */
 #define queue_first(queue) ((queue)->items + (queue)->taken)
 
-/* Takes it into *RET; false: there is none. */
+/* Takes the first element into *RET; false if there is none. */
 #define queue_take(queue, ret)                                                                     \
 	__extension__({                                                                            \
 		bool there_ = queue_left(queue);                                                   \

@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 /*
- * How many of the COUNT items come first for which BEFORE, an expression of the variable INDEX, is
- * true; it is false for all others. That is also the index of the first of those.
+ * Counts the leading items for which BEFORE, an expression that uses the variable INDEX, is true;
+ * it must be false for all items after them. The count is also the index of the first item where it
+ * is false.
  *
- *	size_t place = SEARCH_COUNT(i, table->count, table->items[i].start <= address);
+ * 	size_t place = SEARCH_COUNT(i, table->count, table->items[i].start <= address);
  */
 #define SEARCH_COUNT(index, count, before)                                                         \
 	__extension__({                                                                            \

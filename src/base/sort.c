@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Digit by digit from the lowest on. Dynamic symbols come in the order of a hash; that of kallsyms
- * is nearly right; the upper digits of addresses are all alike, and cost one look each.
+ * Radix sort, from the lowest digit up. Typical inputs: dynamic symbols come in hash order,
+ * kallsyms is nearly sorted. The upper digits of addresses are all equal, so those passes only
+ * count.
  */
 #include "base/sort.h"
 
@@ -10,10 +11,13 @@
 
 #include "base/memory.h"
 
-#define DIGIT_BITS 11 /* of a sort key: the counters of one pass fit the first cache */
+#define DIGIT_BITS 11 /* of a sort key: one pass's counters fit into the L1 cache */
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 
-/* One stable pass: FROM to TO by the DIGIT_BITS from bit SHIFT on. False: all are alike there. */
+/*
+ * One stable pass from FROM to TO, by the DIGIT_BITS starting at bit SHIFT. False if all keys have
+ * the same digit there.
+ */
 static bool sort_by_digit(const struct sort_key *from, struct sort_key *to, size_t count,
 			  unsigned shift)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting by 64-bit keys, for many of them and in any process: qsort asks the system how much
- * memory there is (glibc 2.36), which the guest parser's cage does not allow.
+ * Sorting many items by 64-bit keys, in any process: qsort asks the system how much memory it has
+ * (glibc 2.36), which the cage does not allow.
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
@@ -11,10 +11,10 @@
 
 struct sort_key {
 	uint64_t key;
-	uint32_t index; /* the caller's */
+	uint32_t index; /* for the caller's use */
 };
 
-/* Ascending; equal keys stay in their order. Takes as much memory again. */
+/* Ascending and stable. Needs as much memory again. */
 void sort_keys(struct sort_key *keys, size_t count);
 
 #endif

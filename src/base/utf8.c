@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* UTF-8 as RFC 3629 has it. */
+/* UTF-8 according to RFC 3629. */
 #include "base/utf8.h"
 
 #include <string.h>
 
-/* The length that the first byte announces, 0 for none; *RET are its bits of the character. */
+/* The length that the first byte announces, 0 if it is invalid; *RET: its bits of the character. */
 static size_t announced_length(uint8_t first, uint32_t *ret)
 {
 	if (first < 0x80) {
@@ -55,8 +55,8 @@ bool utf8_steers_terminal(uint32_t character)
 }
 
 /*
- * The bytes of the first character, or the one that is none; *RET: it may go to a terminal. TEXT is
- * not empty.
+ * The length of the first character, or of one invalid byte; *RET: whether it may go to a terminal.
+ * TEXT is not empty.
  */
 static size_t next_bytes(const char *text, size_t length, bool *ret)
 {

@@ -21,7 +21,7 @@
 		size_t capacity;                                                                   \
 	}
 
-/* Room for at least WANTED elements in all; growth doubles. */
+/* Makes room for at least WANTED elements in total; capacity at least doubles. */
 #define vector_reserve(vector, wanted)                                                             \
 	do {                                                                                       \
 		size_t wanted_ = (wanted);                                                         \

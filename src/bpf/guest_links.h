@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a program's stack says further up than it was copied, where code keeps frame pointers: the
- * pairs of saved frame pointer and return address that these link, and what is above the last pair,
- * where the C library's own frames are, which keep none.
+ * Reads further up a program's stack than it was copied, where code keeps frame pointers: copies
+ * the pairs of saved frame pointer and return address that the pointers link, and what is above the
+ * last pair, where the C library has frames without frame pointers.
  *
- * All of it is memory as it was at the sample, and nothing is concluded from it here: a BP that is
- * no frame pointer leads to words that nobody asks for.
+ * All of this is memory as it was at the sample, and no conclusions are drawn here: if BP is not a
+ * frame pointer, it leads to words that nobody uses.
  */
 #ifndef BPF_GUEST_LINKS_H
 #define BPF_GUEST_LINKS_H
 
-#define MAX_COPIED_LINKS 1024 /* that lie in what was copied */
-#define MAX_LINK_PAGES 64     /* that the others are looked for in */
+#define MAX_COPIED_LINKS 1024 /* within the copied stack */
+#define MAX_LINK_PAGES 64     /* in which the others are searched for */
 
 _Static_assert(__builtin_offsetof(struct scratch, data) % 8 == 0, "words of it are aligned");
 
-/* The word at OFFSET, a multiple of 8, of what was copied. */
+/* The word at OFFSET, a multiple of 8, of the copied data. */
 static __always_inline __u64 copied_word(const struct scratch *scratch, __u64 offset)
 {
 	__u64 word;
@@ -31,7 +31,7 @@ static __always_inline bool is_link(__u64 at, __u64 next)
 	return next > at && !(next & 7) && IS_KERNEL(next) == IS_KERNEL(at);
 }
 
-/* Follows frame pointers through the copy, which is the last in SCRATCH; false: they end there. */
+/* Follows frame pointers through the stack copied last into SCRATCH; false: they end there. */
 __noinline int pass_copied_links(struct scratch *scratch)
 {
 	const struct sampler_stack *stack;
@@ -56,7 +56,7 @@ __noinline int pass_copied_links(struct scratch *scratch)
 	return 0;
 }
 
-/* Copies the pair at ->link and goes to the next; false: there is none. */
+/* Copies the pair at ->link and moves on to the next; false: there is none. */
 __noinline int copy_link(struct scratch *scratch, struct sampler_vm *vm, __u64 table)
 {
 	__u64 at, hva, used;
@@ -84,7 +84,7 @@ __noinline int copy_link(struct scratch *scratch, struct sampler_vm *vm, __u64 t
 	return is_link(at, scratch->link);
 }
 
-/* What is above the last pair, as much of it as there is room for and as is mapped. */
+/* Copies what is above the last pair, as far as there is room and it is mapped. */
 static __always_inline void copy_above_links(struct scratch *scratch, struct sampler_vm *vm,
 					     __u64 table)
 {
@@ -102,7 +102,7 @@ static __always_inline void copy_above_links(struct scratch *scratch, struct sam
 	}
 }
 
-/* From frame pointer BP on; of a stack that does not go on behind its copy nothing is missing. */
+/* Starts at frame pointer BP. If the stack ends within its copy, nothing is missing. */
 static __always_inline void copy_links(struct scratch *scratch, struct sampler_vm *vm, __u64 table,
 				       __u64 bp)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs at each sample, before perf writes it. Samples of other threads are dropped (0). A sample of
- * a guest is taken here: what perf would write, and who ran in the guest; perf writes nothing
- * then. All else is left to perf (1). What goes to either ring is counted per thread: whatever of
- * that does not arrive was lost.
+ * Runs at each sample, before perf writes it. Drops samples of other threads (returns 0). Writes
+ * samples of guests itself: what perf would write, and who ran in the guest; perf then writes
+ * nothing. Leaves everything else to perf (returns 1). Counts per thread what goes to either ring:
+ * whatever part of it does not arrive was lost.
  *
- * One instance per event, so counts and rings are per event. A ring per CPU: no two CPUs ever
- * wait for one another, and in an NMI a ring that is taken would lose the sample.
+ * There is an instance per event, so counts and rings are per event. There is a ring per CPU, so
+ * that CPUs never wait for each other; in an NMI, a ring in use would lose the sample.
  *
- * Registers are AMD's, from the VMCB, which is current while the vCPU is not in the guest. GS is in
- * vmcb01 whichever guest ran: VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On Intel they are
- * where only an instruction reads them: the task is found by what the guest's memory says of each
- * vCPU's per-CPU variables. CR3 is not known there, nor what the exit was, nor SP: all other
- * registers are. Whole kernel stacks are copied then, for SP to be looked for in them; else what is
- * above a frame pointer, if BP is one.
+ * On AMD, registers come from the VMCB, which is up to date while the vCPU is not in the guest. GS
+ * is in vmcb01 whichever guest ran, because VMSAVE puts it there (arch/x86/kvm/svm/svm.c). On
+ * Intel, the guest state can only be read with an instruction. There the task is found by the
+ * location of each vCPU's per-CPU variables, which comes from guest memory. CR3, the exit reason
+ * and SP are not known on Intel; all other registers are. Whole kernel stacks are copied then, so
+ * that SP can be searched for, or else what is above BP, if that is a frame pointer.
  *
- * The guest's memory is read where the VMM has it mapped: this runs in the vCPU's thread. Nothing
- * faults: what is not there is not read. A guest may put what it likes there; nothing of it is
- * followed further than a walk through its page tables.
+ * Guest memory is read where the VMM has it mapped, since this runs in the vCPU's thread. Nothing
+ * faults: memory that is not present is not read. The guest may write anything there, but nothing
+ * of it is followed further than a walk through its page tables.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -28,7 +28,7 @@
 #include "bpf/kernel_read.bpf.h"
 #include "bpf/sampler_cost.h"
 
-#define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, until 7.0 at least */
+#define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, up to 7.0 at least */
 #define SVM_EXIT_INTR 0x060	/* arch/x86/include/uapi/asm/svm.h */
 #define SVM_EXIT_NMI 0x061
 
@@ -37,10 +37,10 @@
 const volatile struct sampler_layout layout;
 const volatile bool sees_guests; /* the layout is known */
 const volatile bool takes_stacks;
-const volatile bool whole_stacks; /* of kernels are copied, for SP to be looked for */
-const volatile __u32 user_stack_bytes; /* that are copied at most */
+const volatile bool whole_stacks; /* copy whole kernel stacks, in which SP is searched for */
+const volatile __u32 user_stack_bytes; /* how much of a user stack to copy at most */
 
-/* Nothing faults: what is not there is not read. */
+/* Nothing faults: memory that is not present is not read. */
 static __always_inline bool read_hva(struct sampler_vm *vm, __u64 hva, void *data, __u32 size)
 {
 	(void)vm; /* this runs in the thread of its VMM */
@@ -86,7 +86,7 @@ struct {
 	__type(value, struct sampler_cpu);
 } cpus SEC(".maps");
 
-/* By CPU; the loader makes one for each and sizes them. */
+/* By CPU; the loader creates and sizes them. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -113,12 +113,12 @@ struct {
 	__type(value, struct sampler_cost);
 } costs SEC(".maps");
 
-/* The per-CPU area is at GS in the kernel, at its other base in user mode. */
+/* The per-CPU area is at the GS base in the kernel, and at the other GS base in user mode. */
 static __always_inline __u64 gs_base_of(__u64 vmcb01, const struct sampler_record *record)
 {
 	__u64 gs_base = read_word(vmcb01 + layout.vmcb_gs_base);
 
-	/* In user mode, and where entry code has not come to SWAPGS yet. */
+	/* In user mode, and in entry code before SWAPGS. */
 	if (record->flags & SAMPLER_USER || !IS_KERNEL(gs_base))
 		gs_base = read_word(vmcb01 + layout.vmcb_kernel_gs_base);
 	return gs_base;
@@ -160,9 +160,9 @@ static __always_inline void fill(struct sampler_thread *thread, __u64 vmcb,
 }
 
 /*
- * Of a guest whose registers are in a VMCS. The IP is current where perf has asked KVM for it
- * before it ran this program (since Linux 6.3); the mode is told by it, which of Linux is right.
- * False: all that is known is what perf knows.
+ * For a guest whose registers are in a VMCS. The IP is valid if perf asked KVM for it before it ran
+ * this program (since Linux 6.3). It also gives the mode, which is correct for Linux. False:
+ * nothing is known beyond what perf knows.
  */
 static __always_inline bool fill_without_vmcb(const struct sampler_thread *thread,
 					      const struct sampler_vm *vm,
@@ -195,7 +195,7 @@ static __always_inline void read_registers(const struct sampler_thread *thread, 
 	ret->registers[SP] = read_word(vmcb + layout.vmcb_rsp);
 }
 
-/* Wakes the reader when a quarter of the ring is filled, not at each sample. */
+/* Wakes the reader when a quarter of the ring is full, not at each sample. */
 static __always_inline __u64 wakeup(void *ring)
 {
 	__u64 available = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
@@ -227,7 +227,9 @@ static __always_inline void write_stacks(void *ring, struct sampler_thread *thre
 				   wakeup(ring));
 }
 
-/* What was taken at BEGIN_NS is complete. On a CPU this program is never interrupted by itself. */
+/*
+ * The sample begun at BEGIN_NS is complete. This program never interrupts itself on the same CPU.
+ */
 __noinline int count_cost(struct sampler_thread *thread, __u64 begin_ns)
 {
 	__u32 key = 0;
@@ -242,7 +244,7 @@ __noinline int count_cost(struct sampler_thread *thread, __u64 begin_ns)
 	return 0;
 }
 
-/* False: the sample is perf's. */
+/* False: perf has to take the sample. */
 static __always_inline bool take(struct bpf_perf_event_data *context,
 				 struct sampler_thread *thread, __u64 vmcb, __u64 begin_ns)
 {
@@ -262,7 +264,7 @@ static __always_inline bool take(struct bpf_perf_event_data *context,
 	else if (!fill_without_vmcb(thread, vm, &record))
 		return false;
 	if (record.flags & SAMPLER_NESTED)
-		vm = NULL; /* what is known is not of the guest that ran */
+		vm = NULL; /* what is known belongs to another guest */
 	if (vm) {
 		record.version = vm->version;
 		gs_base = layout.has_vmcb
@@ -289,7 +291,7 @@ int sample_guest(struct bpf_perf_event_data *context)
 
 	if (!thread)
 		return 0;
-	thread->passed++; /* a thread is on one CPU at a time */
+	thread->passed++; /* a thread runs on only one CPU at a time */
 	if (!sees_guests || !thread->vcpu ||
 	    !read_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr))
 		return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers in the host kernel's memory, by address; 0 where there is none. */
+/* Reads numbers in the host kernel's memory; 0 if there is nothing at the address. */
 #ifndef BPF_KERNEL_READ_BPF_H
 #define BPF_KERNEL_READ_BPF_H
 

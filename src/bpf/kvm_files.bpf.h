@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Open files in an iterator over them (iter/task_file): which are KVM's, and whose. KVM's are
- * anonymous inodes named "kvm-vm" and "kvm-vcpu:N" (virt/kvm/kvm_main.c: kvm_dev_ioctl_create_vm,
- * create_vcpu_fd), whose private_data is the struct kvm or the struct kvm_vcpu.
+ * Used in an iterator over open files (iter/task_file): which of them are KVM's, and whose. KVM's
+ * files are anonymous inodes named "kvm-vm" and "kvm-vcpu:N" (virt/kvm/kvm_main.c:
+ * kvm_dev_ioctl_create_vm, create_vcpu_fd), whose private_data is the struct kvm or the struct
+ * kvm_vcpu.
  */
 #ifndef BPF_KVM_FILES_BPF_H
 #define BPF_KVM_FILES_BPF_H
@@ -68,7 +69,7 @@ struct bpf_iter__task_file {
 	struct file *file;
 } __attribute__((preserve_access_index));
 
-/* The number of PID in the namespace that the reader of this iterator lives in, else 0. */
+/* PID's number in the pid namespace of the iterator's reader; 0: not in it. */
 static __always_inline __u32 pid_number(const struct pid *pid)
 {
 	const struct task_struct *reader = (void *)(unsigned long)bpf_get_current_task();
@@ -85,7 +86,7 @@ static __always_inline __u32 pid_number(const struct pid *pid)
 	return BPF_CORE_READ(its, nr);
 }
 
-/* 1: a VM's file, 2: a vCPU's, 0: neither. */
+/* 1: a VM's file, 2: a vCPU's file, 0: neither. */
 static __always_inline int kvm_file_kind(const struct file *file)
 {
 	const unsigned char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A VM's memory slots, in both forms that the kernel has had: a hash table of lists since 5.17,
- * an array before. Only address space 0 (the other one, SMM, shows the same memory again).
+ * A VM's memory slots, in both forms that kernels have used: a hash table of lists since 5.17, an
+ * array before. Only address space 0 (the other one, SMM, shows the same memory again).
  *
  * The including program has `const volatile struct vm_files_layout layout` and defines
  * visit_slot(), which is called with the address of each struct kvm_memory_slot.
@@ -11,8 +11,8 @@
 
 #include "bpf/kernel_read.bpf.h"
 
-#define MAX_SLOTS 32767 /* that a VM can have (KVM_MEM_SLOTS_NUM) */
-/* The array has 512 slots and more only with memory hotplug; each costs at loading. */
+#define MAX_SLOTS 32767 /* the maximum of a VM (KVM_MEM_SLOTS_NUM) */
+/* The array has 512 or more slots only with memory hotplug; each slot adds to the loading time. */
 #define MAX_ARRAY_SLOTS 512
 
 extern const volatile struct vm_files_layout layout;
@@ -20,9 +20,9 @@ extern const volatile struct vm_files_layout layout;
 /* A walk through a hash table of lists. */
 struct walk {
 	__u64 buckets;
-	__u64 node; /* in the list of this bucket; 0: at its end */
+	__u64 node; /* in the list of this bucket; 0: at the end */
 	__u64 node_offset;
-	__u64 pages; /* visit_slot()'s own */
+	__u64 pages; /* used by visit_slot() */
 };
 
 static __always_inline void visit_slot(struct walk *walk, __u64 slot);
@@ -36,7 +36,7 @@ static long visit_next(__u32 step, struct walk *walk)
 	return 0;
 }
 
-/* A bucket holds struct hlist_head (a pointer), a slot's node is a struct hlist_node. */
+/* A bucket contains a struct hlist_head (a pointer); a slot's node is a struct hlist_node. */
 static long visit_bucket(__u32 bucket, struct walk *walk)
 {
 	walk->node = read_word(walk->buckets + bucket * sizeof(__u64));
@@ -46,7 +46,7 @@ static long visit_bucket(__u32 bucket, struct walk *walk)
 
 static __always_inline void visit_hashed(__u64 slots, struct walk *walk)
 {
-	/* A slot is in two tables, of which node_idx says whose list nodes are ours. */
+	/* A slot is in two tables; node_idx says which of its list nodes belong to ours. */
 	walk->buckets = slots + layout.slots_id_hash;
 	walk->node_offset = layout.slot_id_node +
 			    2 * sizeof(__u64) * (read_u32(slots + layout.slots_node_idx) & 1);
@@ -63,7 +63,7 @@ static __always_inline void visit_array(__u64 slots, struct walk *walk)
 		visit_slot(walk, slots + layout.slots_array + (__u64)i * layout.slot_size);
 }
 
-/* False where the slots changed meanwhile: what was visited is not to be used. */
+/* False: the slots changed in the meantime; what was visited must not be used. */
 static __always_inline int visit_slots(__u64 kvm, int hashed, struct walk *walk)
 {
 	__u64 slots = read_word(kvm + layout.kvm_memslots);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long guest_sampler.bpf.c takes for its samples: a histogram with four steps to an octave,
- * which the BPF program of each CPU counts in.
+ * How long guest_sampler.bpf.c takes for its samples: a histogram with four buckets per octave,
+ * filled by the BPF program on each CPU.
  */
 #ifndef BPF_SAMPLER_COST_H
 #define BPF_SAMPLER_COST_H
@@ -9,16 +9,16 @@
 #include <linux/types.h>
 
 #define SAMPLER_COST_STEP_BITS 2
-#define SAMPLER_COST_BUCKETS 128 /* a power of two; the last has all from 7.5 s on */
+#define SAMPLER_COST_BUCKETS 128 /* a power of two; the last bucket has everything from 7.5 s on */
 
 struct sampler_cost {
 	__u64 counts[SAMPLER_COST_BUCKETS];
-	__u64 total_ns; /* of all that was counted */
+	__u64 total_ns; /* sum of everything that was counted */
 };
 
 /*
- * Below 4 ns a bucket each; from there on the number of the highest bit, and the two bits below
- * it: bucket 4 is 4 ns, 8 is 8 to 9 ns, 12 is 16 to 19 ns.
+ * Below 4 ns, each value has its own bucket. Above, the bucket is given by the highest bit and the
+ * two bits below it: bucket 4 is 4 ns, 8 is 8 to 9 ns, 12 is 16 to 19 ns.
  */
 static inline __u32 sampler_cost_bucket(__u64 ns)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a vCPU runs that does not run just now: its task and the stacks in use, by its registers and
- * the guest's memory. For guest_sampler.bpf.c, and for src/host/capture/guest_copy.c, where QEMU
- * was asked for the registers. Who includes it says before how memory of the VMM is read, and which
- * registers there are:
+ * Finds what a stopped vCPU is running: its task and the stacks in use, from its registers and
+ * guest memory. Used by guest_sampler.bpf.c, and by src/host/capture/guest_copy.c, which gets the
+ * registers from QEMU. The including file must first define how to read the VMM's memory, and which
+ * registers are known:
  *
  *	bool read_hva(struct sampler_vm *vm, __u64 hva, void *data, __u32 size)
  *	bool knows_sp_and_cr3(void)
- *	bool copies_whole_stacks(void)	of kernels, in which SP can be looked for
- *	__u32 max_user_bytes(struct sampler_vm *vm)	of a user's stack that are copied
+ *	bool copies_whole_stacks(void)		of kernels, in which SP can be searched for
+ *	__u32 max_user_bytes(struct sampler_vm *vm)	how much of a user stack to copy
  *
- * with HVA 0 for what is not there. Without SP, what is above a frame pointer is copied, if BP is
- * one, or all of the stacks that are in use for certain. A guest may put what it likes there;
- * nothing of it is followed further than a walk through its page tables.
+ * HVA is 0 for memory that does not exist. Without SP, either what is above BP is copied, if BP is
+ * a frame pointer, or all of the stacks that are certainly in use. The guest may write anything
+ * there, but nothing of it is followed further than a walk through its page tables.
  */
 #ifndef BPF_STACKS_IN_USE_H
 #define BPF_STACKS_IN_USE_H
@@ -28,7 +28,7 @@
 #define LEVEL_BITS 9
 #define IS_KERNEL(gva) ((gva) >> 63)
 #define GUEST_PID_MAX (1u << 22) /* PID_MAX_LIMIT */
-#define MAX_STACK_PAGES 17 /* of one stack */
+#define MAX_STACK_PAGES 17 /* per stack */
 
 /* struct pt_regs, arch/x86/include/asm/ptrace.h */
 #define PT_REGS_BP 4
@@ -36,7 +36,7 @@
 #define PT_REGS_SP 19
 #define PT_REGS_SS 20
 #define PT_REGS_WORDS 21
-/* above it, from 6.9 on where FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
+/* above it, since 6.9 if FRED is configured (TOP_OF_KERNEL_STACK_PADDING) */
 #define FRED_WORDS 2
 #define USER_CS 0x33 /* arch/x86/include/asm/segment.h */
 #define USER32_CS 0x23
@@ -45,20 +45,20 @@
 
 enum { AX = 0, SP = 4, BP = 5, IP = 16 }; /* enum kvm_reg, arch/x86/include/asm/kvm_host.h */
 
-/* What a sample with its stacks is put together in. */
+/* Where a sample with its stacks is assembled. */
 struct scratch {
 	struct sampler_record record;
 	struct sampler_stacks stacks;
-	/* How much of it is used stays below SAMPLER_STACK_BYTES; a page more is never passed. */
+	/* Always less than SAMPLER_STACK_BYTES are used, and never more than one page beyond. */
 	__u8 data[SAMPLER_STACK_BYTES + PAGE_BYTES];
 	__u64 used;
-	__u64 link, last_link, link_page, link_page_hva, link_pages; /* of guest_links.h */
+	__u64 link, last_link, link_page, link_page_hva, link_pages; /* for guest_links.h */
 };
 
 /*
- * Functions that are not static are verified once, by themselves, and not anew at each call.
+ * Functions that are not static are verified once, separately, and not at each call.
  *
- * Where the VMM has GPA mapped; 0: in no slot. Largest slots come first.
+ * Where the VMM has mapped GPA; 0: in no slot. The largest slots come first.
  */
 __noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
 {
@@ -73,7 +73,7 @@ __noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
 	return 0;
 }
 
-/* The guest's physical address of GVA, by these page tables; NOT_MAPPED: they do not map it. */
+/* The guest physical address of GVA in these page tables; NOT_MAPPED: they do not map it. */
 __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 {
 	__u64 entry = 0, bytes = 0;
@@ -98,7 +98,7 @@ __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 	return (table & ~(bytes - 1)) | (gva & (bytes - 1));
 }
 
-/* Where the VMM has an address of the guest mapped, by these page tables; 0: they do not map it. */
+/* Where the VMM has mapped a guest address, using these page tables; 0: they do not map it. */
 static __always_inline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
 {
 	return hva_of(vm, walk(vm, table, gva));
@@ -109,7 +109,7 @@ static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
 	return IS_KERNEL(gva) ? translate(vm, vm->current.page_tables, gva) : 0;
 }
 
-/* The address at which the vCPU keeps its pointer to the current task; the last one is kept. */
+/* Where the vCPU keeps its pointer to the current task. The last result is cached. */
 static __always_inline __u64 find_current(struct sampler_thread *thread, struct sampler_vm *vm,
 					  __u64 gs_base)
 {
@@ -136,7 +136,7 @@ static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_reco
 	       record->pid <= GUEST_PID_MAX && record->tgid <= GUEST_PID_MAX;
 }
 
-/* Who runs on the vCPU. */
+/* Finds the task that runs on the vCPU. */
 static __always_inline void find_task(struct sampler_thread *thread, struct sampler_vm *vm,
 				      __u64 gs_base, struct sampler_record *record)
 {
@@ -148,8 +148,8 @@ static __always_inline void find_task(struct sampler_thread *thread, struct samp
 }
 
 /*
- * Copies guest memory behind what SCRATCH holds already, SIZE bytes within one page. False: there
- * is no room, or no such memory.
+ * Appends SIZE bytes of guest memory, within one page, to SCRATCH. False: there is no room, or no
+ * such memory.
  */
 __noinline int copy_page(struct scratch *scratch, struct sampler_vm *vm, __u64 table, __u64 gva,
 			 __u64 size)
@@ -189,14 +189,18 @@ static __always_inline void copy_stack(struct scratch *scratch, __u32 number,
 
 #include "bpf/guest_links.h"
 
-/* hardirq_stack_ptr is that, or a word below: arch/x86/kernel/irq_64.c, before and since 5.12. */
+/*
+ * hardirq_stack_ptr is the end, or one word below it: arch/x86/kernel/irq_64.c, before and since
+ * 5.12.
+ */
 static __always_inline __u64 end_of_irq_stack(__u64 pointer)
 {
 	return (pointer + sizeof(pointer)) & ~(__u64)(PAGE_BYTES - 1);
 }
 
 /*
- * Where the kernel was interrupted, if SP is on the IRQ stack, whose last word says that; else 0.
+ * If SP is on the IRQ stack, returns where the kernel was interrupted, which is the stack's last
+ * word; otherwise 0.
  */
 static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_base, __u64 sp,
 					      __u64 *ret_end)
@@ -217,9 +221,10 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 }
 
 /*
- * Kernel stacks, from SP on, or from BP where only that is known: that in use, and, from an IRQ
- * stack, the task's below it. False: it is not known to be the task's; while the kernel switches
- * tasks, the stack is the next one's before `current` is.
+ * Copies kernel stacks, starting at SP, or at BP if only that is known: the one in use and, if that
+ * is an IRQ stack, also the task's stack that it interrupted. False: the stack may not be the
+ * task's: while the kernel switches tasks, it already uses the next task's stack before `current`
+ * changes.
  */
 static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					       __u64 gs_base, __u64 sp, __u64 task_stack)
@@ -231,7 +236,7 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 		return true;
 	}
 	previous = find_interrupted(vm, gs_base, sp, &end);
-	if (!end && knows_sp_and_cr3()) /* another stack; BP is just a number then */
+	if (!end && knows_sp_and_cr3()) /* another stack; BP would be just a number */
 		end = sp + vm->current.stack_bytes;
 	copy_stack(scratch, 0, vm, vm->current.page_tables, sp, end ? end : sp);
 	if (!previous || !task_stack || previous - task_stack >= vm->current.stack_bytes)
@@ -241,11 +246,11 @@ static __always_inline bool copy_kernel_stacks(struct scratch *scratch, struct s
 }
 
 /*
- * Whether SP is in the task's stack, or in the IRQ stack that *RET_IRQ_END is the end of (0: it is
- * not in use), unless the code at IP is one of the few that runs elsewhere (unwind/table/calls.h).
- * Until the switch from one task to another is done, the run queue's task is the next one already
- * and `current` is not. All that runs on the stack of an NMI or of an exception (but entry code)
- * counts as an NMI.
+ * Whether SP is in the task's stack, or in the IRQ stack that ends at *RET_IRQ_END (0: not in use),
+ * except while the code at IP is one of the few that use another stack (unwind/table/calls.h).
+ * Until a task switch is complete, the run queue's task is already the next one while `current` is
+ * not. Everything that runs on the stack of an NMI or an exception (except entry code) counts as an
+ * NMI.
  */
 static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, __u64 task,
 					 __u64 *ret_irq_end)
@@ -271,7 +276,7 @@ static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, _
 	return true;
 }
 
-/* The whole stacks in which SP is; false: they are not known for certain. */
+/* Copies all stacks that may contain SP; false: they are not known for certain. */
 static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sampler_vm *vm,
 					      __u64 gs_base, struct sampler_record *record,
 					      __u64 task_stack)
@@ -296,8 +301,8 @@ static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sa
 }
 
 /*
- * CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they are
- * not. *RET_BP: the user's BP.
+ * Finds CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they
+ * are not there. *RET_BP: the user's BP.
  */
 static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva, __u64 *ret_bp)
 {
@@ -305,7 +310,7 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva,
 
 	if (!read_hva(vm, end_hva - sizeof(words), words, sizeof(words)))
 		return 0;
-	cs = words[0] & 0xffff; /* FRED keeps more above */
+	cs = words[0] & 0xffff; /* FRED stores more in the upper bits */
 	if ((cs != USER_CS && cs != USER32_CS) ||
 	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS ||
 	    !read_hva(vm, end_hva - (PT_REGS_WORDS - PT_REGS_BP) * sizeof(*words), ret_bp,
@@ -315,8 +320,8 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva,
 }
 
 /*
- * The user's stack pointer, and BP: a struct pt_regs at the end of the kernel stack has them; 0:
- * none.
+ * The user's stack pointer, and BP, from the struct pt_regs at the end of the kernel stack; 0:
+ * there is none.
  */
 static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
 {
@@ -331,9 +336,9 @@ static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stac
 }
 
 /*
- * The page tables of the task's process. Those in force are the next one's already while the kernel
- * switches tasks; where they are those that its mm had before, nothing is read. Without CR3 there
- * is nothing to compare with, and an mm may be another one's at the same address.
+ * The page tables of the task's process. While the kernel switches tasks, those in use already
+ * belong to the next task. If they are the ones that the mm had before, nothing is read. Without
+ * CR3 there is nothing to compare with, and another mm may have taken the same address.
  */
 static __always_inline __u64 find_user_tables(struct sampler_thread *thread, struct sampler_vm *vm,
 					      const struct sampler_record *record)
@@ -349,7 +354,7 @@ static __always_inline __u64 find_user_tables(struct sampler_thread *thread, str
 	return thread->mm_tables;
 }
 
-/* Of a guest that is no Linux only the stack in use is known. */
+/* For a guest that is not Linux, only the stack in use is known. */
 static __always_inline void copy_own_stack(struct scratch *scratch, struct sampler_vm *vm,
 					   __u64 tables, __u64 sp, __u64 bp)
 {
@@ -357,7 +362,7 @@ static __always_inline void copy_own_stack(struct scratch *scratch, struct sampl
 	copy_links(scratch, vm, tables, bp);
 }
 
-/* Its registers are in SCRATCH already. */
+/* The registers must already be in SCRATCH. */
 static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_thread *thread,
 					struct sampler_vm *vm, __u64 gs_base,
 					struct sampler_record *record)

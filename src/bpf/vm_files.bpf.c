@@ -2,12 +2,12 @@
 /*
  * An iterator over all open files that writes a record for each file of KVM.
  *
- * KVM's structures are read by offsets that the loader found in BTF; those of the kernel
- * itself through CO-RE. Nothing is locked: a VM that changes meanwhile may give a record
- * that is out of date, never a fault. The loader checks threads against /proc.
+ * KVM's structures are read by offsets that the loader found in BTF; the kernel's own are read
+ * using CO-RE. Nothing is locked: a VM that is changing may result in an outdated record, but never
+ * in a fault. The loader checks threads against /proc.
  *
- * The kernel walks only the processes of the reader's pid namespace, and numbers are
- * translated to that namespace, so they can be used with /proc and perf_event_open().
+ * The kernel walks only the processes of the reader's pid namespace, and pids are translated to
+ * that namespace, so they can be used with /proc and perf_event_open().
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static __always_inline void visit_slot(struct walk *walk, __u64 slot)
 		walk->pages += read_word(slot + layout.slot_npages);
 }
 
-/* 0 where the slots changed meanwhile. */
+/* 0 if the slots changed in the meantime. */
 static __always_inline __u64 count_pages(__u64 kvm, bool hashed)
 {
 	struct walk walk = { 0 };
@@ -67,7 +67,7 @@ static __always_inline void write_record(struct bpf_iter__task_file *context, bo
 	bpf_seq_write(context->meta->seq, &record, sizeof(record));
 }
 
-/* Slots in a hash table, since 5.17; bpf_loop() is as old. */
+/* For slots in a hash table, since 5.17, when bpf_loop() was added as well. */
 SEC("iter/task_file")
 int find_with_hashed_slots(struct bpf_iter__task_file *context)
 {

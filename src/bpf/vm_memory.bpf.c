@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One VM's memory slots, and the registers that say how its vCPUs translate addresses, found by
- * an iterator over open files. It runs twice: first the file that the loader names gives the VM,
- * then all files of that VM's vCPUs give their registers.
+ * Finds a VM's memory slots, and the registers that determine how its vCPUs translate addresses,
+ * using an iterator over open files. It runs twice: first the file named by the loader leads to the
+ * VM, then the files of that VM's vCPUs lead to their registers.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "bpf/kvm_files.bpf.h"
 #include "bpf/kvm_slots.bpf.h"
 
-#define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, until 7.0 at least */
+#define HF_GUEST_MASK (1u << 0) /* arch/x86/include/asm/kvm_host.h, up to 7.0 at least */
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -24,10 +24,10 @@ const volatile struct vm_memory_layout memory_layout;
 /* Set by the loader: the file to look for. */
 __u32 wanted_pid, wanted_fd;
 
-/* Answers. */
+/* Results. */
 __u64 found_kvm;
 __u32 slots_valid;
-__u32 slot_count; /* may pass the maximum: then some are missing */
+__u32 slot_count; /* may exceed the maximum: then some are missing */
 struct vm_memory_slot slots[VM_MEMORY_MAX_SLOTS];
 __u32 vcpu_count;
 struct vm_memory_vcpu vcpus[VM_MEMORY_MAX_VCPUS];
@@ -84,7 +84,7 @@ static __always_inline void read_vcpu(__u64 vcpu)
 		read_registers(vcpu, to);
 }
 
-/* Returns the file's VM, 0 if it is none of KVM's; *RET_VCPU: the vCPU, if it is one's. */
+/* Returns the file's VM, or 0 if it is not KVM's. *RET_VCPU: the vCPU, if it is a vCPU's file. */
 static __always_inline __u64 vm_of_file(const struct file *file, __u64 *ret_vcpu)
 {
 	__u64 object = (unsigned long)file->private_data;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A subcommand: one file, one row in commands.c. Its option table drives parsing, --help,
- * completion and the test that the man page names every option.
+ * A subcommand: one file and one row in commands.c. Its option table drives parsing, --help,
+ * completion, and the test that checks that the man page names every option.
  *
- * How to add one: write cmd/NAME.c with a `const struct command command_NAME`, declare it
- * here, add it to the table in commands.c and to src/cmd/meson.build, and write
- * docs/man/perfvisor-NAME.1.
+ * To add one: write cmd/NAME.c with a `const struct command command_NAME`, declare it here, add it
+ * to the table in commands.c and to src/cmd/meson.build, and write docs/man/perfvisor-NAME.1.
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
@@ -16,12 +15,13 @@
 struct command {
 	const char *name;
 	const char *summary;   /* one line for `perfvisor help` */
-	const char *arguments; /* after the options in the usage line, "" if none */
+	const char *arguments; /* follows the options in the usage line; "" if none */
 	const struct option_spec *options; /* without --help, which every command has */
-	const char *examples;  /* lines "perfvisor …", each with what it does behind a # */
+	const char *examples;  /* lines "perfvisor …", each with a # comment that explains it */
 	/*
-	 * ARGV[0] is the command's name. The error is printed by main, which also chooses the
-	 * exit status: 2 for ERROR_USAGE, else 1; without an error it is *RET_STATUS (0 at first).
+	 * ARGV[0] is the command's name. main prints the error and chooses the exit status: 2 for
+	 * ERROR_USAGE, 1 for any other error. Without an error the status is *RET_STATUS, initially
+	 * 0.
 	 */
 	struct error *(*run)(const struct command *command, int argc, char **argv, int *ret_status);
 };
@@ -35,9 +35,9 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* NULL: no such command */
 
 /*
- * Parses ARGV by the command's table. With --help the help is printed and *RET_HELP set:
- * return at once then. *RET_REST: index of the first argument that is no option; a command that
- * takes none passes NULL.
+ * Parses ARGV using the command's table. --help prints the help and sets *RET_HELP; the caller must
+ * then return at once. *RET_REST is the index of the first argument that is not an option; a
+ * command that takes no arguments passes NULL.
  */
 struct error *command_parse(const struct command *command, void *config, int argc, char **argv,
 			    int *ret_rest, bool *ret_help) MUST_CHECK;

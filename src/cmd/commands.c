@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of subcommands and what all of them share: parsing, --help, usage errors. */
+/* The table of subcommands and the code they share: parsing, --help, usage errors. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -30,7 +30,7 @@ void command_print_help(const struct command *command)
 	}
 	if (command->examples)
 		printf("\nExamples:\n%s", command->examples);
-	printf("\nThe manual page perfvisor-%s(1) says more.\n", command->name);
+	printf("\nThe manual page perfvisor-%s(1) has the details.\n", command->name);
 }
 
 static bool asks_for_help(int argc, char **argv)
@@ -56,7 +56,7 @@ struct error *command_parse(const struct command *command, void *config, int arg
 	if (!error && !ret_rest && rest < argc)
 		error = error_create(ERROR_USAGE, "%s takes no argument '%s'", argv[0], argv[rest]);
 	if (error)
-		return error_hint(error, "'perfvisor %s --help' lists what it takes",
+		return error_hint(error, "'perfvisor %s --help' lists its options",
 				  command->name);
 	if (ret_rest)
 		*ret_rest = rest;

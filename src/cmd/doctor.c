@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor doctor: the diagnosis of this host, a line for each finding and one below it that
- * mends it. The exit status is 0 if a recording would work now.
+ * perfvisor doctor: prints the diagnosis of this host, one line per finding, followed by a line on
+ * how to fix it. The exit status is 0 if a recording would work now.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct grade_style styles[] = {
 	[HOST_FAILS] = { "[no]", "\033[31m" },
 };
 
-/* Colors are for terminals whose user has not turned them off (no-color.org). */
+/* Colors are only for terminals, and can be turned off (no-color.org). */
 static bool use_colors(void)
 {
 	const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -53,7 +53,7 @@ static void print_diagnosis(const struct host_diagnosis *diagnosis)
 		print_finding(&diagnosis->findings.items[i], width, colors);
 	printf("\n%s\n", host_diagnosis_can_record(diagnosis)
 				 ? "A recording would work: perfvisor record"
-				 : "A recording would not work now: see [no] above.");
+				 : "A recording would not work now: see the lines marked [no].");
 }
 
 static struct error *run_doctor(const struct command *command, int argc, char **argv,
@@ -75,9 +75,9 @@ static const struct option_spec doctor_options[] = { { 0 } };
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "Say what works on this host, what does not, and what mends it",
+	.summary = "Check what works on this host, and how to fix what does not",
 	.arguments = "",
 	.options = doctor_options,
-	.examples = "  perfvisor doctor    # as the user who is going to record\n",
+	.examples = "  perfvisor doctor    # run it as the user who will record\n",
 	.run = run_doctor,
 };

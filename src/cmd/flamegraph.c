@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor flamegraph: a recording's call chains as a page for a browser. */
+/* perfvisor flamegraph: writes a recording's call chains as an HTML page. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,9 @@ static struct error *flamegraph(const struct flamegraph_config *config)
 	struct error *error = NULL;
 
 	if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
-		error = error_hint(error_create(ERROR_USAGE, "a page is nothing for a terminal"),
-				   "-o FILE.html says where to write it");
+		error = error_hint(error_create(ERROR_USAGE,
+						"refusing to write HTML to a terminal"),
+				   "use -o FILE.html");
 	if (!error)
 		error = stacks_load(&config->stacks, &options, &loaded);
 	if (!error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor fold: a recording's call chains, a line for each. */
+/* perfvisor fold: prints a recording's call chains, one per line. */
 #include <stdlib.h>
 
 #include "cmd/command.h"
@@ -46,10 +46,10 @@ static const struct option_spec fold_options[] = {
 
 const struct command command_fold = {
 	.name = "fold",
-	.summary = "Show a recording as folded stacks, a line for each call chain",
+	.summary = "Show a recording as folded stacks, one line per call chain",
 	.arguments = "",
 	.options = fold_options,
-	.examples = "  perfvisor fold >out.folded                 # as perf script | "
+	.examples = "  perfvisor fold >out.folded                 # like perf script | "
 		    "stackcollapse-perf.pl\n"
 		    "  perfvisor fold | flamegraph.pl >flame.svg  # for tools that read folded "
 		    "stacks\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening the guest that a user names. */
+/* Opens the guest that the user names. */
 #include "cmd/guest_command.h"
 
 #include <string.h>
@@ -17,22 +17,22 @@ struct error *guest_command_choose(const struct host_vms *vms, const char *text,
 		return NULL;
 	}
 	if (!vms->items.count)
-		return error_hint(error_create(ERROR_NOT_FOUND, "this host runs no VM"),
-				  "'perfvisor doctor' says what there is to be seen");
-	return error_hint(error_create(ERROR_USAGE, "this host runs %zu VMs: --vm says which",
+		return error_hint(error_create(ERROR_NOT_FOUND, "no VM is running on this host"),
+				  "'perfvisor doctor' shows what perfvisor can see");
+	return error_hint(error_create(ERROR_USAGE, "this host runs %zu VMs: choose one with --vm",
 				       vms->items.count),
-			  "'perfvisor list' shows them");
+			  "'perfvisor list' lists them");
 }
 
 static const char *hint_for(const struct error *error)
 {
 	switch (error_code(error)) {
 	case ERROR_NOT_FOUND:
-		return "a guest that has not booted, or is no Linux, has no kernel to be found";
+		return "either the guest has not booted yet, or it does not run Linux";
 	case ERROR_PERMISSION:
 		return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE";
 	default:
-		return "'perfvisor doctor' says what works on this host";
+		return "'perfvisor doctor' shows what works on this host";
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor guest-parser: the caged process of src/host/inspect/cage.h. It is no command for people
- * and in no list: perfvisor starts itself with it.
+ * perfvisor guest-parser: the caged process of src/host/inspect/cage.h. perfvisor starts itself
+ * with this command; it is not for users and is not listed.
  */
 #include "cmd/guest_parser.h"
 
@@ -15,5 +15,5 @@ struct error *guest_parser_run(void)
 	if (error)
 		return error;
 	guest_service_run(HOST_CAGE_FD);
-	_exit(0); /* what runs at exit (a leak checker) is not admitted in the cage */
+	_exit(0); /* exit handlers (a leak checker) are not allowed in the cage */
 }

@@ -4,11 +4,11 @@
 
 static void print_overview(void)
 {
-	printf("perfvisor shows, from a KVM host, what its guests spend their time on.\n\n"
+	printf("perfvisor shows, from a KVM host, where its guests spend their time.\n\n"
 	       "Usage: perfvisor COMMAND [OPTION]…\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n'perfvisor COMMAND --help' says what a command takes, with examples.\n");
+	printf("\n'perfvisor COMMAND --help' shows a command's options, with examples.\n");
 }
 
 static struct error *run_help(const struct command *command, int argc, char **argv,
@@ -28,7 +28,7 @@ static struct error *run_help(const struct command *command, int argc, char **ar
 	}
 	named = command_find(argv[rest]);
 	if (!named)
-		return error_hint(error_create(ERROR_USAGE, "there is no command '%s'", argv[rest]),
+		return error_hint(error_create(ERROR_USAGE, "unknown command '%s'", argv[rest]),
 				  "'perfvisor help' lists the commands");
 	command_print_help(named);
 	return NULL;
@@ -38,10 +38,10 @@ static const struct option_spec help_options[] = { { 0 } };
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "Say what perfvisor's commands do",
+	.summary = "Show help for perfvisor's commands",
 	.arguments = "[COMMAND]",
 	.options = help_options,
 	.examples = "  perfvisor help           # the list of commands\n"
-		    "  perfvisor help record    # what record takes\n",
+		    "  perfvisor help record    # the options of record\n",
 	.run = run_help,
 };

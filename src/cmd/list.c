@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perfvisor list: the VMs of this host and the kernels in them, as a table or as JSON. The table's
- * last columns are those without a limit: names and threads. What could not be found out is said
- * on stderr, so that stdout holds VMs and nothing else.
+ * last columns are the ones without a maximum width: names and threads. What could not be
+ * determined is reported on stderr, so that stdout holds only VMs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 #define NAME_MAX_WIDTH 32 /* longer names push the threads to the right */
 #define THREADS_MAX_BYTES ((size_t)1024 * 1024)
-#define GUESTS_MAX_NS 20000000000u /* after that no further guest is looked into */
+#define GUESTS_MAX_NS 20000000000u /* after this, no more guests are looked into */
 
 struct list_config {
 	bool json, no_memory;
@@ -30,7 +30,7 @@ struct list_config {
 
 struct list {
 	struct host_vms vms;
-	struct guest_uts *guests; /* one for each VM, "" where not known */
+	struct guest_uts *guests; /* one per VM, "" where not known */
 };
 
 static void deinit(struct list *list)
@@ -46,7 +46,7 @@ static uint64_t uptime_seconds(const struct host_vm *vm)
 	return now > start ? now - start : 0;
 }
 
-/* As ps(1) does: [[DAYS-]HH:]MM:SS. */
+/* Like ps(1): [[DAYS-]HH:]MM:SS. */
 static void format_uptime(uint64_t seconds, char *ret, size_t size)
 {
 	unsigned int days = seconds / 86400, hours = seconds / 3600 % 24;
@@ -72,7 +72,7 @@ static void format_memory(uint64_t bytes, char *ret, size_t size)
 		snprintf(ret, size, "%.*f MiB", bytes % (1u << 20) ? 1 : 0, mib);
 }
 
-/* How many vCPUs from FIRST on have threads with numbers one above the other. */
+/* How many vCPUs, starting at FIRST, have consecutive thread ids. */
 static size_t consecutive_threads(const struct host_vm *vm, size_t first)
 {
 	const struct host_vcpu *vcpus = vm->vcpus.items;
@@ -84,7 +84,7 @@ static size_t consecutive_threads(const struct host_vm *vm, size_t first)
 	return count;
 }
 
-/* Thread ids in the order of the vCPUs: "131,134-140,-", where "-" has not run yet. */
+/* Thread ids in vCPU order: "131,134-140,-", where "-" has not run yet. */
 static void append_threads(const struct host_vm *vm, const char *missing, struct buffer *out)
 {
 	for (size_t i = 0; i < vm->vcpus.count;) {
@@ -130,7 +130,7 @@ static struct widths find_widths(const struct list *list)
 	return widths;
 }
 
-/* printf() counts bytes. */
+/* printf() counts bytes, not columns. */
 static void print_padded(const char *text, size_t width)
 {
 	size_t columns = utf8_count(text);
@@ -175,17 +175,17 @@ static void print_table(const struct list *list)
 static void say_what_is_missing(const struct host_vms *vms)
 {
 	if (!vms->items.count && access("/dev/kvm", F_OK))
-		log_note("no VMs: this host has no /dev/kvm (perfvisor doctor says more)");
+		log_note("no VMs: this host has no /dev/kvm (see perfvisor doctor)");
 	else if (!vms->items.count)
-		log_note("no VMs: no process %shas one open",
-			 vms->processes_hidden ? "that may be looked at " : "");
+		log_note("no VMs: no process %shas /dev/kvm open",
+			 vms->processes_hidden ? "that may be inspected " : "");
 	else if (vms->vcpu_source == HOST_VCPU_UNKNOWN)
-		log_note("vCPU threads are not known: %s", vms->vcpu_source_reason);
+		log_note("vCPU threads are unknown: %s", vms->vcpu_source_reason);
 	else if (vms->vcpu_source == HOST_VCPU_DEBUGFS)
-		log_note("vCPU threads are from debugfs, memory sizes are not known: %s",
+		log_note("vCPU threads are taken from debugfs, memory sizes are unknown: %s",
 			 vms->vcpu_source_reason);
 	if (vms->processes_hidden)
-		log_note("%zu processes of other users could not be looked at: run as root",
+		log_note("%zu processes of other users could not be inspected: run as root",
 			 vms->processes_hidden);
 }
 
@@ -250,7 +250,7 @@ static void print_json(const struct list *list)
 	json_close(&json);
 }
 
-/* The guest chose it: it must not be able to steer a terminal, or make a row look like others. */
+/* The guest chose it: it must not control the terminal or make a row look like another. */
 static void make_printable(char *text)
 {
 	char printable[GUEST_UTS_FIELD_BYTES];
@@ -259,7 +259,9 @@ static void make_printable(char *text)
 	memcpy(text, printable, sizeof(printable));
 }
 
-/* An error is why nothing is known; NULL where there is nothing to know: no Linux, not booted. */
+/*
+ * An error explains why nothing is known; NULL if there is nothing to know: not Linux, not booted.
+ */
 static struct error *look_into(struct vm_memory_finder *finder, const struct host_vm *vm,
 			       struct guest_uts *ret)
 {
@@ -279,12 +281,12 @@ static struct error *look_into(struct vm_memory_finder *finder, const struct hos
 static void say_failures(const struct error *first, size_t count)
 {
 	if (count > 1)
-		log_note("%s; nor into %zu others", error_message(first), count - 1);
+		log_note("%s; %zu others failed, too", error_message(first), count - 1);
 	else if (count)
 		log_note("%s", error_message(first));
 }
 
-/* A guest is no reason to fail, nor to wait for long. */
+/* A guest must not make the command fail or wait for long. */
 static void look_into_guests(struct list *list)
 {
 	_cleanup_vm_memory_finder_ struct vm_memory_finder *finder = NULL;
@@ -306,7 +308,7 @@ static void look_into_guests(struct list *list)
 	}
 	say_failures(first, failures);
 	if (i < count)
-		log_note("%zu guests were not looked into: the others took too long", count - i);
+		log_note("skipped %zu guests: the others took too long", count - i);
 }
 
 static struct error *find(const struct list_config *config, struct list *ret)
@@ -346,9 +348,9 @@ static struct error *run_list(const struct command *command, int argc, char **ar
 
 static const struct option_spec list_options[] = {
 	{ OPTION_FLAG, 0, "json", offsetof(struct list_config, json), NULL,
-	  "Write JSON, as perfvisor-list(1) describes it" },
+	  "print JSON, as described in perfvisor-list(1)" },
 	{ OPTION_FLAG, 0, "no-memory", offsetof(struct list_config, no_memory), NULL,
-	  "do not read guest memory: kernels and host names are not known then" },
+	  "do not read guest memory: kernels and host names stay unknown" },
 	{ 0 },
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor's entry: finds the subcommand, prints the error that it gives, chooses the exit
- * status: 0 done, 1 failed, 2 wrong usage.
+ * perfvisor's entry point: finds the subcommand, prints the error that it returns, and chooses the
+ * exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static int finish(struct error *error, int status)
 {
-	/* A full disk or a closed pipe shows only when the last bytes are written. */
+	/* A full disk or a closed pipe shows up only when the last bytes are written. */
 	if (!error && (fflush(stdout) || ferror(stdout)) && errno != EPIPE)
 		error = error_system(errno, "could not write the output");
 	if (!error)
@@ -42,14 +42,14 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		char *help[] = { "help", NULL };
 
-		/* The overview helps a newcomer, but nothing was done: a script should notice. */
+		/* The overview helps new users, but nothing was done, and scripts should notice. */
 		return finish(command_help.run(&command_help, 1, help, &status), 2);
 	}
 	if (!strcmp(argv[1], HOST_CAGE_COMMAND))
 		return finish(guest_parser_run(), 1);
 	command = command_find(command_name(argv[1]));
 	if (!command)
-		return finish(error_hint(error_create(ERROR_USAGE, "there is no command '%s'",
+		return finish(error_hint(error_create(ERROR_USAGE, "unknown command '%s'",
 						      argv[1]),
 					 "'perfvisor help' lists the commands"),
 			      0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor ps: a guest's processes and what they have mapped, read from its memory. */
+/* perfvisor ps: a guest's processes and their mappings, read from its memory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,17 +12,17 @@
 struct ps_config {
 	const char *vm;
 	bool threads, json;
-	struct unsigned_list maps; /* processes whose mappings are asked for */
+	struct unsigned_list maps; /* processes to show the mappings of */
 };
 
 #define FIELD(name) offsetof(struct ps_config, name)
 
 static const struct option_spec ps_options[] = {
-	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0,
-	  0, COMPLETE_VM, NULL },
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (optional if there is only one)",
+	  0, 0, COMPLETE_VM, NULL },
 	{ OPTION_FLAG, 0, "threads", FIELD(threads), NULL, "list threads, too" },
 	{ OPTION_UNSIGNEDS, 0, "maps", FIELD(maps), "PID",
-	  "print what PID has mapped, as /proc/PID/maps does (may be repeated)", 1, UINT32_MAX },
+	  "print the mappings of PID, as in /proc/PID/maps (may be repeated)", 1, UINT32_MAX },
 	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },
 	{ 0 },
 };
@@ -35,7 +35,7 @@ static void print_tasks(const struct guest_tasks *tasks)
 		char name[GUEST_TASK_NAME_BYTES], namespace_pid[16] = "-";
 
 		if (!task->pid)
-			continue; /* a CPU's idle task is no process */
+			continue; /* a CPU's idle task is not a process */
 		if (task->namespace_level)
 			snprintf(namespace_pid, sizeof(namespace_pid), "%" PRIu32,
 				 task->namespace_pid);
@@ -72,7 +72,7 @@ static void write_tasks(const struct guest_tasks *tasks)
 	json_close(&json);
 }
 
-/* fs/proc/task_mmu.c, show_vma_header_prefix(): the path begins in column 74. */
+/* Like show_vma_header_prefix() in fs/proc/task_mmu.c: the path begins in column 74. */
 static void print_mapping(const struct guest_mapping *mapping, const char *path)
 {
 	char text[GUEST_PATH_BYTES + 16];
@@ -136,7 +136,7 @@ static void write_mappings(struct json *json, const struct guest_mappings *mappi
 	json_close(json);
 }
 
-/* Of TASK: to JSON where there is one; kernel threads have nothing mapped, as in /proc. */
+/* Shows the mappings of TASK, as JSON if JSON is set. Kernel threads have none, as in /proc. */
 static struct error *show_task_maps(struct guest_view *view, const struct guest_task *task,
 				    struct json *json)
 {
@@ -153,7 +153,7 @@ static struct error *show_task_maps(struct guest_view *view, const struct guest_
 	else
 		print_mappings(&mappings, strings);
 	if (mappings.cut)
-		log_warning("some of the mappings of process %" PRIu32 " could not be read",
+		log_warning("some mappings of process %" PRIu32 " could not be read",
 			    task->tgid);
 	guest_mappings_deinit(&mappings);
 	return NULL;
@@ -169,7 +169,7 @@ static struct error *find_task(const struct guest_tasks *tasks, uint64_t pid,
 				 "'perfvisor ps' without --maps lists them");
 }
 
-/* Where there are several, each begins with a line "PID: NAME", as pmap(1) has it. */
+/* With several processes, each begins with a line "PID: NAME", as in pmap(1). */
 static struct error *show_process_maps(const struct ps_config *config, struct guest_view *view,
 				       const struct guest_task *task, struct json *json)
 {
@@ -190,7 +190,7 @@ static struct error *show_process_maps(const struct ps_config *config, struct gu
 	return error;
 }
 
-/* Goes on after a process that cannot be shown; fails with the first such error. */
+/* Continues after a process that cannot be shown, but returns the first error. */
 static struct error *show_maps(const struct ps_config *config, struct guest_view *view,
 			       const struct guest_tasks *tasks, struct json *json)
 {
@@ -268,6 +268,6 @@ const struct command command_ps = {
 	.arguments = "",
 	.options = ps_options,
 	.examples = "  perfvisor ps --vm web1              # its processes\n"
-		    "  perfvisor ps --vm web1 --maps 417   # what process 417 has mapped\n",
+		    "  perfvisor ps --vm web1 --maps 417   # the mappings of process 417\n",
 	.run = run_ps,
 };

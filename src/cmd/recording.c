@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening a recording for a command, and what there is to say about it. */
+/* Opens a recording for a command, and reports what is wrong with it. */
 #include "cmd/recording.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define NOTES_SHOWN 3 /* of VMs that lack the same */
+#define NOTES_SHOWN 3 /* how many VMs that lack the same are named */
 
 static bool is_newer(const struct stat *left, const struct stat *right)
 {
@@ -63,8 +63,8 @@ void recording_warn_of_damage(const struct session *session, const char *path)
 	if (damage)
 		log_warning("%s: the rest of the recording is not shown", error_message(damage));
 	else if (perfdata_reader_truncated(session->reader))
-		log_warning("'%s' ends before its time: the recorder was killed or the disk was "
-			    "full; what is there is shown", path);
+		log_warning("'%s' ends too early: the recorder was killed or the disk was full; "
+			    "showing what was written", path);
 	if (session->malformed)
 		log_warning("%llu records of '%s' are malformed and left out",
 			    (unsigned long long)session->malformed, path);
@@ -84,7 +84,7 @@ void recording_warn(const struct session *session, const char *path)
 				 "/proc/kallsyms) or --guestvmlinux FILE",
 				 session->machines.items[i]->kernel_note);
 	if (nameless > NOTES_SHOWN)
-		log_note("the same holds for %zu other VMs", nameless - NOTES_SHOWN);
+		log_note("the same is true of %zu other VMs", nameless - NOTES_SHOWN);
 }
 
 struct error *recording_symbols_error(struct session *session)
@@ -141,13 +141,14 @@ static const char *empty_reason(const struct profile *profile)
 	const struct profile_totals *totals = &profile->totals;
 
 	if (inventory && !inventory->vms.count && !inventory->host)
-		return "no VM was running while it was made";
+		return "no VM was running when it was made";
 	if (totals->lost)
 		return "all samples were lost: a lower rate (-F) loses fewer";
 	if (totals->host_counted)
-		return "every sample fell on the host: the guests were idle";
+		return "every sample was taken in the host: the guests were idle";
 	if (totals->guest_counted)
-		return "every sample fell on guests, and only the host's were asked for (--host)";
+		return "every sample was taken in guests, but only the host's were recorded "
+		       "(--host)";
 	if (!totals->guest_sampled)
 		return "its event does not count while a guest runs";
 	return "its event counted nothing";
@@ -159,10 +160,10 @@ void recording_warn_if_empty(const struct profile *profile, bool selected)
 		if (profile->events[i].samples)
 			return;
 	if (selected)
-		log_warning("there are no samples of the VMs that were asked for");
+		log_warning("the recording has no samples of the selected VMs");
 	else
 		log_warning("the profile is empty: %s", empty_reason(profile));
-	log_warning("'perfvisor doctor' says what works on this host and what mends the rest");
+	log_warning("'perfvisor doctor' shows what works on this host, and how to fix the rest");
 }
 
 static void run_pager(int read_end)
@@ -175,7 +176,7 @@ static void run_pager(int read_end)
 		pager = "less";
 	if (dup2(read_end, STDIN_FILENO) < 0)
 		_exit(127);
-	setenv("LESS", "FRX", 0); /* leave at once if it fits; colours; keep the screen */
+	setenv("LESS", "FRX", 0); /* exit if it fits on a screen; colours; keep the screen */
 	execl("/bin/sh", "sh", "-c", *pager ? pager : "cat", (char *)NULL);
 	_exit(127);
 }
@@ -186,7 +187,7 @@ void pager_start(struct pager *pager)
 	pid_t pid;
 
 	*pager = (struct pager){ .fd = STDOUT_FILENO, .terminal = isatty(STDOUT_FILENO) };
-	/* A pager that is left early, or `| head`, closes the pipe: that is no error. */
+	/* Closing the pipe early, by quitting the pager or with `| head`, is not an error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!pager->terminal || pipe2(ends, O_CLOEXEC))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor report: a recording as a profile, flat or with call chains. */
+/* perfvisor report: prints a recording as a profile, flat or with call chains. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -17,14 +17,14 @@
 struct report_config {
 	const char *input;
 	const char *sort;
-	const char *graph; /* of -g; NULL: not given */
+	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
 	bool stdio, json, children, no_children;
 	struct string_list vms;
 	struct kernel_source_options symbols;
 };
 
-/* Keys where the user named none. */
+/* The keys used if the user named none. */
 static void default_keys(const struct session *session, struct profile_keys *ret)
 {
 	bool vms = session->machines.count > 1;
@@ -32,7 +32,7 @@ static void default_keys(const struct session *session, struct profile_keys *ret
 	ret->count = 0;
 	if (vms)
 		profile_keys_add(ret, PROFILE_VM);
-	/* Else the command of a guest's sample is its vCPU thread: the VM says more. */
+	/* The command of a guest's sample would be its vCPU thread, so the VM is more useful. */
 	if (session->guest_samples && session->guest_processes)
 		profile_keys_add(ret, PROFILE_GUEST_COMM);
 	if (!session->guest_samples)
@@ -51,7 +51,7 @@ static struct error *parse_keys(const char *text, struct profile_keys *ret)
 		enum profile_key key;
 
 		if (!view_parse_key(word, &key))
-			return error_hint(error_create(ERROR_USAGE, "--sort knows no key '%s'",
+			return error_hint(error_create(ERROR_USAGE, "--sort: unknown key '%s'",
 						       word),
 					  "the keys are vm, vcpu, comm, pid, gcomm, gpid, dso, "
 					  "mode, sym");
@@ -71,7 +71,7 @@ static struct error *parse_percent(const char *option, const char *text, double 
 	return NULL;
 }
 
-/* The words of -g; perf's, as far as they mean something here. */
+/* Parses the argument of -g: perf's words, as far as they apply here. */
 static struct error *parse_graph(const char *text, struct report_text_options *options)
 {
 	_cleanup_free_ char *copy = memory_strdup(text);
@@ -87,7 +87,7 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 			error = parse_percent("-g", word, &options->min_chain_percent);
 		else if (strcmp(word, "graph") && strcmp(word, "function") &&
 			 strcmp(word, "percent"))
-			error = error_hint(error_create(ERROR_USAGE, "-g knows no word '%s'", word),
+			error = error_hint(error_create(ERROR_USAGE, "-g: unknown word '%s'", word),
 					  "the words are caller, callee, none, and the share below "
 					  "which branches are left out, in percent");
 	}
@@ -107,7 +107,7 @@ static struct error *write_report(const struct profile *profile,
 	return error;
 }
 
-/* Which chains to show, and how; perf's defaults. */
+/* Chooses which chains to show, and how; the defaults are perf's. */
 static struct error *choose_chains(const struct report_config *config,
 				   const struct session *session, struct report_text_options *ret)
 {
@@ -127,7 +127,7 @@ static struct error *choose_chains(const struct report_config *config,
 	    strcmp(config->graph ? config->graph : "", "none"))
 		error = error_hint(error_create(ERROR_UNSUPPORTED,
 						"the recording has no call chains"),
-				   "'perf record -g' takes them");
+				   "'perf record -g' records them");
 	return error;
 }
 
@@ -162,7 +162,7 @@ static struct error *report(const struct report_config *config, struct session *
 	text.keys = options.keys;
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, text.children, path);
-		return NULL; /* main() looks at stdout */
+		return NULL; /* main() checks stdout */
 	}
 	return write_report(profile, &text);
 }
@@ -189,7 +189,7 @@ static struct error *run_report(const struct command *command, int argc, char **
 static const struct option_spec report_options[] = {
 	RECORDING_INPUT_OPTION(struct report_config, input),
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
-	  "text, also on a terminal (as it is without)" },
+	  "print text, also on a terminal (the default)" },
 	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
@@ -200,7 +200,7 @@ static const struct option_spec report_options[] = {
 	  "percent below which branches are left out (default: caller,0.5)",
 	  .completion = COMPLETE_WORDS, .words = "caller callee none", .fallback = "caller" },
 	{ OPTION_FLAG, 0, "children", offsetof(struct report_config, children), NULL,
-	  "count a sample for all functions in its call chain (as it is where there are chains)" },
+	  "count a sample for all functions in its call chain (the default if there are chains)" },
 	{ OPTION_FLAG, 0, "no-children", offsetof(struct report_config, no_children), NULL,
 	  "count a sample only for the function in which it was taken" },
 	{ OPTION_STRING, 0, "percent-limit", offsetof(struct report_config, percent_limit),

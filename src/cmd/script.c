@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor script: a recording sample by sample. */
+/* perfvisor script: prints a recording sample by sample. */
 #include "cmd/command.h"
 #include "cmd/recording.h"
 #include "output/script_text.h"
@@ -55,7 +55,7 @@ static const struct option_spec script_options[] = {
 	  .completion = COMPLETE_WORDS,
 	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace" },
 	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
-	  "how many frames of a call chain, the innermost first (127)", .min = 1,
+	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	{ 0 },
@@ -63,11 +63,12 @@ static const struct option_spec script_options[] = {
 
 const struct command command_script = {
 	.name = "script",
-	.summary = "Show a recording sample by sample, as perf script does",
+	.summary = "Show a recording sample by sample, like perf script",
 	.arguments = "",
 	.options = script_options,
 	.examples =
 		"  perfvisor script | stackcollapse-perf.pl | flamegraph.pl >flame.svg\n"
-		"  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was when\n",
+		"  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was, and "
+		"when\n",
 	.run = run_script,
 };

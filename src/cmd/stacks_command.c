@@ -15,7 +15,7 @@ static void choose_keys(const struct stacks_options *options, struct profile_key
 	profile_keys_add(ret, PROFILE_COMM);
 }
 
-/* Shares of several events together would say nothing: one is shown, the others are named. */
+/* Shares across several events would be meaningless: shows one event and names the others. */
 static void choose_event(struct loaded_stacks *loaded)
 {
 	const struct profile *profile = loaded->profile;
@@ -23,7 +23,7 @@ static void choose_event(struct loaded_stacks *loaded)
 	loaded->event = stacks_choose_event(profile);
 	for (size_t i = loaded->event + 1; i < profile->event_count; i++)
 		if (profile->events[i].samples)
-			log_note("the recording has several events: only '%s' is shown, not '%s'",
+			log_note("the recording has several events: showing only '%s', not '%s'",
 				 profile->events[loaded->event].name, profile->events[i].name);
 }
 
@@ -51,7 +51,7 @@ struct error *stacks_load(const struct stacks_config *config, const struct stack
 	recording_warn(ret->session, ret->path);
 	recording_warn_if_empty(ret->profile, config->vms.count > 0);
 	if (!profile_has_chains(ret->session))
-		log_note("the recording has no call chains: each sample's function stands alone");
+		log_note("the recording has no call chains: showing each sample's function alone");
 	choose_event(ret);
 	ret->stacks = stacks_create(ret->profile, ret->event, options);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fold and flamegraph share: from their options to stacks. */
+/* Shared by fold and flamegraph: from options to stacks. */
 #ifndef CMD_STACKS_COMMAND_H
 #define CMD_STACKS_COMMAND_H
 
@@ -18,11 +18,11 @@ struct loaded_stacks {
 	const char *path; /* of the recording */
 	struct session *session;
 	struct profile *profile;
-	size_t event; /* which is shown */
+	size_t event; /* the one that is shown */
 	struct stacks *stacks;
 };
 
-/* RET is to be freed by loaded_stacks_deinit(), also after an error; it is zeroed before. */
+/* RET is zeroed first and must be freed with loaded_stacks_deinit(), even after an error. */
 struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
 			  struct loaded_stacks *ret) MUST_CHECK;
 void loaded_stacks_deinit(struct loaded_stacks *loaded);

@@ -18,15 +18,15 @@ struct symbols_config {
 #define FIELD(name) offsetof(struct symbols_config, name)
 
 static const struct option_spec symbols_options[] = {
-	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0,
-	  0, COMPLETE_VM, NULL },
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (optional if there is only one)",
+	  0, 0, COMPLETE_VM, NULL },
 	{ OPTION_FLAG, 0, "modules", FIELD(modules), NULL,
 	  "list modules, in the format of /proc/modules" },
 	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },
 	{ 0 },
 };
 
-/* The guest chose these names: what may not go to a terminal is escaped. TEXT is used up. */
+/* The guest chose these names: unprintable characters are escaped. Overwrites TEXT. */
 static void print_text(struct buffer *text)
 {
 	_cleanup_buffer_ struct buffer line;
@@ -155,7 +155,7 @@ const struct command command_symbols = {
 	.summary = "Print a guest's kernel symbols, read from its memory",
 	.arguments = "",
 	.options = symbols_options,
-	.examples = "  perfvisor symbols --vm web1 >kallsyms     # as /proc/kallsyms in the guest\n"
-		    "  perfvisor symbols --vm web1 --modules     # as its /proc/modules\n",
+	.examples = "  perfvisor symbols --vm web1 >kallsyms     # like its /proc/kallsyms\n"
+		    "  perfvisor symbols --vm web1 --modules     # like its /proc/modules\n",
 	.run = run_symbols,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor version: the version, and what this build has. */
+/* perfvisor version: the version and the features of this build. */
 #include "cmd/command.h"
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages over a stream socket: a header, then its bytes. */
+/* Messages over a stream socket: a header, then the body. */
 #include "guest/wire.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static struct error *wait_readable(int fd, uint64_t deadline_ns)
 		return NULL;
 	now = clock_monotonic_ns();
 	if (now < deadline_ns && poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1) != 0)
-		return NULL; /* or interrupted: recv() will tell */
+		return NULL; /* or interrupted: recv() will show */
 	return error_create(ERROR_BAD_DATA, "the guest parser took too long");
 }
 
@@ -67,7 +67,7 @@ static struct error *receive_all(int fd, uint64_t deadline_ns, void *data, size_
 		if (got < 0)
 			return error_system(errno, "could not read from the guest parser");
 		if (!got)
-			return error_create(ERROR_SYSTEM, "the guest parser ended");
+			return error_create(ERROR_SYSTEM, "the guest parser exited");
 		bytes += got;
 		size -= got;
 	}

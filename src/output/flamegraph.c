@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page is flamegraph.html, with the data as JSON in the place of a mark:
+ * The page is flamegraph.html, where a mark is replaced by the data as JSON:
  *
- *	names	texts, used by number
- *	frames	of each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
- *	tree	the nodes, each after its parent, then all that is below it, siblings in order:
- *		frame, period of its own in units, how many levels up its parent is from the node
- *		before (0: that is the parent), three numbers each
- *	samples	of each node that has its own: so many
+ *	names	texts, referred to by number
+ *	frames	for each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
+ *	tree	the nodes, each followed by everything below it, siblings in order: frame, own
+ *		period in units, how many levels its parent is above the node before (0: that
+ *		is the parent), three numbers each
+ *	samples	for each node with samples of its own: how many
  *
- * Names come from guests. In the page they are JSON in a script element of a type that no browser
- * runs, without any '<', and the page shows them by canvas and textContent alone.
+ * Names come from guests. In the page they are JSON without any '<', in a script element of a type
+ * that browsers do not execute, and the page shows them only through canvas and textContent.
  */
 #include "output/flamegraph.h"
 
@@ -25,14 +25,14 @@
 
 #define MARK "@DATA@"
 
-extern const char flamegraph_page[]; /* made of flamegraph.html, terminated */
+extern const char flamegraph_page[]; /* generated from flamegraph.html, terminated */
 
 struct writer {
 	FILE *out;
 	const struct stacks *stacks;
 	struct map frames; /* hash of name, dso and kind -> frame + 1 */
-	uint32_t *frame_of; /* of each node */
-	VECTOR(uint32_t) kinds; /* a node of each frame */
+	uint32_t *frame_of; /* the frame of each node */
+	VECTOR(uint32_t) kinds; /* a node for each frame */
 };
 
 static uint64_t frame_key(const struct stack_node *node)
@@ -88,7 +88,7 @@ static void write_frames(struct json *json, const struct writer *writer)
 	json_close(json);
 }
 
-/* What all periods are multiples of: events of a fixed period have small numbers. */
+/* The greatest common divisor of all periods: with a fixed period, the numbers get small. */
 static uint64_t find_unit(const struct stacks *stacks)
 {
 	uint64_t unit = 0;
@@ -106,7 +106,7 @@ static uint64_t find_unit(const struct stacks *stacks)
 	return unit ? unit : 1;
 }
 
-/* The node behind AT; *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
+/* The node after AT. *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
 static uint32_t next_node(const struct stack_node *nodes, uint32_t at, uint32_t *up)
 {
 	*up = 0;
@@ -164,7 +164,7 @@ static void write_data(FILE *out, const struct profile *profile, size_t event,
 	json_close(&json);
 }
 
-/* JSON has '<' in strings only, where this is the same character. */
+/* In JSON '<' only occurs in strings, where it can be escaped. */
 static void write_without_tags(FILE *out, const char *data, size_t size)
 {
 	const char *end = data + size, *tag;
@@ -187,7 +187,7 @@ void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
 	FILE *memory = open_memstream(&data, &size);
 
 	if (!mark || !memory)
-		abort(); /* the build puts the page together; memory is there or the program ends */
+		abort(); /* cannot happen: the page is generated, and allocation does not fail */
 	map_init(&writer.frames);
 	writer.frame_of = memory_calloc(stacks->nodes.count + 1, sizeof(*writer.frame_of));
 	write_data(memory, profile, event, &writer, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A flame graph: one HTML page that holds the stacks and needs nothing else, no network either. */
+/* A flame graph: a single HTML page that contains the stacks and loads nothing else. */
 #ifndef OUTPUT_FLAMEGRAPH_H
 #define OUTPUT_FLAMEGRAPH_H
 
@@ -7,7 +7,10 @@
 
 #include "output/stacks.h"
 
-/* STACKS are of PROFILE's EVENT; PATH names the recording. Write errors stay in OUT (ferror). */
+/*
+ * STACKS must be those of PROFILE's EVENT; PATH names the recording. Write errors stay in OUT
+ * (ferror).
+ */
 void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
 		      const struct stacks *stacks, const char *path);
 

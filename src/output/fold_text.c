@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A walk through the tree that keeps the text of the path from the root to the node at hand. */
+/* Walks the tree and keeps the text of the path from the root to the current node. */
 #include "output/fold_text.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@ struct writer {
 	const struct stacks *stacks;
 	struct buffer path;
 	VECTOR(size_t) lengths; /* of the path at each level above */
-	size_t whole; /* so many levels of the path are there: all, unless it has overflowed */
-	size_t too_long; /* stacks for whose path there was no room */
+	size_t whole; /* how many levels are in the path: all, unless it has overflowed */
+	size_t too_long; /* stacks whose path did not fit */
 };
 
 static void enter(struct writer *writer, const struct stack_node *node)

@@ -46,7 +46,7 @@ static void start_line(struct json *json)
 		fputs("  ", json->out);
 }
 
-/* All that stands before a value: the comma, the line's start, the key. */
+/* Writes everything that precedes a value: the comma, the indentation, the key. */
 static void start_value(struct json *json, const char *key)
 {
 	if (json->depth) {

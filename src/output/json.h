@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A JSON writer. Calls follow the shape of the document:
+ * A JSON writer. Calls follow the structure of the document:
  *
  *	json_init(&json, stdout);
  *	json_open_object(&json, NULL);
@@ -8,9 +8,9 @@
  *	json_open_array(&json, "tids");
  *	json_unsigned(&json, NULL, 17);
  *	json_close(&json);
- *	json_close(&json);	-> and a line end behind the outermost
+ *	json_close(&json);	-> also ends the line, since it is the outermost
  *
- * KEY is the member's name inside an object, NULL inside an array and for the outermost.
+ * KEY is the member's name inside an object, and NULL inside an array and for the outermost value.
  * Write errors stay in the stream (ferror).
  */
 #ifndef OUTPUT_JSON_H
@@ -26,22 +26,24 @@
 struct json {
 	FILE *out; /* borrowed */
 	unsigned int depth;
-	char closing[JSON_MAX_DEPTH]; /* of the containers that are open */
-	bool filled[JSON_MAX_DEPTH];  /* they have members */
+	char closing[JSON_MAX_DEPTH]; /* of the open containers */
+	bool filled[JSON_MAX_DEPTH];  /* whether they have members */
 };
 
 void json_init(struct json *json, FILE *out);
 
-/* At most JSON_MAX_DEPTH in each other. */
+/* At most JSON_MAX_DEPTH levels deep. */
 void json_open_object(struct json *json, const char *key);
 void json_open_array(struct json *json, const char *key);
 void json_close(struct json *json);
 
-/* TEXT may hold any bytes: what is not UTF-8 becomes U+FFFD. NULL gives null. */
+/* TEXT may contain any bytes; whatever is not UTF-8 becomes U+FFFD. NULL is written as null. */
 void json_string(struct json *json, const char *key, const char *text);
 void json_unsigned(struct json *json, const char *key, uint64_t value);
 void json_signed(struct json *json, const char *key, int64_t value);
-/* With as many digits as tell VALUE from its neighbours; null where it is no number. */
+/*
+ * Writes enough digits to distinguish VALUE from its neighbours; null if it is not a finite number.
+ */
 void json_double(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);

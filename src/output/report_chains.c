@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Layout as of tools/perf/ui/stdio/hist.c: functions without a branch between them stand one below
- * the other; at each branching the share is said, of all samples ("graph"). A row with one chain
- * needs no share.
+ * The layout is that of tools/perf/ui/stdio/hist.c: functions without a branch in between are
+ * listed below each other, and each branch shows its share of all samples ("graph"). A row with a
+ * single chain needs no share.
  */
 #include "output/report_chains.h"
 
@@ -15,9 +15,9 @@
 
 #define MARGIN "            "
 
-/* Where lines go down from: a 1 for each column that has a line. */
+/* The columns that have vertical lines: a 1 for each. */
 struct columns {
-	size_t margin; /* characters before the first */
+	size_t margin; /* characters before the first column */
 	size_t count;
 	bool lines[CHAINS_FRAMES_MAX + 1];
 };
@@ -45,8 +45,8 @@ static void append_function(struct report_chains *chains, const struct callgraph
 }
 
 /*
- * What is behind BRANCH, into BELOW; true: it is the one thing that is, and belongs to the same
- * lines. Else BRANCH ends or forks here.
+ * Gets the branches after BRANCH into BELOW. True: there is only one, which continues the same
+ * lines. Otherwise BRANCH ends or forks here.
  */
 static bool goes_on(struct report_chains *chains, const struct callgraph_branch *branch,
 		    struct callgraph_branches *below)
@@ -55,7 +55,7 @@ static bool goes_on(struct report_chains *chains, const struct callgraph_branch 
 	return below->list.count == 1 && !branch->end_period;
 }
 
-/* Follows BRANCH, one below the other, by LINE; what is behind its end goes to BELOW. */
+/* Prints BRANCH and its continuation, line by line; the branches at its end go to BELOW. */
 static void append_stretch(struct report_chains *chains, const struct callgraph_branch *branch,
 			   struct columns *columns, bool first,
 			   void (*line)(struct report_chains *, struct columns *,
@@ -88,7 +88,7 @@ static void append_line(struct report_chains *chains, struct columns *columns,
 	append_function(chains, branch);
 }
 
-/* Branches by period: those that are too small come last. */
+/* Branches are sorted by period, so those that are too small come last. */
 static size_t count_shown(const struct report_chains *chains,
 			  const struct callgraph_branches *branches)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call chains below a row of a report, as `perf report --stdio -g graph` draws them. */
+/* The call chains below a row of a report, drawn like `perf report --stdio -g graph`. */
 #ifndef OUTPUT_REPORT_CHAINS_H
 #define OUTPUT_REPORT_CHAINS_H
 
@@ -9,10 +9,10 @@
 struct report_chains {
 	struct callgraph *graph;
 	const struct profile *profile;
-	bool symbol_first;   /* the row begins with the function: it need not be repeated */
-	bool children;	     /* what a row's share is of */
-	uint64_t total;	     /* period that percentages are of */
-	uint64_t min_period; /* branches with less are left out */
+	bool symbol_first;   /* the row begins with the function, so it is not repeated */
+	bool children;	     /* a row's share includes its children */
+	uint64_t total;	     /* the period that is 100 % */
+	uint64_t min_period; /* smaller branches are left out */
 	struct buffer *out;
 };
 

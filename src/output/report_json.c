@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The same as the text (report_text.c), for programs: names as they are, numbers whole, null
- * for what is not known. A row has a member for each key, called as --sort calls it.
+ * The same content as the text (report_text.c), for programs: unescaped names, exact numbers, null
+ * for what is not known. A row has a member for each key, named as in --sort.
  */
 #include "output/report_json.h"
 
@@ -28,7 +28,7 @@ static void write_vms(struct json *json, const struct perfdata_inventory *invent
 	json_close(json);
 }
 
-/* Each by its name, where guests have chains. */
+/* A member for each kind of end, if guests have chains. */
 static void write_chain_ends(struct json *json, const struct profile_totals *totals)
 {
 	static const char *const names[PERFDATA_CHAIN_ENDS] = {
@@ -69,7 +69,7 @@ static void write_number(struct json *json, const char *key, uint32_t value, uin
 		json_unsigned(json, key, value);
 }
 
-/* NULL for what is no string. */
+/* NULL if NUMBER is not a string. */
 static const char *text_of(const struct profile *profile, uint32_t number)
 {
 	return number >= PROFILE_HOST_COMM ? NULL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A profile as one JSON object; perfvisor-report(1) says what its members are. */
+/* A profile as one JSON object; perfvisor-report(1) describes its members. */
 #ifndef OUTPUT_REPORT_JSON_H
 #define OUTPUT_REPORT_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "profile/profile.h"
 
-/* CHILDREN: they were counted. PATH: of the recording. Write errors stay in OUT (ferror). */
+/* CHILDREN: they were counted. PATH: the recording's. Write errors stay in OUT (ferror). */
 void report_json_write(FILE *out, const struct profile *profile, const struct profile_keys *keys,
 		       bool children, const char *path);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile as text. Layout as perf's (tools/perf/ui/stdio/hist.c): comment lines with
- * the number of samples and the sum of periods for each event, titles and a line of dots,
- * then a row for each entry, its share of all periods first.
+ * The profile as text. The layout is perf's (tools/perf/ui/stdio/hist.c): comment lines with the
+ * number of samples and the sum of periods for each event, titles and a line of dots, then a line
+ * for each row, starting with its share of all periods.
  */
 #include "output/report_text.h"
 
@@ -14,7 +14,7 @@
 #include "output/stream.h"
 #include "output/view.h"
 
-#define MAX_GUEST_LINES 16 /* of the header */
+#define MAX_GUEST_LINES 16 /* in the header */
 
 #define RED "\033[31m"
 #define GREEN "\033[32m"
@@ -25,11 +25,11 @@ struct writer {
 	const struct profile *profile;
 	const struct report_text_options *options;
 	size_t widths[PROFILE_KEY_COUNT];
-	struct buffer cell, share; /* texts of a row */
+	struct buffer cell, share; /* text of a cell and of a share */
 	struct report_chains chains;
 };
 
-/* Characters, not bytes: what a terminal shows of UTF-8. */
+/* Counts characters, not bytes, as a terminal shows UTF-8. */
 static size_t text_width(const struct buffer *text)
 {
 	size_t width = 0;
@@ -45,7 +45,7 @@ static void make_cell(struct writer *writer, const struct profile_row *row, enum
 	view_append_cell(&writer->cell, writer->profile, row, key);
 }
 
-/* Rows of one period stand in the order of their names: most cells are as the one above. */
+/* Rows of the same period are sorted by name, so most cells equal the ones above. */
 static bool is_same_cell(const struct profile_row *left, const struct profile_row *right,
 			 enum profile_key key)
 {
@@ -59,7 +59,7 @@ static bool is_same_cell(const struct profile_row *left, const struct profile_ro
 	}
 }
 
-/* Functions that are in chains only have none where children are not asked for. */
+/* Functions that only occur in chains have no line if children are not wanted. */
 static bool has_line(const struct writer *writer, const struct profile_row *row)
 {
 	return row->count || writer->options->children;
@@ -72,7 +72,7 @@ static void measure(struct writer *writer, const struct profile_event *event)
 	for (size_t k = 0; k < keys->count; k++) {
 		writer->widths[k] = strlen(view_title(keys->items[k]));
 		if (k + 1 == keys->count)
-			continue; /* nothing stands behind the last column */
+			continue; /* nothing follows the last column */
 		for (size_t i = 0; i < event->rows.count; i++) {
 			const struct profile_row *row = &event->rows.items[i];
 			size_t width;
@@ -97,7 +97,7 @@ static void append_spaces(struct buffer *out, size_t count)
 		memset(room, ' ', count);
 }
 
-/* As perf's: 2439 samples are "2K". */
+/* Like perf: 2439 samples are "2K". */
 static void append_rounded(struct buffer *out, uint64_t value)
 {
 	static const char units[] = " KMGTPE";
@@ -168,7 +168,7 @@ static void write_row(struct writer *writer, const struct profile_event *event,
 	struct buffer *out = &writer->stream.buffer;
 	const struct profile_keys *keys = &writer->options->keys;
 
-	/* Most rows of a large profile have the period of the one above. */
+	/* Most rows of a large profile have the same period as the one above. */
 	if (row == event->rows.items || row->period != row[-1].period ||
 	    row->children != row[-1].children)
 		make_shares(writer, event, row);
@@ -223,7 +223,7 @@ static void append_line(struct buffer *out, const char *title, const char *text)
 	buffer_append_u8(out, '\n');
 }
 
-/* What runs in the VMs, as far as it is known. */
+/* What runs in the VMs, as far as known. */
 static void append_guests(struct buffer *out, const struct perfdata_inventory *inventory)
 {
 	size_t known = 0;
@@ -252,7 +252,7 @@ static void append_inventory(struct buffer *out, const struct perfdata_inventory
 	if (inventory->no_memory)
 		append_line(out, "Note", "guest memory was not read (--no-memory)");
 	else if (inventory->kernel_only)
-		append_line(out, "Note", "nothing of guest processes was read (--kernel-only)");
+		append_line(out, "Note", "guest processes were not read (--kernel-only)");
 }
 
 static void append_chain_ends(struct buffer *out, const struct profile_totals *totals)

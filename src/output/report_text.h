@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A profile as text, laid out as `perf report --stdio` does. */
+/* A profile as text, in the layout of `perf report --stdio`. */
 #ifndef OUTPUT_REPORT_TEXT_H
 #define OUTPUT_REPORT_TEXT_H
 
@@ -11,16 +11,16 @@
 struct report_text_options {
 	struct profile_keys keys;
 	bool colour;
-	bool children; /* of a profile with chains: the column, and what shares are of */
-	bool chains;   /* likewise: draw them below each row … */
-	bool caller;   /* … from the outermost function on; false: from the innermost */
+	bool children; /* for a profile with chains: show the children column; shares are of it */
+	bool chains;   /* for a profile with chains: draw them below each row … */
+	bool caller;   /* … starting at the outermost function; false: at the innermost */
 	double min_percent;	  /* rows with a smaller share are left out */
-	double min_chain_percent; /* likewise branches of chains */
-	const char *path;	   /* of the recording: named in the first line */
-	const char *const *notes; /* lines for the header, NULL ends them; NULL: none */
+	double min_chain_percent; /* the same for branches of chains */
+	const char *path;	   /* the recording's, named in the first line */
+	const char *const *notes; /* lines for the header, terminated by NULL; NULL: none */
 };
 
-/* Writes to descriptor FD. A reader that closes the pipe early is no error. */
+/* Writes to descriptor FD. It is not an error if the reader closes the pipe early. */
 struct error *report_text_write(int fd, const struct profile *profile,
 				const struct report_text_options *options) MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields of an event, as perf chooses them (tools/perf/builtin-script.c, output[] and
- * perf_session__check_output_opt()): tracepoints show their own fields instead of an address,
- * and with it when they have call chains; what the samples do not have is left out, unless
- * the user asked for it.
+ * The fields of an event, chosen like in perf (tools/perf/builtin-script.c, output[] and
+ * perf_session__check_output_opt()): tracepoints show their own fields instead of an address, or
+ * both if they have call chains. Fields that the samples do not have are left out, unless the user
+ * asked for them.
  */
 #include "output/script_event.h"
 
@@ -60,7 +60,7 @@ static struct error *choose(const struct perfdata_event *event, const struct scr
 	return NULL;
 }
 
-/* Names of all events stand right-aligned to the longest. */
+/* Event names are right-aligned to the longest one. */
 static char *make_name(const char *name, size_t width)
 {
 	_cleanup_buffer_ struct buffer text;

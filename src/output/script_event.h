@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which fields are printed for each event. Part of script_text.c. */
+/* Decides which fields are printed for each event. Part of script_text.c. */
 #ifndef OUTPUT_SCRIPT_EVENT_H
 #define OUTPUT_SCRIPT_EVENT_H
 
@@ -10,13 +10,13 @@
 struct script_event {
 	uint32_t fields;
 	bool chains; /* its samples have call chains */
-	char *name;  /* as it is printed, ": " included; owned */
+	char *name;  /* as printed, including ": "; owned */
 	size_t name_bytes;
 };
 
 /*
- * RET: as many as SESSION has events, to be freed by script_events_destroy(). An error where the
- * user asked for what the samples do not have.
+ * RET has an element for each event of SESSION and must be freed with script_events_destroy().
+ * Fails if the user asked for a field that the samples do not have.
  */
 struct error *script_events_create(const struct session *session,
 				   const struct script_fields *fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What -F of perf script takes (tools/perf/builtin-script.c, parse_output_fields()). */
+/* The syntax of perf script's -F (tools/perf/builtin-script.c, parse_output_fields()). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static struct error *find_field(const char *word, uint32_t *ret)
 			return NULL;
 		}
 	}
-	return error_hint(error_create(ERROR_USAGE, "-F knows no field '%s'", word),
+	return error_hint(error_create(ERROR_USAGE, "-F: unknown field '%s'", word),
 			  "the fields are comm, tid, pid, time, cpu, event, ip, sym, symoff, dso, "
 			  "period, machine_pid, vcpu, trace");
 }
@@ -53,7 +53,7 @@ struct error *script_fields_parse(const char *text, struct script_fields *ret)
 			fields.only |= field;
 	}
 	if (fields.only && (fields.more || fields.less))
-		return error_create(ERROR_USAGE, "-F takes fields with + or - before them, or "
+		return error_create(ERROR_USAGE, "-F takes either fields with + or -, or "
 						 "without, but not both: '%s'", text);
 	*ret = fields;
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers as perf script prints them, for millions of lines: printf() takes too long. */
+/* Prints numbers like perf script. Used for millions of lines, for which printf() is too slow. */
 #ifndef OUTPUT_SCRIPT_NUMBER_H
 #define OUTPUT_SCRIPT_NUMBER_H
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * At least WIDTH characters (at most 20), FILL before the digits. 20 bytes at AT are written to,
- * whatever the number: to copy as many as there are takes longer.
+ * Prints at least WIDTH characters (at most 20), with FILL before the digits. Always writes 20
+ * bytes at AT: copying only as many as needed would be slower.
  */
 static inline char *put_padded(char *at, uint64_t value, int width, char fill)
 {
@@ -19,7 +19,7 @@ static inline char *put_padded(char *at, uint64_t value, int width, char fill)
 				    "4041424344454647484950515253545556575859"
 				    "6061626364656667686970717273747576777879"
 				    "8081828384858687888990919293949596979899";
-	char digits[2 * 20]; /* they end in the middle */
+	char digits[2 * 20]; /* end in the middle */
 	int first = 20;
 
 	memset(digits, fill, sizeof(digits));
@@ -35,7 +35,7 @@ static inline char *put_padded(char *at, uint64_t value, int width, char fill)
 	return at + 20 - first;
 }
 
-/* As %Nd of a number that perf holds as int: -1 is "not known". */
+/* Like %Nd for a number that perf keeps as int: -1 is "not known". */
 static inline char *put_int(char *at, uint32_t value, int width)
 {
 	if (value <= INT32_MAX)
@@ -43,12 +43,12 @@ static inline char *put_int(char *at, uint32_t value, int width)
 	return at + snprintf(at, 12 + width, "%*d", width, (int)value);
 }
 
-/* The eight hexadecimal digits of VALUE, the highest in the lowest byte. */
+/* The eight hexadecimal digits of VALUE, with the highest digit in the lowest byte. */
 static inline uint64_t hex_digits(uint32_t value)
 {
 	uint64_t digits = value;
 
-	/* A digit to each byte, then '0' or 'a' - 10 is added to all of them at once. */
+	/* Puts each digit into a byte, then adds '0' or 'a' - 10 to all of them at once. */
 	digits = (digits | digits << 16) & 0x0000ffff0000ffffULL;
 	digits = (digits | digits << 8) & 0x00ff00ff00ff00ffULL;
 	digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fULL;
@@ -58,7 +58,7 @@ static inline uint64_t hex_digits(uint32_t value)
 	return __builtin_bswap64(digits);
 }
 
-/* As %16lx: 16 bytes at AT. */
+/* Like %16lx: writes 16 bytes at AT. */
 static inline void put_address(char *at, uint64_t address)
 {
 	uint64_t words[2] = { htole64(hex_digits(address >> 32)), htole64(hex_digits(address)) };

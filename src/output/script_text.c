@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of `perf script` (tools/perf/builtin-script.c, process_event(), and
- * util/evsel_fprintf.c). Without a call chain a sample is one line:
+ * The format of `perf script` (tools/perf/builtin-script.c, process_event(), and
+ * util/evsel_fprintf.c). A sample without a call chain is one line:
  *
- *	            comm   tid [cpu] time:     period event:  ip symbol+offset (dso)
+ *              comm   tid [cpu] time:     period event:  ip symbol+offset (dso)
  *
- * with one, the line ends behind the event, a line for each frame follows, the innermost
- * first, then an empty line. Frames of user code show the address in the file, as perf does.
+ * With a call chain the line ends after the event. It is followed by a line for each frame,
+ * innermost first, and an empty line. Frames of user code show the address in the file, as in perf.
  *
- * What follows from an address alone, which is most of the text, is made once and kept with
- * the resolver's answer. Both lie all over the memory: the addresses of a batch of samples are
- * looked up together, so that what one needs is fetched while others are looked at.
+ * Text that depends only on an address, which is most of it, is generated once and kept with the
+ * resolver's answer. Both are scattered over memory, so the addresses of a batch of samples are
+ * looked up together, and one is prefetched while others are processed.
  */
 #include "output/script_text.h"
 
@@ -31,24 +31,25 @@
 #include "session/resolver.h"
 
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
-#define GUESSED " ?"			 /* in front of a name that is guessed: VIEW_GUESSED */
+#define GUESSED " ?"			 /* precedes a guessed name: VIEW_GUESSED */
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
-#define TEXTS_MAX_BYTES (256 * 1024 * 1024) /* kept; past that text is made anew */
+/* kept text; beyond this, text is generated again each time */
+#define TEXTS_MAX_BYTES (256 * 1024 * 1024)
 #define HEADS_MAX_BYTES (64 * 1024 * 1024)
 
-/* Of a batch of samples; of frames it may have a chain more. */
+/* Samples in a batch. It may have more frames, by one chain. */
 #define BATCH 32
 #define BATCH_FRAMES 64
 
-/* An address on its way to text. */
+/* An address that is being converted to text. */
 struct frame {
 	struct lookup lookup;
-	uint64_t shown; /* the address in the text */
+	uint64_t shown; /* the address as printed */
 	uint32_t location, tag;
 	bool guessed;
 };
 
-/* A sample on its way to text: up to where of the batch's heads and frames it goes. */
+/* A sample that is being converted to text: where its part of the batch's heads and frames ends. */
 struct pending {
 	size_t head_end, frame_end;
 	uint32_t fields;
@@ -62,18 +63,18 @@ struct writer {
 	struct context_cache *contexts;
 	struct resolver *resolver;
 	struct tracepoints *tracepoints;
-	struct buffer texts; /* kept text: a length (u32), then the text; tag - 1 is its place */
+	struct buffer texts; /* kept text: a length (u32) and the text, at offset tag - 1 */
 	struct map comm_tags[2]; /* comm -> tag, padded and not */
 	struct buffer scratch;
 	struct pending pending[BATCH];
 	size_t pending_count, frame_count;
-	struct buffer heads;  /* what stands before the addresses of the pending samples */
+	struct buffer heads;  /* the text before the addresses of the pending samples */
 	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + max_stack */
 	size_t max_stack;
-	uint32_t kept_fields; /* the text of addresses is kept for events with these */
+	uint32_t kept_fields; /* text of addresses is kept only for events with these fields */
 };
 
-/* Keeps what is in the scratch; 0 if there is no room any more. */
+/* Keeps the text in the scratch buffer and returns its tag; 0 if there is no room. */
 static uint32_t keep_scratch(struct writer *writer)
 {
 	uint32_t tag = writer->texts.size + 1;
@@ -109,7 +110,7 @@ static void append_symbol(struct writer *writer, const struct frame *frame, bool
 				      resolver_symbol_start(writer->resolver, frame->location));
 }
 
-/* " symbol+offset (dso)" into the scratch, as far as FIELDS want it. */
+/* Writes " symbol+offset (dso)" to the scratch buffer, as far as FIELDS include it. */
 static void make_name(struct writer *writer, const struct frame *frame, uint32_t fields)
 {
 	struct buffer *text = &writer->scratch;
@@ -127,15 +128,18 @@ static void make_name(struct writer *writer, const struct frame *frame, uint32_t
 	buffer_append_u8(text, '\n');
 }
 
-/* What stands behind the address of FRAME; valid until the next call. */
+/* The text after the address of FRAME; valid until the next call. */
 static const uint8_t *name_of(struct writer *writer, struct frame *frame, uint32_t fields,
 			      uint32_t *ret_bytes)
 {
-	/* Events may differ in their fields: text is kept for those that are like the first. */
+	/*
+	 * Events may have different fields. Text is kept only for those with the same fields as the
+	 * first.
+	 */
 	bool keeps = (fields & ADDRESS_FIELDS) == writer->kept_fields;
 	uint32_t *tag = &frame->tag;
 
-	if (keeps && !*tag) /* another frame of the batch may have made it */
+	if (keeps && !*tag) /* another frame of the batch may have set it */
 		tag = resolver_finish(writer->resolver, &frame->lookup).tag;
 	if (keeps && *tag)
 		return kept_text(writer, *tag, ret_bytes);
@@ -146,7 +150,9 @@ static const uint8_t *name_of(struct writer *writer, struct frame *frame, uint32
 	return writer->scratch.data;
 }
 
-/* Room for COUNT bytes at the end of OUT, which the caller need not use; NULL past its maximum. */
+/*
+ * Reserves COUNT bytes at the end of OUT, which the caller need not use; NULL if they do not fit.
+ */
 static inline char *reserve(struct buffer *out, size_t count)
 {
 	if (out->capacity - out->size < count) {
@@ -157,7 +163,7 @@ static inline char *reserve(struct buffer *out, size_t count)
 	return (char *)out->data + out->size;
 }
 
-/* BEFORE, the address and the name of FRAME, which begins with a blank or a line's end. */
+/* Writes BEFORE, which is a blank or a newline, and the address and name of FRAME. */
 static void write_address(struct writer *writer, struct frame *frame, char before, uint32_t fields)
 {
 	struct buffer *out = &writer->stream.buffer;
@@ -174,7 +180,7 @@ static void write_address(struct writer *writer, struct frame *frame, char befor
 	out->size += 1 + 16 + mark + bytes;
 }
 
-/* Fetches from memory what the text of the pending frames is made of. */
+/* Prefetches the data for the text of the pending frames. */
 static void resolve_frames(struct writer *writer)
 {
 	for (size_t i = 0; i < writer->frame_count; i++) {
@@ -253,13 +259,15 @@ static void begin_chain(struct writer *writer, const struct session_sample *samp
 			chain_enter(writer->session, sample, context, mark, &place);
 		entered = true;
 		frame = begin_frame(writer, place.machine, place.space, ip, sample->time);
-		/* Of user code the address in the file is shown; a kernel's is as it is. */
+		/*
+		 * For user code the address in the file is shown, for kernels the address itself.
+		 */
 		frame->shown = frame->lookup.address;
 		frame->guessed = place.cpumode & CPUMODE_GUESSED;
 	}
 }
 
-/* The thread's name as of now, right-aligned to 16 with PADDED. */
+/* The thread's current name, right-aligned to 16 characters if PADDED. */
 static void make_comm(struct writer *writer, const struct context *context, bool padded)
 {
 	struct buffer *text = &writer->scratch;
@@ -324,7 +332,7 @@ static char *put_thread(char *at, const struct perfdata_sample *values, uint32_t
 	return at;
 }
 
-/* "  1421.753052: ": seconds and microseconds, cut off. */
+/* "  1421.753052: ": seconds and microseconds, not rounded. */
 static char *put_time(char *at, uint64_t time_ns)
 {
 	at = put_padded(at, time_ns / 1000000000, 5, ' ');
@@ -348,7 +356,7 @@ static void write_machine(struct writer *writer, const struct session_sample *sa
 		buffer_printf(&writer->heads, "VCPU:%03d ", (int)id->vcpu);
 }
 
-/* Everything before the address. */
+/* Writes everything before the address. */
 static void write_start(struct writer *writer, const struct session_sample *sample,
 			const struct context *context, const struct script_event *event)
 {

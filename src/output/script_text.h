@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples one by one, as `perf script` prints them, so that what reads its output
- * (stackcollapse-perf.pl and others) reads ours.
+ * Prints samples one by one, in the format of `perf script`, so that programs that read its output
+ * (stackcollapse-perf.pl and others) can read ours.
  */
 #ifndef OUTPUT_SCRIPT_TEXT_H
 #define OUTPUT_SCRIPT_TEXT_H
@@ -30,15 +30,15 @@ enum script_field {
 };
 
 struct script_fields {
-	uint32_t only; /* these and no others; 0: perf's defaults for the kind of event … */
-	uint32_t more, less; /* … and these as well, and not these */
-	size_t max_stack;    /* innermost frames of a chain; 0: as many as perf prints, 127 */
+	uint32_t only; /* only these fields; 0: perf's defaults for the kind of event … */
+	uint32_t more, less; /* … plus these, and minus these */
+	size_t max_stack;    /* innermost frames of a chain; 0: as many as in perf, 127 */
 };
 
-/* perf's words, separated by commas; all with + or - before them, or none. */
+/* Parses perf's words, separated by commas. Either all have a + or - in front, or none. */
 struct error *script_fields_parse(const char *text, struct script_fields *ret) MUST_CHECK;
 
-/* Writes all samples of SESSION to descriptor FD, in the order of time. */
+/* Writes all samples of SESSION to descriptor FD, ordered by time. */
 struct error *script_text_write(int fd, struct session *session,
 				const struct script_fields *fields) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of functions without a symbol are their file's, in brackets: addresses would make a node of
- * each. Tidy names are those of stackcollapse-perf.pl (github.com/brendangregg/FlameGraph): ';'
- * would end a frame, arguments and quotes are noise.
+ * Functions without a symbol are named after their file, in brackets: addresses would make a node
+ * of each. Tidy names are those of stackcollapse-perf.pl (github.com/brendangregg/FlameGraph): a
+ * ';' would end a frame, and arguments and quotes are noise.
  */
 #include "output/stacks.h"
 
@@ -25,7 +25,7 @@ struct builder {
 	struct stacks *stacks;
 	struct map places; /* hash of parent, name, dso, kind -> node */
 	struct buffer text;
-	uint32_t *names, *dsos; /* of each frame of the tree; names + 1, 0: not yet */
+	uint32_t *names, *dsos; /* for each frame of the tree; names + 1, 0: not yet */
 };
 
 size_t stacks_choose_event(const struct profile *profile)
@@ -59,7 +59,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "net/http.(*Client).Do" is a name of Go's, not a function with arguments. */
+/* "net/http.(*Client).Do" is a Go method, not a function with arguments. */
 static bool is_go_method(const char *name)
 {
 	const char *open = strstr(name, ".("), *close = open ? strstr(open, ").") : NULL;
@@ -67,7 +67,7 @@ static bool is_go_method(const char *name)
 	return close;
 }
 
-/* "[file]", without the kernel's word for a file that is gone. */
+/* Appends "[file]", without the kernel's mark for a deleted file. */
 static void append_file(struct buffer *out, const char *file, bool tidy)
 {
 	size_t length = strlen(file), gone = strlen(DELETED);
@@ -80,7 +80,7 @@ static void append_file(struct buffer *out, const char *file, bool tidy)
 	buffer_append_u8(out, ']');
 }
 
-/* Where the arguments of NAME start; its end without any. */
+/* Where the arguments of NAME start; its end if it has none. */
 static const char *arguments_of(const char *name)
 {
 	const char *open = strchr(name, '(');
@@ -134,7 +134,7 @@ static void name_frame(struct builder *builder, uint32_t frame)
 		builder->dsos[frame] = intern_text(builder->stacks->names, file);
 }
 
-/* The node of that name, dso and kind below PARENT, added if it is new. */
+/* The node with that name, dso and kind below PARENT, added if it is new. */
 static uint32_t find_node(struct builder *builder, uint32_t parent, const struct stack_node *wanted)
 {
 	const uint32_t key[] = { parent, wanted->name, wanted->dso, wanted->kind };
@@ -194,7 +194,7 @@ static void add_own(struct stacks *stacks, uint32_t at, const struct calltree_no
 	stacks->nodes.items[at].self_count += node->self_count;
 }
 
-/* The nodes of the tree in their order: each behind its parent. */
+/* Adds the nodes of the tree in order, parents first. */
 static void add_nodes(struct builder *builder, size_t event)
 {
 	const struct calltree *tree = builder->profile->tree;
@@ -248,7 +248,7 @@ static int compare(const void *left, const void *right, void *data)
 	return order ? order : compare_names(stacks, a->dso, b->dso);
 }
 
-/* Links children in the order of their names, of one name by kind and file, and sums up. */
+/* Links children, sorted by name, kind and file, and adds up periods. */
 static void link_nodes(struct stacks *stacks)
 {
 	size_t count = stacks->nodes.count;

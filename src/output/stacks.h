@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call tree of a profile's event as words: what flame graphs and folded stacks show. What reads
- * the same under the same parent is one node. The keys that were asked for are levels above the
- * functions.
+ * The call tree of a profile's event in the form of names, for flame graphs and folded stacks.
+ * Functions with the same name below the same parent become one node. The requested keys are levels
+ * above the functions.
  */
 #ifndef OUTPUT_STACKS_H
 #define OUTPUT_STACKS_H
@@ -30,31 +30,31 @@ enum stack_kind {
 #define STACK_NONE UINT32_MAX
 
 struct stack_node {
-	uint32_t parent;	 /* its number is lower than the node's */
-	/* the first below, the next beside it; STACK_NONE: there is none */
+	uint32_t parent;	 /* its index is lower than the node's */
+	/* first child, next sibling; STACK_NONE: there is none */
 	uint32_t child, sibling;
-	uint32_t name, dso;	 /* in names; dso 0: not a function, or not known */
+	uint32_t name, dso;	 /* indices into names; dso 0: not a function, or not known */
 	enum stack_kind kind;
 	uint64_t period, count;		  /* of samples that end here or below */
-	uint64_t self_period, self_count; /* that end here */
+	uint64_t self_period, self_count; /* of samples that end here */
 };
 
 struct stacks {
-	VECTOR(struct stack_node) nodes; /* siblings in the order of their names */
+	VECTOR(struct stack_node) nodes; /* siblings are sorted by name */
 	struct intern *names;
 };
 
 struct stacks_options {
-	bool machines; /* levels for the VM and the vCPU, not for the command alone */
-	bool tidy;     /* names as stackcollapse-perf.pl makes them */
+	bool machines; /* add levels for the VM and the vCPU to the command */
+	bool tidy;     /* make names like those of stackcollapse-perf.pl */
 };
 
-/* PROFILE has a tree, and vm, vcpu and comm as keys where OPTIONS want them. */
+/* PROFILE must have a tree, and the keys vm, vcpu and comm if OPTIONS need them. */
 struct stacks *stacks_create(const struct profile *profile, size_t event,
 			     const struct stacks_options *options);
 void stacks_destroy(struct stacks *stacks); /* takes NULL */
 
-/* The event that is shown where one has to be chosen: the first that has samples. */
+/* The event to show if only one can be shown: the first that has samples. */
 size_t stacks_choose_event(const struct profile *profile);
 
 #endif

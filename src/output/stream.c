@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Buffered text on its way to a descriptor; SIGPIPE is the caller's to ignore. */
+/* Buffered output to a descriptor. The caller must ignore SIGPIPE. */
 #include "output/stream.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <unistd.h>
 
-/* Far above what one line may have. */
+/* Far more than a line can have. */
 #define BUFFER_MAX (64 * 1024 * 1024)
 
 void output_stream_init(struct output_stream *stream, int fd)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields of tracepoints. The formats are in the recording's tracing data (tools/perf/util/
- * trace-event-info.c writes them, trace-event-read.c reads them): a magic, a version, the
- * byte order, the size of a long, the size of a page, two files about the ring buffer, formats
- * of ftrace's own events, then formats by system. What follows (kallsyms, printk formats, command
- * lines) is not needed here: functions are named from the session's symbols.
+ * Fields of tracepoints. Their formats are in the recording's tracing data (written by
+ * tools/perf/util/ trace-event-info.c, read by trace-event-read.c): a magic, a version, the byte
+ * order, the size of a long, the size of a page, two files about the ring buffer, formats of
+ * ftrace's own events, then formats by system. The rest (kallsyms, printk formats, command lines)
+ * is not needed here, because functions get their names from the session's symbols.
  *
- * libtraceevent takes formats and samples at their word. So a format is used only if all its
- * fields lie within the largest sample, and a sample is copied into room that is large
- * enough for every 16-bit offset and length that it can name.
+ * libtraceevent trusts formats and samples. Therefore a format is used only if all its fields are
+ * within the largest sample, and a sample is copied to a buffer that is large enough for any 16-bit
+ * offset and length in it.
  */
 #include "output/tracepoint.h"
 
@@ -24,9 +24,9 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
-#define FILES_MAX 65536		/* of one kind */
+#define FILES_MAX 65536		/* of each kind */
 #define SAMPLE_MAX 65536	/* a record's size is 16 bits */
-#define ROOM (4 * SAMPLE_MAX)	/* an offset and a length of 16 bits each, and a margin */
+#define ROOM (4 * SAMPLE_MAX)	/* a 16-bit offset plus a 16-bit length, and a margin */
 #define FORMAT_BYTES_MAX (1024 * 1024)
 
 enum soundness { UNCHECKED, SOUND, UNSOUND };
@@ -36,13 +36,13 @@ struct tracepoints {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	struct trace_seq text;
-	uint8_t *room; /* the sample, then zeroes */
+	uint8_t *room; /* the sample, followed by zeroes */
 	size_t filled;
 	size_t event_count;
-	uint8_t *soundness; /* of each event's format */
+	uint8_t *soundness; /* for each event, whether its format is sound */
 };
 
-/* perf's machine__resolve_kernel_addr(): names of functions in fields. */
+/* Names of functions in fields, for perf's machine__resolve_kernel_addr(). */
 static char *resolve_function(void *data, unsigned long long *address, char **module)
 {
 	struct tracepoints *tracepoints = data;
@@ -58,7 +58,7 @@ static char *resolve_function(void *data, unsigned long long *address, char **mo
 	return (char *)symbol_name(table, symbol);
 }
 
-/* A file with its size before it; NULL if it is not all there. */
+/* Reads a file preceded by its size; NULL if it is incomplete. */
 static const char *read_file(struct cursor *cursor, size_t *ret_size)
 {
 	uint64_t size = cursor_u64(cursor);
@@ -102,7 +102,7 @@ static void read_formats(struct tracepoints *tracepoints, struct cursor *cursor)
 			size_t size;
 			const char *format = read_file(cursor, &size);
 
-			/* A format that is not understood leaves its event without fields. */
+			/* An event whose format cannot be parsed has no fields. */
 			if (format && system)
 				tep_parse_event(tracepoints->tep, format, size, system);
 		}
@@ -184,7 +184,7 @@ struct error *tracepoints_create(const struct session *session, const struct scr
 		return NULL;
 	tracepoints_destroy(tracepoints);
 	*ret = NULL;
-	return error_create(ERROR_BAD_DATA, "the recording's formats of tracepoints are malformed");
+	return error_create(ERROR_BAD_DATA, "the recording's tracepoint formats are malformed");
 }
 
 void tracepoints_destroy(struct tracepoints *tracepoints)
@@ -229,7 +229,7 @@ void tracepoints_append(struct tracepoints *tracepoints, const struct session_sa
 		       tracepoints->filled - fields->raw_bytes);
 	tracepoints->filled = fields->raw_bytes;
 	record.data = tracepoints->room;
-	/* The library finds the format by what the data say, not by the event. */
+	/* The library finds the format from the data, not from the event. */
 	if (tep_find_event_by_record(tracepoints->tep, &record) != event)
 		return;
 	trace_seq_reset(&tracepoints->text);
@@ -247,7 +247,7 @@ struct error *tracepoints_create(const struct session *session, const struct scr
 	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
 		if (events[i].fields & SCRIPT_TRACE)
 			return error_hint(error_create(ERROR_UNSUPPORTED,
-						       "this perfvisor cannot show the fields of "
+						       "this perfvisor cannot print the fields of "
 						       "tracepoints"),
 					  "build it with libtraceevent, or use -F without 'trace'");
 	return NULL;

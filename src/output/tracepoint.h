@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The fields of tracepoints as text, by libtraceevent and the formats in the recording. */
+/* Fields of tracepoints as text, using libtraceevent and the formats in the recording. */
 #ifndef OUTPUT_TRACEPOINT_H
 #define OUTPUT_TRACEPOINT_H
 
@@ -11,14 +11,14 @@
 struct tracepoints;
 
 /*
- * *RET is NULL where no event of EVENTS prints its fields. An error where one does but the
- * recording has no formats, or this build has no libtraceevent.
+ * *RET is NULL if no event in EVENTS prints its fields. Fails if one does, but the recording has no
+ * formats or this build has no libtraceevent.
  */
 struct error *tracepoints_create(const struct session *session, const struct script_event *events,
 				 struct tracepoints **ret) MUST_CHECK;
 void tracepoints_destroy(struct tracepoints *tracepoints); /* takes NULL */
 
-/* Appends the fields of SAMPLE; nothing if it is of no tracepoint that is known. */
+/* Appends the fields of SAMPLE; nothing if it does not belong to a known tracepoint. */
 void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
 			struct buffer *out);
 

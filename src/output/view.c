@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words of a profile; those of perf (tools/perf/util/sort.c) where perf has them. */
+/* The words of a profile; the same as in perf where possible (tools/perf/util/sort.c). */
 #include "output/view.h"
 
 #include <inttypes.h>
@@ -219,12 +219,12 @@ const char *view_chain_end_words(enum perfdata_chain_end end)
 {
 	static const char *const words[PERFDATA_CHAIN_ENDS] = {
 		[PERFDATA_CHAIN_COMPLETE] = "complete",
-		[PERFDATA_CHAIN_CUT] = "longer than what was copied",
+		[PERFDATA_CHAIN_CUT] = "longer than the copied stack",
 		[PERFDATA_CHAIN_NO_DATA] = "without unwind data",
 		[PERFDATA_CHAIN_UNREADABLE] = "unreadable",
-		[PERFDATA_CHAIN_NO_REGISTERS] = "by a register out of reach",
+		[PERFDATA_CHAIN_NO_REGISTERS] = "missing a register",
 		[PERFDATA_CHAIN_REPLACED] = "at a tracer's return address",
-		[PERFDATA_CHAIN_BAD] = "without sense",
+		[PERFDATA_CHAIN_BAD] = "inconsistent",
 	};
 
 	return words[end];

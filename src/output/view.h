@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every writer of a profile shows, as words: the title of a column, the content of a
- * cell, the line of totals.
+ * The words used by all writers of a profile: the title of a column, the content of a cell, the
+ * line of totals.
  */
 #ifndef OUTPUT_VIEW_H
 #define OUTPUT_VIEW_H
@@ -10,24 +10,24 @@
 #include "profile/profile.h"
 
 const char *view_title(enum profile_key key);	   /* "Shared Object" */
-const char *view_sort_word(enum profile_key key);  /* "dso": what --sort calls it */
-/* The key that WORD names in --sort (perf's words, too: "symbol"); false: none. */
+const char *view_sort_word(enum profile_key key);  /* "dso": its name in --sort */
+/* The key that WORD means in --sort (perf's names, too: "symbol"); false: none. */
 bool view_parse_key(const char *word, enum profile_key *ret);
 
-/* The cell of ROW in the column of KEY. Names are escaped. */
+/* Appends the cell of ROW in the column of KEY. Names are escaped. */
 void view_append_cell(struct buffer *out, const struct profile *profile,
 		      const struct profile_row *row, enum profile_key key);
-/* In front of the name of a function that is guessed, as the kernel's own stack dumps have it. */
+/* Precedes the name of a guessed function, as in the kernel's own stack dumps. */
 #define VIEW_GUESSED "? "
-/* The function of FRAME of the profile's call tree, or its address; escaped. */
+/* Appends the function of FRAME of the profile's call tree, or its address; escaped. */
 void view_append_function(struct buffer *out, const struct profile *profile, uint32_t frame);
-/* perf's letter for where a sample was: 'k' '.' 'g' 'u', 'H' for anything else. */
+/* perf's letter for the mode of a sample: 'k' '.' 'g' 'u', 'H' for anything else. */
 char view_mode_letter(uint16_t cpumode);
 const char *view_mode_words(uint16_t cpumode); /* "guest kernel" */
 
-/* "1234 samples: 34 host, 1000 guest kernel, …": the parts add up to the sum. */
+/* "1234 samples: 34 host, 1000 guest kernel, …". The parts add up to the sum. */
 void view_append_totals(struct buffer *out, const struct profile_totals *totals);
-/* "1200 of 1234 complete (97.2 %); 30 no unwind data, …"; false: there are no chains of guests. */
+/* "1200 of 1234 complete (97.2 %); 30 no unwind data, …". False: there are no chains of guests. */
 bool view_append_chain_ends(struct buffer *out, const struct profile_totals *totals);
 const char *view_chain_end_words(enum perfdata_chain_end end);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A perf_event_attr from another kernel or another byte order, and the name of an event that
- * the recording gives no name for.
+ * Reads a perf_event_attr from another kernel or byte order, and makes up the name of an event for
+ * which the recording has none.
  *
- * The struct has grown from 64 bytes (PERF_ATTR_SIZE_VER0) on, always at its end: what an
- * older file lacks is 0, what a newer one has more is cut off. In the other byte order every
- * field is swapped by its own size; the flags are bit-fields, which compilers lay out from
- * the first byte's lowest bit on little-endian machines and from its highest on big-endian
- * ones: the bytes stay where they are and the bits of each are reversed.
+ * The struct has grown since its first 64 bytes (PERF_ATTR_SIZE_VER0), always at its end: fields
+ * missing in an older file are 0, and those added in a newer one are cut off. In the other byte
+ * order, every field is swapped by its own size. The flags are bit-fields, which compilers lay out
+ * from the first byte's lowest bit on little-endian machines and from its highest on big-endian
+ * ones: the bytes stay in place, and the bits in each are reversed.
  */
 #include <string.h>
 
 #include "perfdata/reader_state.h"
 
-/* The flags: one 64-bit word of bit-fields, behind read_format. */
+/* The flags: one 64-bit word of bit-fields, after read_format. */
 #define FLAGS_OFFSET (offsetof(struct perf_event_attr, read_format) + sizeof(uint64_t))
 
 static uint8_t reverse_bits(uint8_t byte)
@@ -79,7 +79,7 @@ static const char *const software_names[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* config: the cache, the operation << 8, the result << 16. */
+/* config: the cache, then the operation << 8, the result << 16. */
 static char *cache_name(uint64_t config)
 {
 	static const char *const caches[] = { "L1-dcache", "L1-icache", "LLC", "dTLB",
@@ -125,7 +125,7 @@ static char *base_name(const struct perf_event_attr *attr)
 	return memory_printf("pmu-%u/0x%llx/", attr->type, config);
 }
 
-/* ":u", ":kpp", ":G" as perf's event syntax has them. */
+/* ":u", ":kpp", ":G" as in perf's event syntax. */
 char *perfdata_attr_name(const struct perf_event_attr *attr)
 {
 	_cleanup_free_ char *name = base_name(attr);

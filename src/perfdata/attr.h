@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One event of a recording: its perf_event_attr, its name, the ids that its samples
- * carry, and which VM and vCPU each id belongs to.
+ * One event of a recording: its perf_event_attr, its name, the ids in its samples, and which VM and
+ * vCPU each id belongs to.
  *
- * Formats: include/uapi/linux/perf_event.h (struct perf_event_attr, ABI sizes 64 (VER0) to
- * the newest) and tools/perf/Documentation/perf.data-file-format.txt.
+ * Formats: include/uapi/linux/perf_event.h (struct perf_event_attr, ABI sizes 64 (VER0) to the
+ * newest) and tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef PERFDATA_ATTR_H
 #define PERFDATA_ATTR_H
@@ -13,22 +13,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the samples of one id come from; the ids of a host event have machine_pid 0. */
+/* Where the samples with one id come from; the ids of a host event have machine_pid 0. */
 struct perfdata_id {
 	uint64_t id;
-	uint32_t machine_pid; /* host pid of the VMM process: names the guest. 0: the host */
-	uint32_t vcpu;	      /* vCPU number of the guest, PERFDATA_NO_VCPU if not known */
-	uint32_t tid;	      /* host thread the event was opened on, 0 if not known */
-	uint32_t cpu;	      /* host CPU the event was opened on, UINT32_MAX: any */
+	uint32_t machine_pid; /* host pid of the VMM process: identifies the guest. 0: the host */
+	uint32_t vcpu;	      /* vCPU number in the guest, PERFDATA_NO_VCPU if unknown */
+	uint32_t tid;	      /* host thread that the event was opened on, 0 if unknown */
+	uint32_t cpu;	      /* host CPU that the event was opened on, UINT32_MAX: any */
 };
 
 #define PERFDATA_NO_VCPU UINT32_MAX
 
-#define PERFDATA_BUILD_ID_BYTES 20 /* that records have room for */
+#define PERFDATA_BUILD_ID_BYTES 20 /* that fit into records */
 
-/* What a table of guest symbols is of. */
+/* What a table of guest symbols belongs to. */
 enum perfdata_symbols_kind {
-	PERFDATA_SYMBOLS_KERNEL = 0, /* a guest's kernel with its modules; by address */
+	PERFDATA_SYMBOLS_KERNEL = 0, /* a guest's kernel and its modules; by address */
 	PERFDATA_SYMBOLS_FILE = 1,   /* a file that guest processes map; by file offset */
 };
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The content of PERF_RECORD_COMPRESSED and COMPRESSED2: a zstd stream in pieces.
+ * The contents of PERF_RECORD_COMPRESSED and COMPRESSED2: a zstd stream in pieces.
  *
  * Source: tools/perf/util/zstd.c and perf_session__process_compressed_event(). All compressed
- * records of one file are one stream (each file of a directory has its own), and a record
- * of the content may begin in one piece and end in the next.
+ * records of one file form one stream (each file of a directory recording has its own), and a
+ * record inside it may begin in one piece and end in the next.
  *
- * A few KB can inflate to gigabytes, so the content is inflated step by step into one
- * buffer that is read before it is filled again; no piece may become more than the limit, nor all
- * of them together more than so many times of what they are.
- * zstd itself refuses a window above 128 MB.
+ * A few KB can expand to gigabytes, so the contents are decompressed step by step into one buffer,
+ * which is read before it is filled again. Each piece is limited in size, and all of them together
+ * in the ratio to their compressed size. zstd itself rejects windows above 128 MB.
  */
 #include <string.h>
 
@@ -18,19 +17,19 @@
 #if HAVE_ZSTD
 #include <zstd.h>
 
-/* Above the largest record, 65,535 bytes: a step always completes one. */
+/* Above the largest record, 65,535 bytes, so that each step completes one. */
 #define STEP_BYTES ((size_t)512 * 1024)
 
-/* Samples that are all alike shrink to a hundredth; what is read of them is kept in memory. */
+/* Samples that are all alike shrink to a hundredth; the data read from them is kept in memory. */
 #define MAX_FACTOR 1000
-#define ANY_FACTOR_BYTES ((uint64_t)64 << 20) /* may be any number of times of what they are */
+#define ANY_FACTOR_BYTES ((uint64_t)64 << 20) /* up to this total, any ratio is allowed */
 
 struct perfdata_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
-	uint64_t inflated; /* bytes that the current piece has become */
+	uint64_t inflated; /* decompressed bytes of the current piece */
 	uint64_t limit;
-	uint64_t all_bytes, all_inflated; /* of all pieces */
+	uint64_t all_bytes, all_inflated; /* for all pieces */
 	uint8_t *content; /* STEP_BYTES */
 };
 
@@ -40,7 +39,7 @@ struct error *perfdata_inflate_create(struct perfdata_inflate **ret)
 	ZSTD_DStream *stream = ZSTD_createDStream();
 
 	if (!stream)
-		return error_create(ERROR_SYSTEM, "no memory to inflate compressed data");
+		return error_create(ERROR_SYSTEM, "not enough memory to decompress data");
 	inflate = memory_calloc(1, sizeof(*inflate));
 	inflate->stream = stream;
 	inflate->content = memory_alloc(STEP_BYTES);
@@ -82,22 +81,23 @@ struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
 
 	if (kept)
 		memmove(inflate->content, rest->at, kept);
-	/* Also with all input consumed: zstd may hold content back that did not fit before. */
+	/* Also if all input is consumed: zstd may hold back output that did not fit before. */
 	do {
 		status = ZSTD_decompressStream(inflate->stream, &output, &inflate->input);
 		if (ZSTD_isError(status))
-			return error_create(ERROR_BAD_DATA, "compressed data are damaged: %s",
+			return error_create(ERROR_BAD_DATA, "compressed data is damaged: %s",
 					    ZSTD_getErrorName(status));
 	} while (output.pos == kept && inflate->input.pos < inflate->input.size);
 	inflate->inflated += output.pos - kept;
 	inflate->all_inflated += output.pos - kept;
 	if (inflate->all_inflated > ANY_FACTOR_BYTES + MAX_FACTOR * inflate->all_bytes)
-		return error_create(ERROR_BAD_DATA,
-				    "the compressed records become more than %d times larger",
-				    MAX_FACTOR);
+		return error_create(
+			ERROR_BAD_DATA,
+			"the compressed records expand to more than %d times their size",
+			MAX_FACTOR);
 	if (inflate->inflated > inflate->limit)
 		return error_create(ERROR_BAD_DATA,
-				    "a compressed record has more content than %llu bytes",
+				    "a compressed record expands to more than %llu bytes",
 				    (unsigned long long)inflate->limit);
 	*ret = (struct reader_window){ inflate->content, inflate->content + output.pos };
 	*ret_more = output.pos > kept;
@@ -110,8 +110,8 @@ struct error *perfdata_inflate_create(struct perfdata_inflate **ret)
 {
 	(void)ret;
 	return error_hint(error_create(ERROR_UNSUPPORTED,
-				       "this perfvisor cannot read compressed recordings"),
-			  "build it with libzstd");
+				       "this build of perfvisor cannot read compressed recordings"),
+			  "rebuild it with libzstd");
 }
 
 void perfdata_inflate_destroy(struct perfdata_inflate *inflate)

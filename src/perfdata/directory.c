@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recording that is a folder: its file is called `data` (tools/perf/util/data.c). */
+/* A recording that is a folder: its main file is called `data` (tools/perf/util/data.c). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include "base/memory.h"
 #include "perfdata/writer.h"
 
-/* debug/PATH/xxyyyy…, where PATH has 32 parts at most (src/cmd/convert/native_symbols.c) */
+/* debug/PATH/xxyyyy…, where PATH has at most 32 components (src/cmd/convert/native_symbols.c) */
 #define MAX_DEPTH 40
 
-/* What recordings consist of: whatever else is in a folder is somebody's own. */
+/* The files of recordings; anything else in the folder belongs to someone else. */
 static bool is_part(const char *name)
 {
 	static const char *const names[] = {
@@ -28,8 +28,8 @@ static bool is_part(const char *name)
 }
 
 /*
- * Removes the parts of a recording in the folder NAME of PARENT, and the folder if it is empty
- * then.
+ * Removes the parts of a recording in the folder NAME of PARENT, and then the folder if it is
+ * empty.
  */
 static void remove_parts(int parent, const char *name, int depth)
 {
@@ -52,7 +52,7 @@ static void remove_parts(int parent, const char *name, int depth)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* The recording before the last, if PATH is one, makes room. */
+/* Removes the recording at PATH, if it is one, to make room for a newer one. */
 static void remove_recording(const char *path)
 {
 	_cleanup_free_ char *file = memory_printf("%s/data", path);
@@ -70,11 +70,11 @@ struct error *perfdata_directory_create(const char *path, char **ret_file)
 		remove_recording(old);
 		if (rename(path, old))
 			return error_hint(
-				error_system(errno, "could not keep '%s' as '%s'", path, old),
-				"remove '%s', or name another folder with -o", old);
+				error_system(errno, "could not rename '%s' to '%s'", path, old),
+				"remove '%s', or choose another folder with -o", old);
 	}
 	if (mkdir(path, 0700))
-		return error_system(errno, "could not make the folder '%s'", path);
+		return error_system(errno, "could not create the folder '%s'", path);
 	*ret_file = memory_printf("%s/data", path);
 	return NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The features of a recording: what the header's sections, and HEADER_FEATURE records of the
- * pipe form, say about the machine and the recording.
+ * The features of a recording: descriptions of the machine and the recording, from the header's
+ * sections or from HEADER_FEATURE records of the pipe form.
  *
- * Source: tools/perf/util/header.c (the write_…() and process_…() of each feature).
- * Limits: 1 Mi build-ids, 4,096 words of command line, 65,536 symbol tables.
+ * Source: tools/perf/util/header.c (the write_…() and process_…() of each feature). Limits: 1 Mi
+ * build-ids, 4,096 words of command line, 65,536 symbol tables.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@
 #define MAX_BUILD_IDS (1 << 20)
 #define MAX_ARGUMENTS 4096
 #define MAX_SYMBOL_TABLES 65536
-/* The content of one compressed record may never be larger, whatever the file says. */
+/* The limit for the decompressed size of one record, whatever the file claims. */
 #define INFLATE_MAX_BYTES ((uint64_t)1 << 30)
 
-/* u32 length, then that many bytes, terminated somewhere in them. */
+/* u32 length, then that many bytes, with a terminator somewhere among them. */
 static const char *read_string(struct cursor *cursor)
 {
 	uint32_t length = cursor_u32(cursor);
@@ -75,8 +75,8 @@ static void take_sample_time(struct perfdata_features *features, struct cursor *
 }
 
 /*
- * u32 events, u32 bytes of an attr, then for each: the attr, u32 ids, its name, the ids. The
- * events come in the order of the header's attrs.
+ * u32 events, u32 size of an attr, then for each: the attr, u32 ids, its name, the ids. The events
+ * are in the order of the header's attrs.
  */
 static void take_event_names(struct perfdata_reader *reader, struct cursor *cursor)
 {
@@ -149,7 +149,7 @@ static void take_build_ids(struct perfdata_reader *reader, struct cursor *cursor
 	}
 }
 
-/* What stands before a table: its part, then zero bytes up to a multiple of 8. */
+/* The header of a table: its part, then zero bytes up to a multiple of 8. */
 static bool take_symbols_head(struct perfdata_reader *reader, struct cursor *cursor,
 			      struct perfdata_symbols *ret)
 {
@@ -205,7 +205,7 @@ static void take_inventory(struct perfdata_reader *reader, const void *data, siz
 	*reader->inventory = inventory;
 }
 
-/* perf never puts more into one compressed record than its ring buffer holds: mmap_len. */
+/* perf never puts more into one compressed record than fits in its ring buffer: mmap_len. */
 static void take_compression(struct perfdata_reader *reader, struct cursor *cursor)
 {
 	uint32_t buffer_bytes;

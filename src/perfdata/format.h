@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a perf.data file looks like on disk: constants and layouts that the reader and the
- * writer share.
+ * The on-disk format of perf.data: constants and layouts shared by the reader and the writer.
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.[ch],
  * tools/lib/perf/include/perf/event.h.
  *
- * The file form: struct format_header, the attrs (each a perf_event_attr and a section that
- * lists its ids), the records, and behind the records one format_section per feature bit
- * that is set, in the order of the bits. The pipe form: struct format_pipe_header, then
- * records only. A directory recording: the file form as DIR/data, and the plain records of
- * more threads in DIR/data.0, DIR/data.1 … without any header.
+ * The file form: struct format_header, the attrs (each a perf_event_attr and a section that lists
+ * its ids), the records, and after them one format_section per feature bit that is set, in the
+ * order of the bits. The pipe form: struct format_pipe_header, then only records. A directory
+ * recording: the file form as DIR/data, and the plain records of more threads in DIR/data.0,
+ * DIR/data.1 … without any header.
  */
 #ifndef PERFDATA_FORMAT_H
 #define PERFDATA_FORMAT_H
@@ -20,7 +19,7 @@
 
 /* "PERFILE2" in a little-endian file, "2ELIFREP" in a big-endian one. */
 #define FORMAT_MAGIC 0x32454c4946524550ULL
-/* "PERFFILE": before Linux 3.5 (2012). Says nothing about the byte order. */
+/* "PERFFILE": before Linux 3.5 (2012). Does not show the byte order. */
 #define FORMAT_MAGIC_OLD 0x454c494646524550ULL
 
 #define FORMAT_FEATURE_BITS 256
@@ -36,13 +35,13 @@ struct format_header {
 	uint64_t attr_size; /* of one entry of attrs: a perf_event_attr and a format_section */
 	struct format_section attrs;
 	struct format_section data; /* size 0: the recorder never finished */
-	struct format_section event_types; /* not used any more */
+	struct format_section event_types; /* no longer used */
 	uint64_t features[FORMAT_FEATURE_BITS / 64];
 };
 
 struct format_pipe_header {
 	uint64_t magic;
-	uint64_t size; /* of this header: 16 tells the pipe form from the file form */
+	uint64_t size; /* of this header: 16 for the pipe form */
 };
 
 enum format_feature {
@@ -63,11 +62,10 @@ enum format_feature {
 	FEATURE_COMPRESSED = 27,  /* u32 version, type, level, ratio, mmap_len */
 
 	/*
-	 * perfvisor's own. perf knows no features above HEADER_LAST_FEATURE (about 32): it
-	 * stops at that bit, so sections behind it cost it nothing, and being the last in
-	 * the order of bits they do not move the ones that it knows
-	 * (perf_header__process_sections()).
-	 * docs/perfvisor-sections.md says what is in them.
+	 * perfvisor's own. perf knows no features above HEADER_LAST_FEATURE (about 32) and stops
+	 * there, so it ignores these sections. As the last ones in the order of the bits, they do
+	 * not shift those that it knows (perf_header__process_sections()).
+	 * docs/perfvisor-sections.md describes their contents.
 	 */
 	FEATURE_INVENTORY = 240,
 	FEATURE_SYMBOLS = 241,
@@ -78,7 +76,7 @@ enum format_feature {
 /* A string in a feature: u32 length, then length bytes, terminated and zero-padded. */
 #define FORMAT_STRING_ALIGNMENT 64
 
-/* Records of perf's user space; those of the kernel are below 64. */
+/* Records of perf's user space; the kernel's are below 64. */
 enum format_record {
 	RECORD_USER_FIRST = 64,
 	RECORD_HEADER_ATTR = 64,
@@ -100,7 +98,7 @@ enum format_record {
 	RECORD_HEADER_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	RECORD_FINISHED_INIT = 82,
-	RECORD_COMPRESSED2 = 83, /* u64 size of the compressed bytes, those, padding */
+	RECORD_COMPRESSED2 = 83, /* u64 size of the compressed bytes, the bytes, padding */
 };
 
 /* RECORD_ID_INDEX: u64 count, count entries, then (since 6.0) count guest entries. */
@@ -113,18 +111,18 @@ struct format_id_entry {
 
 struct format_id_guest_entry {
 	uint64_t machine_pid; /* 0: the host */
-	uint64_t vcpu;	      /* all ones: not known */
+	uint64_t vcpu;	      /* all ones: unknown */
 };
 
 /* RECORD_EVENT_UPDATE: u64 what, u64 id, data. */
 #define FORMAT_EVENT_UPDATE_NAME 2
 
-/* Both a record of the pipe form and an entry of FEATURE_BUILD_ID; the path follows. */
+/* Both a record of the pipe form and an entry of FEATURE_BUILD_ID; followed by the path. */
 struct format_build_id {
 	struct perf_event_header header;
 	int32_t pid; /* of the machine, -1: the host */
 	uint8_t bytes[20];
-	uint8_t size; /* valid with FORMAT_MISC_BUILD_ID_SIZE, else all 20 bytes count */
+	uint8_t size; /* valid with FORMAT_MISC_BUILD_ID_SIZE, otherwise all 20 bytes count */
 	uint8_t reserved[3];
 };
 #define FORMAT_MISC_BUILD_ID_SIZE (1U << 15)

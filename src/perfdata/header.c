@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header of a recording: byte order, form, events with their ids, and where the records
- * and the features are.
+ * The header of a recording: byte order, form, events with their ids, and the locations of the
+ * records and the features.
  *
- * Source: tools/perf/util/header.c (perf_session__read_header(), perf_file_header__read()).
- * The attrs are read in steps of the header's attr_size with the id section in each entry's
- * last 16 bytes, so that attrs of any ABI size are found, newer ones too.
+ * Source: tools/perf/util/header.c (perf_session__read_header(), perf_file_header__read()). The
+ * attrs are read in steps of the header's attr_size, with the id section in each entry's last 16
+ * bytes, so attrs of any ABI size can be read, even newer ones.
  *
- * A recorder that is killed leaves data.size 0 (perf writes it at the end) or that of its
- * last flush, and no features: the records then go on to the end of the file. A finished
- * recording without records has data.size 0, too; its feature sections, which must begin
- * right behind their table, tell it apart.
+ * A recorder that is killed leaves data.size 0 (perf writes it at the end) or the size at its last
+ * flush, and no features: the records then extend to the end of the file. A finished recording
+ * without records has data.size 0, too; it is recognised by its feature sections, which must begin
+ * right after their table.
  *
- * Not read: "PERFFILE", the format before Linux 3.5 (2012).
+ * Not supported: "PERFFILE", the format before Linux 3.5 (2012).
  */
 #include <string.h>
 
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
 
-/* The header once ended before the feature bits. */
+/* Headers once ended before the feature bits. */
 #define HEADER_WITHOUT_FEATURES_BYTES offsetof(struct format_header, features)
 #define ATTR_ENTRY_MAX_BYTES 4096
 
 static struct error *not_perf_data(const struct perfdata_reader *reader)
 {
-	return error_hint(error_create(ERROR_BAD_DATA, "'%s' is not a perf.data file",
-				       reader->name),
-			  "'perfvisor record' and 'perf record' make such files");
+	return error_hint(
+		error_create(ERROR_BAD_DATA, "'%s' is not a perf.data file", reader->name),
+		"use 'perfvisor record' or 'perf record' to create one");
 }
 
 static struct error *find_byte_order(struct perfdata_reader *reader, uint64_t magic)
@@ -59,8 +59,8 @@ static bool section_fits(const struct mapped_file *file, struct format_section s
 #define FEATURE_IS_SET(features, bit) ((features)[(bit) / 64] >> (bit) % 64 & 1)
 
 /*
- * The feature bits are an array of unsigned longs of the recording machine. In the other
- * byte order nothing says whether those had 32 or 64 bits, but HOSTNAME is always set.
+ * The feature bits are an array of unsigned longs of the recording machine. In the other byte
+ * order, nothing shows whether those had 32 or 64 bits, but HOSTNAME is always set.
  */
 static void read_feature_bits(struct cursor *cursor, uint64_t features[4])
 {
@@ -90,7 +90,8 @@ static struct error *read_file_header(struct perfdata_reader *reader, struct cur
 	if (header.size == sizeof(header))
 		read_feature_bits(cursor, header.features);
 	else if (header.size != HEADER_WITHOUT_FEATURES_BYTES)
-		return error_create(ERROR_BAD_DATA, "'%s': its header says it has %llu bytes",
+		return error_create(ERROR_BAD_DATA,
+				    "'%s': its header gives its own size as %llu bytes",
 				    reader->name, (unsigned long long)header.size);
 	if (cursor->failed)
 		return error_create(ERROR_BAD_DATA, "'%s' ends within its header", reader->name);
@@ -105,8 +106,9 @@ static struct error *read_ids(struct perfdata_reader *reader, size_t event_index
 	struct cursor cursor;
 
 	if (!section_fits(file, section))
-		return error_create(ERROR_BAD_DATA, "'%s': the ids of event %zu lie outside of it",
-				    reader->name, event_index);
+		return error_create(ERROR_BAD_DATA,
+				    "'%s': the ids of event %zu lie outside the file", reader->name,
+				    event_index);
 	cursor = cursor_make(file->data + section.offset, section.size, reader->swap);
 	while (cursor_left(&cursor) >= sizeof(uint64_t))
 		if (!perfdata_ids_add(reader, event_index, cursor_u64(&cursor)))
@@ -115,7 +117,7 @@ static struct error *read_ids(struct perfdata_reader *reader, size_t event_index
 	return NULL;
 }
 
-/* One entry: a perf_event_attr that says its own size, and the section of its ids. */
+/* One entry: a perf_event_attr that contains its own size, and the section of its ids. */
 static struct error *read_attr(struct perfdata_reader *reader, const uint8_t *entry,
 			       size_t entry_bytes, size_t *total_id_bytes)
 {
@@ -138,7 +140,7 @@ static struct error *read_attr(struct perfdata_reader *reader, const uint8_t *en
 				    READER_MAX_EVENTS);
 	/* Ids do not overlap in a real file; in a hostile one they could, thousands of times. */
 	if (ids.size > reader->files.items[0].size - *total_id_bytes)
-		return error_create(ERROR_BAD_DATA, "'%s' names more ids than it has room for",
+		return error_create(ERROR_BAD_DATA, "'%s' lists more ids than the file can hold",
 				    reader->name);
 	*total_id_bytes += ids.size;
 	return read_ids(reader, reader->events.count - 1, ids);
@@ -151,12 +153,11 @@ static struct error *read_attrs(struct perfdata_reader *reader, const struct for
 
 	if (header->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct format_section) ||
 	    header->attr_size > ATTR_ENTRY_MAX_BYTES)
-		return error_create(ERROR_BAD_DATA, "'%s': its events have %llu bytes each",
+		return error_create(ERROR_BAD_DATA, "'%s': its events are %llu bytes each",
 				    reader->name, (unsigned long long)header->attr_size);
 	if (!section_fits(file, header->attrs))
 		return error_create(ERROR_BAD_DATA,
-				    "'%s': its list of events lies outside of the file",
-				    reader->name);
+				    "'%s': its list of events lies outside the file", reader->name);
 	for (uint64_t at = 0; at + header->attr_size <= header->attrs.size;
 	     at += header->attr_size) {
 		struct error *error = read_attr(reader, file->data + header->attrs.offset + at,
@@ -179,7 +180,7 @@ static unsigned count_features(const uint64_t features[4])
 	return count;
 }
 
-/* The table of feature sections behind the records; false if it does not fit in the file. */
+/* The table of feature sections after the records; false if it does not fit in the file. */
 static bool feature_table(const struct perfdata_reader *reader, const struct format_header *header,
 			  struct cursor *ret)
 {
@@ -198,7 +199,7 @@ static bool feature_table(const struct perfdata_reader *reader, const struct for
 	return true;
 }
 
-/* True if a recording of data.size 0 is a finished one that holds no records. */
+/* True if a recording with data.size 0 is finished but has no records. */
 static bool finished_without_records(const struct perfdata_reader *reader,
 				     const struct format_header *header)
 {

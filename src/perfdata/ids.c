@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which event, and which VM and vCPU, a record belongs to.
+ * Finds the event, and the VM and vCPU, that a record belongs to.
  *
- * A record names its event by an id. With PERF_SAMPLE_IDENTIFIER the id is a sample's first
- * word and the last one of other records; with PERF_SAMPLE_ID alone its place depends on the
- * other fields, and perf demands that all events of a file agree on it
- * (evlist__valid_sample_type()). Records that perf synthesised carry the id 0 and count for
- * the first event. With one event only no id is needed to find it.
+ * A record names its event by an id. With PERF_SAMPLE_IDENTIFIER, the id is a sample's first word
+ * and the last word of other records. With only PERF_SAMPLE_ID, its position depends on the other
+ * fields, and perf requires all events of a file to agree on it (evlist__valid_sample_type()).
+ * Records that perf synthesised have the id 0 and count for the first event. If there is only one
+ * event, no id is needed to find it.
  */
 #include <string.h>
 
 #include "perfdata/reader_state.h"
 #include "perfdata/sample_fields.h"
 
-/* Words before the id in a sample of that type, -1 without one. */
+/* The number of words before the id in a sample of that type, -1 if it has none. */
 static int sample_word(uint64_t type)
 {
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -23,7 +23,10 @@ static int sample_word(uint64_t type)
 	return sample_words_before(type, PERF_SAMPLE_ID);
 }
 
-/* Words from the id to the end of another record, its own included; -1 without one. */
+/*
+ * The number of words from the id to the end of another record, including the id; -1 if it has
+ * none.
+ */
 static int trailer_word(uint64_t type)
 {
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -34,7 +37,7 @@ static int trailer_word(uint64_t type)
 	       sample_trailer_words_before(type, PERF_SAMPLE_ID);
 }
 
-/* What the newest event means for where ids are. */
+/* Updates the positions of ids for a new event. */
 static void place_ids(struct reader_ids *ids, uint64_t type, const struct perfdata_event *first)
 {
 	if (!first) {
@@ -78,9 +81,9 @@ bool perfdata_ids_add(struct perfdata_reader *reader, size_t event_index, uint64
 		return false;
 	position = map_insert(&reader->ids.positions, id, &added);
 	if (!added)
-		return true; /* the first event that claims an id has it */
+		return true; /* if several events claim an id, the first gets it */
 	*position = (uint64_t)event_index << 32 | event->id_count;
-	/* Grown by powers of two, so that no capacity needs to be kept. */
+	/* The array grows by powers of two, so its capacity need not be stored. */
 	if (!(event->id_count & (event->id_count - 1)))
 		event->ids = memory_resize(event->ids,
 					   event->id_count ? 2 * event->id_count : 1,
@@ -131,9 +134,7 @@ static uint64_t load_word(const struct perfdata_reader *reader, const uint8_t *a
 	return reader->swap ? __builtin_bswap64(word) : word;
 }
 
-/*
- * The event of a record that has its id at AT (NULL: it has none), where there are several.
- */
+/* The event of a record with its id at AT (NULL: it has none), if there are several events. */
 static bool find_event(struct perfdata_reader *reader, const uint8_t *at, size_t *ret)
 {
 	uint64_t id = at ? load_word(reader, at) : 0;

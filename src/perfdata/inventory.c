@@ -2,12 +2,12 @@
 /*
  * The VM inventory, in memory and as the bytes of its feature section.
  *
- * The format is docs/perfvisor-sections.md: a magic, a version, a header and an entry per
- * VM, the last two led by their size so that a later writer can append fields that this
- * reader passes over. Integers have the byte order of the file.
+ * The format is described in docs/perfvisor-sections.md: a magic, a version, a header, and an entry
+ * per VM. The last two start with their size, so that a later writer can append fields that this
+ * reader skips. Integers are in the byte order of the file.
  *
- * Limits: those of inventory.h and section.h. The encoder leaves out what is past them, so
- * that it never writes what the decoder refuses.
+ * Limits: those of inventory.h and section.h. The encoder drops anything beyond them, so that it
+ * never writes anything that the decoder rejects.
  */
 #include "perfdata/inventory.h"
 
@@ -80,7 +80,7 @@ struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inv
 	return NULL;
 }
 
-/* The place of ID, or where it belongs: the first that is not below it. */
+/* The index of ID, or where to insert it: the first entry that is not below it. */
 static size_t special_place(const struct perfdata_inventory *inventory, uint64_t id)
 {
 	return SEARCH_COUNT(i, inventory->special_ids.count,
@@ -96,7 +96,7 @@ void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64
 
 	vector_append(&inventory->special_ids, special);
 	at = &inventory->special_ids.items[place];
-	/* The writer's ids rise: there is seldom anything to move. */
+	/* The writer's ids ascend, so there is rarely anything to move. */
 	memmove(at + 1, at, (inventory->special_ids.count - 1 - place) * sizeof(*at));
 	*at = special;
 }
@@ -235,7 +235,7 @@ static struct error *decode_vms(struct cursor *cursor, struct perfdata_inventory
 
 	if (cursor->failed || vm_count > MAX_VMS)
 		return error_create(ERROR_BAD_DATA,
-				    "the VM inventory names no usable number of VMs");
+				    "the VM inventory has an invalid number of VMs");
 	for (uint32_t i = 0; i < vm_count; i++) {
 		struct perfdata_vm vm = { 0 };
 		bool good = decode_vm(cursor, &vm);
@@ -287,7 +287,7 @@ static struct error *decode_head(struct cursor *cursor, struct perfdata_inventor
 	free(inventory->event_choice);
 	inventory->event_choice = section_string(&part);
 	if (part.failed)
-		return error_create(ERROR_BAD_DATA, "the head of the VM inventory is malformed");
+		return error_create(ERROR_BAD_DATA, "the header of the VM inventory is malformed");
 	return NULL;
 }
 
@@ -298,7 +298,7 @@ static struct error *decode_all(struct cursor *cursor, struct perfdata_inventory
 	struct error *error;
 
 	if (cursor->failed || memcmp(magic, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES) != 0)
-		return error_create(ERROR_BAD_DATA, "the VM inventory does not start as one");
+		return error_create(ERROR_BAD_DATA, "the VM inventory has the wrong magic number");
 	if (version != INVENTORY_VERSION)
 		return error_create(ERROR_UNSUPPORTED, "the VM inventory has unknown version %u",
 				    version);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The VMs of a recording: perfvisor's own feature section, which other readers skip.
- * Its format is in docs/perfvisor-sections.md.
+ * The VMs of a recording: perfvisor's own feature section, which other readers ignore.
+ * docs/perfvisor-sections.md describes its format.
  */
 #ifndef PERFDATA_INVENTORY_H
 #define PERFDATA_INVENTORY_H
@@ -16,10 +16,10 @@
 
 struct perfdata_vcpu {
 	uint32_t number;
-	uint32_t tid; /* host thread, 0 if not known */
+	uint32_t tid; /* host thread, 0 if unknown */
 };
 
-/* Where samples of one VM went. Every sample that the kernel took is in exactly one. */
+/* What became of one VM's samples. Every sample that the kernel took is in exactly one count. */
 struct perfdata_vm_counts {
 	uint64_t guest_kernel, guest_user; /* written */
 	uint64_t host_written;
@@ -27,8 +27,9 @@ struct perfdata_vm_counts {
 	uint64_t guest_dropped; /* likewise with --host */
 	uint64_t lost;
 	/*
-	 * Of guest_kernel and guest_user together: taken while a guest of the guest ran; and
-	 * while the vCPU left the guest, which is no time of the instruction that they stand at.
+	 * Parts of guest_kernel plus guest_user: taken while a nested guest ran; and taken while
+	 * the vCPU was leaving the guest, so that the time does not belong to the sampled
+	 * instruction.
 	 */
 	uint64_t nested, at_exit;
 };
@@ -36,31 +37,31 @@ struct perfdata_vm_counts {
 struct perfdata_vm {
 	uint32_t pid; /* host pid of the VMM */
 	char *name;   /* never NULL */
-	char *vmm;    /* "qemu", "firecracker", …, else the program's file name */
-	char *kernel_release, *host_name; /* of the guest; "" where not known, never NULL */
+	char *vmm;    /* "qemu", "firecracker", …, or else the program's file name */
+	char *kernel_release, *host_name; /* of the guest; "" if unknown, never NULL */
 	uint64_t memory_bytes;
-	uint64_t start_time_ns; /* wall clock since 1970, 0 if not known */
+	uint64_t start_time_ns; /* wall clock since 1970, 0 if unknown */
 	VECTOR(struct perfdata_vcpu) vcpus;
 	struct perfdata_vm_counts counts;
 };
 
-/* Why a guest's call chain goes no further. */
+/* Why a guest's call chain ends. */
 enum perfdata_chain_end {
 	PERFDATA_CHAIN_COMPLETE,     /* nothing called the last frame; or the sample has no chain */
-	PERFDATA_CHAIN_CUT,	     /* the stack goes on behind what was copied */
+	PERFDATA_CHAIN_CUT,	     /* the stack continues beyond the copied part */
 	PERFDATA_CHAIN_NO_DATA,	     /* no unwind data for the last frame's code */
-	PERFDATA_CHAIN_UNREADABLE,   /* a part of the stack could not be read */
-	PERFDATA_CHAIN_NO_REGISTERS, /* a register that it goes by was out of reach */
-	PERFDATA_CHAIN_REPLACED,     /* a tracer in the guest holds the return address */
-	PERFDATA_CHAIN_BAD,	     /* the stack makes no sense, or has too many frames */
+	PERFDATA_CHAIN_UNREADABLE,   /* part of the stack could not be read */
+	PERFDATA_CHAIN_NO_REGISTERS, /* a register needed to continue is unknown */
+	PERFDATA_CHAIN_REPLACED,     /* a tracer in the guest has the return address */
+	PERFDATA_CHAIN_BAD,	     /* the stack is invalid, or has too many frames */
 	PERFDATA_CHAIN_ENDS,
 };
 
-/* What is special of all samples that carry an id. */
+/* Special properties of all samples with an id. */
 enum perfdata_special {
-	PERFDATA_NESTED = 1,  /* a guest of the guest ran: its address is not the guest's */
+	PERFDATA_NESTED = 1,  /* a nested guest ran: the address belongs to that one */
 	PERFDATA_AT_EXIT = 2, /* see at_exit above */
-	PERFDATA_CHAIN_END_SHIFT = 4, /* from this bit on, PERFDATA_CHAIN_END_BITS: */
+	PERFDATA_CHAIN_END_SHIFT = 4, /* from this bit, PERFDATA_CHAIN_END_BITS: */
 	PERFDATA_CHAIN_END_BITS = 4,  /* enum perfdata_chain_end */
 };
 
@@ -69,44 +70,44 @@ struct perfdata_special_id {
 	uint32_t flags; /* enum perfdata_special */
 };
 
-/* Of FLAGS; what is not known is PERFDATA_CHAIN_BAD. */
+/* Extracts it from FLAGS; unknown values are PERFDATA_CHAIN_BAD. */
 enum perfdata_chain_end perfdata_special_chain_end(uint32_t flags);
 
-/* How a recording was made, for reports to state. */
+/* How a recording was made, for reports. */
 struct perfdata_inventory {
-	bool guest, host;    /* what was asked for: --guest, --host */
+	bool guest, host;    /* what was requested: --guest, --host */
 	bool host_sampled;   /* false: the event cannot see the host; its count is "not sampled" */
 	bool guest_sampled;  /* false: it cannot see guests */
 	/*
-	 * Guest samples carry the guest's own pid and tid (UINT32_MAX: not known) instead of the
-	 * vCPU thread's.
+	 * Guest samples have the guest's own pid and tid (UINT32_MAX: unknown) instead of the vCPU
+	 * thread's.
 	 */
 	bool guest_processes;
 	bool no_memory;	     /* --no-memory: guest memory was not read */
-	bool kernel_only;    /* --kernel-only: nothing of guest processes was */
-	bool guest_chains;   /* guest samples have call chains, with an end each */
-	char *event_choice;  /* why this event: one line; "" where the user named it */
+	bool kernel_only;    /* --kernel-only: guest processes were not read */
+	bool guest_chains;   /* guest samples have call chains, and each has an end */
+	char *event_choice;  /* why this event was chosen: one line; "" if the user named it */
 	VECTOR(struct perfdata_vm) vms;
-	struct perfdata_vm_counts other; /* of samples that belong to no VM (-a --host …) */
-	VECTOR(struct perfdata_special_id) special_ids; /* in rising order, each id once */
+	struct perfdata_vm_counts other; /* for samples that belong to no VM (-a --host …) */
+	VECTOR(struct perfdata_special_id) special_ids; /* ascending, each id once */
 };
 
 void perfdata_inventory_init(struct perfdata_inventory *inventory);
 void perfdata_inventory_deinit(struct perfdata_inventory *inventory);
-/* Adds a VM with copies of the strings; the pointer is valid until the next one. */
+/* Adds a VM with copies of the strings; the pointer is valid until the next call. */
 struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory, uint32_t pid,
 					   const char *name, const char *vmm);
 struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inventory,
-					    uint32_t pid); /* the newest of that pid, or NULL */
+					    uint32_t pid); /* the newest with that pid, or NULL */
 
-/* ID, which is not in the list yet, is special. */
+/* Adds ID, which must not be in the list yet. */
 void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64_t id,
 				    uint32_t flags);
-/* The flags of ID; 0: there is nothing special about it. */
+/* The flags of ID; 0: it is not special. */
 uint32_t perfdata_inventory_special(const struct perfdata_inventory *inventory, uint64_t id);
 
 void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out);
-/* RET is initialised here. Bounds: 65,536 VMs, 4,096 vCPUs each, 4 Mi special ids. */
+/* Initialises RET. Limits: 65,536 VMs, 4,096 vCPUs each, 4 Mi special ids. */
 struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,
 					struct perfdata_inventory *ret) MUST_CHECK;
 

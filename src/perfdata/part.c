@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parts of a recording, for threads that read it side by side. Where a record starts is known only
- * by going from one to the next: so parts are cut while the records are read for the first time.
- * What is compressed cannot be read but from its start on: a recording with such records has no
+ * Parts of a recording, for threads that read it in parallel. The start of a record is only known
+ * after reading the one before it, so parts are cut while all records are read for the first time.
+ * Compressed data can only be read from its start, so a recording with compressed records has no
  * parts.
  *
- * A part's reader is a copy of the reader with a window, an id cache and scratch memory of its own.
- * What both point to (files, events, ids, features) does not change any more.
+ * A part's reader is a copy of the reader with its own window, id cache and scratch memory. The
+ * data that both point to (files, events, ids, features) no longer changes.
  */
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ void perfdata_reader_cut(struct perfdata_reader *reader)
 		if (last.span == reader->span_index && offset - last.start >= PART_BYTES)
 			add_part(reader, last.span, offset);
 	}
-	/* The first record of a span is read before anybody could cut there. */
+	/* The first record of a span is read before the caller could cut there. */
 	for (; span <= reader->span_index; span++)
 		add_part(reader, span, 0);
 }
@@ -68,8 +68,8 @@ struct perfdata_reader *perfdata_reader_open_part(const struct perfdata_reader *
 	part->inflating = part->truncated = false;
 	part->error = NULL;
 	part->span_index = reader->parts.items[number].span;
-	part->spans.count = part->span_index + 1; /* it is the last one */
-	part->meta_taken = SIZE_MAX; /* what records say of the recording is known */
+	part->spans.count = part->span_index + 1; /* make it the last one */
+	part->meta_taken = SIZE_MAX; /* records about the recording are already taken in */
 	buffer_init(&part->scratch, UINT16_MAX);
 	return part;
 }
@@ -90,7 +90,7 @@ void perfdata_reader_close_part(struct perfdata_reader *reader, struct perfdata_
 	struct reader_window window = window_of(reader, number);
 
 	release(reader, &window);
-	if (part->truncated) /* another thread may say so, too */
+	if (part->truncated) /* another thread may set it, too */
 		__atomic_store_n(&reader->truncated, true, __ATOMIC_RELAXED);
 	error_destroy(part->error);
 	buffer_deinit(&part->scratch);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fast path over samples that nearly all recordings have: this machine's byte order, an
- * event whose samples are fields of 64 bits and perhaps a call chain, and nothing else. Where
- * its fields lie is worked out once for each event. All the rest, and whatever is malformed, is
- * left to perfdata_reader_next() and perfdata_reader_decode().
+ * The fast path for the samples of nearly all recordings: this machine's byte order, an event whose
+ * samples are 64-bit fields and perhaps a call chain, and nothing else. The positions of its fields
+ * are computed once per event. Everything else, and everything malformed, is left to
+ * perfdata_reader_next() and perfdata_reader_decode().
  *
- * A header lies a hundred bytes behind the last one: memory has to be asked for it early.
+ * Headers are some hundred bytes apart, so they have to be prefetched.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define PREFETCH_BYTES 1024
 
-/* Where FIELD starts in samples of TYPE; PLAIN_ABSENT if it does not. */
+/* The position of FIELD in samples of TYPE; PLAIN_ABSENT if it is missing. */
 static uint8_t place_of(uint64_t type, uint64_t field)
 {
 	return type & field ? sizeof(uint64_t) * sample_words_before(type, field) : PLAIN_ABSENT;
@@ -49,7 +49,7 @@ static inline uint64_t word_at(const uint8_t *body, uint8_t place)
 	return word;
 }
 
-/* The id and the event of a sample, where there are several; false: another way is needed. */
+/* The id and the event of a sample, if there are several; false: use the slow path. */
 static inline bool find_event(struct perfdata_reader *reader, const uint8_t *body,
 			      size_t body_bytes, struct perfdata_decoded *ret)
 {
@@ -63,7 +63,7 @@ static inline bool find_event(struct perfdata_reader *reader, const uint8_t *bod
 	return ret->id || !ret->sample.id;
 }
 
-/* The chain at AT, of at most LEFT bytes; false: another way is needed. */
+/* The chain at AT, of at most LEFT bytes; false: use the slow path. */
 static inline bool take_chain(const uint8_t *at, size_t left, struct perfdata_sample *sample)
 {
 	if (left < sizeof(uint64_t) || (uintptr_t)at % sizeof(uint64_t))
@@ -107,7 +107,7 @@ static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, s
 	return true;
 }
 
-/* Whether a whole record of the kernel's starts at AT. */
+/* Whether there is a complete kernel record at AT. */
 static inline bool has_record(const struct perfdata_reader *reader, const uint8_t *at,
 			      struct perf_event_header *ret)
 {

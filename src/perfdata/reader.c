@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reader: opening a recording, and its records one after another. These are taken from a window
- * (reader_state.h). The common case, a record that is all there and of the kernel's types, is a few
- * instructions; the rest is in functions of its own: records of perf's user space, the window's
- * end, compressed records.
+ * The reader: opens a recording, and returns its records one after another. They come from a window
+ * (reader_state.h). The common case, a complete record of one of the kernel's types, takes a few
+ * instructions; everything else is in separate functions: records of perf's user space, the end of
+ * the window, compressed records.
  */
 #include "perfdata/reader.h"
 
@@ -15,10 +15,10 @@
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
 
-/* The content of a compressed record where the file does not say how large it may be. */
+/* The limit for the contents of a compressed record if the file gives none. */
 #define INFLATE_DEFAULT_BYTES ((uint64_t)16 << 20)
 #define MAX_FILES 65536
-/* A file is read twice: to map it again takes longer than to read it where it is mapped. */
+/* Files are read twice, and mapping memory again takes longer than reading mapped memory. */
 #define KEEP_BYTES ((size_t)128 << 20)
 #define RELEASE_BYTES ((size_t)4 << 20)
 
@@ -41,7 +41,7 @@ static struct error *load_file(struct perfdata_reader *reader, const char *path)
 	return NULL;
 }
 
-/* The newest file is records from its first byte on. */
+/* Adds the newest file, which is records from its first byte on. */
 static void add_span(struct perfdata_reader *reader, const char *path)
 {
 	const struct mapped_file *file = &reader->files.items[reader->files.count - 1];
@@ -57,7 +57,7 @@ static int is_thread_file(const struct dirent *entry)
 	       entry->d_name[5] <= '9';
 }
 
-/* The further files of a directory: records only, in the byte order of DIR/data. */
+/* The other files of a directory recording: only records, in the byte order of DIR/data. */
 static struct error *open_directory_files(struct perfdata_reader *reader)
 {
 	struct dirent **entries;
@@ -99,15 +99,15 @@ static struct error *open_files(struct perfdata_reader *reader)
 	}
 	error = load_file(reader, main_file ? main_file : reader->path);
 	if (error && error_code(error) == ERROR_NOT_FOUND)
-		return error_hint(error, main_file ? "this folder is no recording"
+		return error_hint(error, main_file ? "this folder is not a recording"
 						   : "'perfvisor record' makes a recording; -i "
 						     "says which file to read");
 	return error;
 }
 
 /*
- * Takes in what stands before the first sample, so that the events of the pipe form and the VMs of
- * the ids are known right after opening. What is wrong there is said when the caller comes to it.
+ * Takes in everything before the first sample, so that the events of the pipe form and the VMs of
+ * the ids are known right after opening. Errors there are reported when the caller gets to them.
  */
 static void read_ahead(struct perfdata_reader *reader)
 {
@@ -136,14 +136,14 @@ static struct perfdata_reader *create_reader(const char *path)
 	return reader;
 }
 
-/* The first file is there: what it and the others say. */
+/* The first file is loaded: reads its header, and the other files. */
 static struct error *start_reading(struct perfdata_reader *reader)
 {
 	struct error *error;
 
 	if (!reader->files.items[0].size)
 		return error_hint(error_create(ERROR_BAD_DATA, "'%s' is empty", reader->name),
-				  "did the recording end by itself, with room on the disk?");
+				  "was the recording killed, or was the disk full?");
 	error = perfdata_header_read(reader);
 	if (!error && reader->directory)
 		error = open_directory_files(reader);
@@ -253,7 +253,7 @@ void perfdata_reader_keep_nothing(struct perfdata_reader *reader)
 	reader->keep_bytes = 0;
 }
 
-/* Bytes of the current span before what is read now. */
+/* The offset of the current position in its span. */
 static uint64_t span_offset(const struct perfdata_reader *reader)
 {
 	const uint8_t *at = reader->inflating ? reader->waiting.at : reader->window.at;
@@ -267,7 +267,7 @@ static uint64_t file_offset(const struct perfdata_reader *reader)
 				 : current_span(reader)->file_offset + span_offset(reader);
 }
 
-/* Ends the reading for the reason CAUSE, which it takes. */
+/* Ends reading because of CAUSE, which it takes. */
 static enum perfdata_status end_as_bad(struct perfdata_reader *reader, uint64_t offset,
 				       struct error *cause)
 {
@@ -285,7 +285,7 @@ static void swap_windows(struct perfdata_reader *reader)
 	reader->inflating = !reader->inflating;
 }
 
-/* Turns to the content of a compressed record. */
+/* Switches to the contents of a compressed record. */
 static struct error *start_inflating(struct perfdata_reader *reader,
 				     const struct perfdata_record *record)
 {
@@ -293,7 +293,7 @@ static struct error *start_inflating(struct perfdata_reader *reader,
 	uint64_t size = record->body_bytes;
 
 	if (reader->inflating)
-		return error_create(ERROR_BAD_DATA, "a compressed record within another");
+		return error_create(ERROR_BAD_DATA, "a compressed record inside another one");
 	if (record->type == RECORD_COMPRESSED2)
 		size = cursor_u64(&cursor);
 	if (cursor.failed || size > cursor_left(&cursor))
@@ -312,7 +312,7 @@ static struct error *start_inflating(struct perfdata_reader *reader,
 	return NULL;
 }
 
-/* The bytes behind RECORD that belong to it. */
+/* Skips the bytes after RECORD that belong to it. */
 static void skip_payload(struct perfdata_reader *reader, uint64_t payload_bytes)
 {
 	size_t left = reader->window.end - reader->window.at;
@@ -324,7 +324,7 @@ static void skip_payload(struct perfdata_reader *reader, uint64_t payload_bytes)
 	reader->window.at += payload_bytes;
 }
 
-/* A record of perf's user space: what it says is taken in the first time it is met. */
+/* A record of perf's user space: its information is taken in when it is read for the first time. */
 static enum perfdata_status handle_user_record(struct perfdata_reader *reader,
 					       const struct perfdata_record *record)
 {
@@ -332,8 +332,8 @@ static enum perfdata_status handle_user_record(struct perfdata_reader *reader,
 	struct error *error = NULL;
 
 	if (reader->inflating && payload_bytes)
-		error = error_create(ERROR_BAD_DATA, "a record that cannot be compressed");
-	/* Only records of the kernel are compressed: what else is in there is no news. */
+		error = error_create(ERROR_BAD_DATA, "a record type that cannot be compressed");
+	/* Only kernel records are compressed: any other record inside can be ignored. */
 	else if (!reader->inflating && reader->meta_seen++ == reader->meta_taken) {
 		if (payload_bytes <= (size_t)(reader->window.end - reader->window.at))
 			error = perfdata_stream_take(reader, record);
@@ -346,8 +346,8 @@ static enum perfdata_status handle_user_record(struct perfdata_reader *reader,
 }
 
 /*
- * The window holds no whole record any more: finds one that does, or the end. *RET_MORE says
- * that it is worth looking again.
+ * The window has no more complete records: moves on to one that has, or to the end. *RET_MORE:
+ * there may be more to read.
  */
 static enum perfdata_status next_window(struct perfdata_reader *reader, bool *ret_more)
 {
@@ -365,7 +365,7 @@ static enum perfdata_status next_window(struct perfdata_reader *reader, bool *re
 			swap_windows(reader);
 		return PERFDATA_RECORD;
 	}
-	/* A record was begun but not ended, in the file or in what it had compressed. */
+	/* An incomplete record is left over, in the file or in its compressed contents. */
 	if (reader->window.at != reader->window.end || reader->waiting.at != reader->waiting.end)
 		reader->truncated = true;
 	if (reader->span_index + 1 >= reader->spans.count) {
@@ -378,7 +378,7 @@ static enum perfdata_status next_window(struct perfdata_reader *reader, bool *re
 	return PERFDATA_RECORD;
 }
 
-/* The record at the window's start: false if it is not all there. */
+/* The record at the start of the window; false if it is incomplete. */
 static inline bool take_record(struct perfdata_reader *reader, struct perfdata_record *ret)
 {
 	const uint8_t *at = reader->window.at;
@@ -421,9 +421,9 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 				return status;
 		}
 		if (ret->size < sizeof(struct perf_event_header))
-			return end_as_bad(reader, ret->file_offset,
-					  error_create(ERROR_BAD_DATA, "a record of %u bytes",
-						       ret->size));
+			return end_as_bad(
+				reader, ret->file_offset,
+				error_create(ERROR_BAD_DATA, "bad record size: %u", ret->size));
 		if (ret->type < RECORD_USER_FIRST)
 			return PERFDATA_RECORD;
 		if (ret->type != RECORD_COMPRESSED && ret->type != RECORD_COMPRESSED2)

@@ -50,7 +50,7 @@ bool perfdata_record_lost(const struct perfdata_record *record, bool swap, uint6
 	uint64_t count;
 
 	if (record->type == PERF_RECORD_LOST)
-		cursor_skip(&cursor, sizeof(uint64_t)); /* an id: the trailer has it, too */
+		cursor_skip(&cursor, sizeof(uint64_t)); /* an id: it is in the trailer, too */
 	count = cursor_u64(&cursor);
 	if (cursor.failed)
 		return false;
@@ -58,7 +58,7 @@ bool perfdata_record_lost(const struct perfdata_record *record, bool swap, uint6
 	return true;
 }
 
-/* The 24 bytes that say which file it is. */
+/* The 24 bytes that identify the file. */
 static bool read_identity(const struct perfdata_record *record, struct cursor *cursor,
 			  struct perfdata_mapping *mapping)
 {

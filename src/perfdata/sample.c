@@ -2,26 +2,26 @@
 /*
  * The fields of a PERF_RECORD_SAMPLE and of the sample_id trailer.
  *
- * Source: the comment over PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and
- * perf_output_sample() in kernel/events/core.c, which fix the order. The byte order of a
- * field is that of the C type the kernel writes: pid and tid, cpu, and the length of raw
- * data are 32-bit, so they are swapped by themselves and not as one 64-bit word.
+ * Source: the comment above PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and
+ * perf_output_sample() in kernel/events/core.c, which fix the order. Fields are swapped as the C
+ * type that the kernel writes: pid and tid, cpu, and the length of raw data are 32-bit, so each is
+ * swapped by itself and not as part of a 64-bit word.
  *
- * sample_type bits that are newer than this file name fields behind all those known here
- * and are passed over.
+ * sample_type bits newer than this code stand for fields after all those known here, which are
+ * ignored.
  */
 #include "perfdata/sample.h"
 
 #include "base/cursor.h"
 #include "perfdata/sample_fields.h"
 
-/* Newer than the headers this may be built with (Linux 6.8). */
+/* Newer than the headers that this may be built with (Linux 6.8). */
 #define BRANCH_COUNTERS (1ULL << 19)
 
 #define BRANCH_ENTRY_BYTES 24
 #define RECORD_MAX_BYTES UINT16_MAX
 
-/* All fields that lie behind the call chain. */
+/* All fields after the call chain. */
 #define BEHIND_CALLCHAIN                                                                           \
 	(PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |                      \
 	 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |                 \
@@ -41,7 +41,7 @@ static void skip_words(struct cursor *cursor, uint64_t count)
 		cursor_skip(cursor, count * 8);
 }
 
-/* 64 bits at *AT, which moves past them. The caller knows that they are there. */
+/* Reads 64 bits at *AT and moves past them. The caller has checked that they are there. */
 static inline uint64_t take_u64(const uint8_t **at, bool swap)
 {
 	uint64_t value;
@@ -62,7 +62,7 @@ static inline void take_u32_pair(const uint8_t **at, bool swap, uint32_t *first,
 	*second = swap ? __builtin_bswap32(values[1]) : values[1];
 }
 
-/* Bytes of the fields of a fixed size, which come first. */
+/* The size of the fixed-size fields, which come first. */
 static inline size_t fixed_bytes(uint64_t type)
 {
 	return 8 * __builtin_popcountll(type & SAMPLE_FIRST_BITS);
@@ -78,7 +78,7 @@ static inline size_t fixed_bytes(uint64_t type)
 	if (type & PERF_SAMPLE_##bit)                                                              \
 		take_u32_pair(&at, swap, &sample->member, &nothing);
 
-/* Those fields, fixed_bytes() of them from AT on, into SAMPLE, which is zeroed. */
+/* Decodes those fields, fixed_bytes() of them at AT, into SAMPLE, which is zeroed. */
 static inline __attribute__((always_inline)) void
 decode_fixed(const uint8_t *at, const struct perf_event_attr *attr, bool swap,
 	     struct perfdata_sample *sample)
@@ -161,7 +161,7 @@ static void skip_registers(struct cursor *cursor, uint64_t mask)
 		skip_words(cursor, __builtin_popcountll(mask));
 }
 
-/* A size that is not 0 is followed by as many bytes and by how many of them are valid. */
+/* A size; if it is not 0, that many bytes follow, and then the number of valid ones. */
 static void skip_user_stack(struct cursor *cursor)
 {
 	uint64_t size = cursor_u64(cursor);
@@ -188,7 +188,7 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		sample->weight = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
-		sample->weight &= UINT32_MAX; /* var1_dw: the rest are latencies of its parts */
+		sample->weight &= UINT32_MAX; /* var1_dw: the rest are latencies of parts */
 	if (type & PERF_SAMPLE_DATA_SRC)
 		sample->data_src = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_TRANSACTION)
@@ -205,7 +205,7 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 		sample->code_page_size = cursor_u64(cursor);
 }
 
-/* In parts: of a larger one gcc makes a string instruction, which takes 10 ns to start. */
+/* In parts: for a larger one gcc emits a string instruction, which takes 10 ns to start. */
 static inline void clear_sample(struct perfdata_sample *sample)
 {
 	const size_t first = offsetof(struct perfdata_sample, data_src);
@@ -217,9 +217,9 @@ static inline void clear_sample(struct perfdata_sample *sample)
 }
 
 /*
- * What nearly all recordings have: fixed fields and perhaps an aligned call chain, in this
- * machine's byte order. All is checked before anything is written, so that it can be
- * written where the caller wants it: copying a sample costs as much as decoding it.
+ * The samples of nearly all recordings: fixed-size fields and perhaps an aligned call chain, in
+ * this machine's byte order. Everything is checked before anything is written, so that the result
+ * can go directly to the caller's memory: copying a sample is as slow as decoding it.
  */
 static bool decode_common(const struct perf_event_attr *attr, const uint8_t *body,
 			  size_t body_bytes, uint16_t misc, struct perfdata_sample *ret)
@@ -298,7 +298,7 @@ static void encode_fixed(uint64_t type, const struct perfdata_sample *sample, st
 	SAMPLE_FIRST_FIELDS(PUT_WORD, PUT_PAIR, PUT_HALF)
 }
 
-/* The kernel pads raw data so that they end on 8 bytes, and counts the padding as data. */
+/* The kernel pads raw data so that it ends on 8 bytes, and counts the padding as data. */
 static uint32_t raw_padded_bytes(uint32_t raw_bytes)
 {
 	return (raw_bytes + sizeof(uint32_t) + 7) / 8 * 8 - sizeof(uint32_t);
@@ -330,7 +330,7 @@ static void encode_variable(uint64_t type, const struct perfdata_sample *sample,
 		buffer_append_u64(out, sample->phys_addr);
 }
 
-/* Bytes of the whole record; more than RECORD_MAX_BYTES where it does not fit. */
+/* The size of the whole record; more than RECORD_MAX_BYTES if it does not fit. */
 static size_t encoded_bytes(uint64_t type, const struct perfdata_sample *sample)
 {
 	uint64_t words = type & ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW);

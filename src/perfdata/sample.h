@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One sample, in and out of PERF_RECORD_SAMPLE: the fields that attr.sample_type names,
- * in the order that perf_event.h fixes (PERF_SAMPLE_IDENTIFIER first).
+ * Encodes and decodes PERF_RECORD_SAMPLE: the fields that attr.sample_type selects, in the order
+ * fixed by perf_event.h (PERF_SAMPLE_IDENTIFIER first).
  */
 #ifndef PERFDATA_SAMPLE_H
 #define PERFDATA_SAMPLE_H
@@ -13,14 +13,14 @@
 
 #include "base/buffer.h"
 
-/* Fields that sample_type does not name are 0 (pointers NULL). */
+/* Fields not in sample_type are 0 (pointers NULL). */
 struct perfdata_sample {
 	uint64_t id;
 	uint64_t ip;
 	uint64_t time_ns;
 	uint64_t addr;
 	uint64_t stream_id;
-	uint64_t period; /* attr.sample_period where samples do not carry one, as perf counts */
+	uint64_t period; /* attr.sample_period if samples have none, like perf */
 	uint64_t weight;
 	uint64_t data_src;
 	uint64_t transaction;
@@ -28,46 +28,47 @@ struct perfdata_sample {
 	uint64_t cgroup;
 	uint64_t data_page_size;
 	uint64_t code_page_size;
-	uint32_t pid; /* host process, UINT32_MAX for a thread that is gone */
+	uint32_t pid; /* host process, UINT32_MAX for a thread that has exited */
 	uint32_t tid;
 	uint32_t cpu;
-	uint16_t misc; /* of the header; the cpumode is misc & PERF_RECORD_MISC_CPUMODE_MASK */
+	uint16_t misc; /* from the header; the cpumode is misc & PERF_RECORD_MISC_CPUMODE_MASK */
 
-	/* Borrowed from the record (or from swapped scratch): valid until the next record. */
-	const uint64_t *callchain; /* with its PERF_CONTEXT_* marks; may be unaligned-safe copied */
+	/*
+	 * Borrowed from the record (or from swapped scratch memory): valid until the next record.
+	 */
+	const uint64_t *callchain; /* with its PERF_CONTEXT_* marks; an aligned copy if need be */
 	uint64_t callchain_count;
 	const void *raw; /* tracepoint data in the recording machine's byte order */
 	uint32_t raw_bytes;
 };
 
 /*
- * Decodes the body of a PERF_RECORD_SAMPLE (BODY is what follows the 8-byte header, MISC
- * from that header). SWAP: the recording machine has the other byte order. SCRATCH is
- * cleared and holds the call chain where it is swapped or not aligned in BODY: it needs
- * room for 64 KiB. Fields behind the raw data that nobody here uses (branch stack,
- * registers, stack copies, AUX) are checked for their bounds where something wanted lies
- * behind them, else passed over. False: the record is malformed.
+ * Decodes the body of a PERF_RECORD_SAMPLE (BODY is after the 8-byte header, MISC is from that
+ * header). SWAP: the recording machine has the other byte order. SCRATCH is cleared; the call chain
+ * is copied there if it is swapped or not aligned in BODY: it needs room for 64 KiB. Unused fields
+ * after the raw data (branch stack, registers, stack copies, AUX) are only checked if a wanted
+ * field follows them, otherwise ignored. False: the record is malformed.
  */
 bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body,
 			    size_t body_bytes, uint16_t misc, bool swap, struct buffer *scratch,
 			    struct perfdata_sample *ret);
 
 /*
- * Appends a whole PERF_RECORD_SAMPLE (header included) in this machine's byte order to OUT.
- * sample_type may hold IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, CALLCHAIN,
- * RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, nothing appended: another field is
- * asked for, or the record would pass 65,535 bytes.
+ * Appends a whole PERF_RECORD_SAMPLE (with its header) in this machine's byte order to OUT.
+ * sample_type may have IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, CALLCHAIN, RAW,
+ * WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, and nothing appended: it has other fields, or
+ * the record would exceed 65,535 bytes.
  */
 bool perfdata_sample_encode(const struct perf_event_attr *attr,
 			    const struct perfdata_sample *sample, struct buffer *out);
 
 /*
- * The sample_id trailer of other records (attr.sample_id_all): pid, tid, time, id, stream
- * id, cpu as attr.sample_type names them, into the fields of RET. BODY_BYTES as above.
+ * Decodes the sample_id trailer of other records (attr.sample_id_all): pid, tid, time, id, stream
+ * id, cpu as selected by attr.sample_type, into the fields of RET. BODY_BYTES as above.
  */
 bool perfdata_sample_id_decode(const struct perf_event_attr *attr, const void *body,
 			       size_t body_bytes, bool swap, struct perfdata_sample *ret);
-/* Bytes of that trailer. */
+/* The size of that trailer. */
 size_t perfdata_sample_id_bytes(const struct perf_event_attr *attr);
 void perfdata_sample_id_encode(const struct perf_event_attr *attr,
 			       const struct perfdata_sample *sample, struct buffer *out);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The order of the fields of 64 bits: those that come first in a sample, and those of the sample_id
- * trailer of other records (the comments over PERF_RECORD_SAMPLE and struct sample_id in
+ * The order of the 64-bit fields: those that come first in a sample, and those of the sample_id
+ * trailer of other records (the comments above PERF_RECORD_SAMPLE and struct sample_id in
  * include/uapi/linux/perf_event.h; perf_output_sample() and __perf_event__output_id_sample() in
  * kernel/events/core.c).
  *
- * A list takes three macros: WORD(BIT, MEMBER) is a field of 64 bits, which is member MEMBER of
- * struct perfdata_sample and is there if sample_type has PERF_SAMPLE_BIT; PAIR(BIT, FIRST, SECOND)
- * are two of 32 bits; HALF(BIT, MEMBER) is one of 32 bits and 32 bits that mean nothing.
+ * A list takes three macros: WORD(BIT, MEMBER) is a 64-bit field, which is member MEMBER of struct
+ * perfdata_sample and exists if sample_type has PERF_SAMPLE_BIT; PAIR(BIT, FIRST, SECOND) is two
+ * 32-bit fields; HALF(BIT, MEMBER) is one 32-bit field and 32 unused bits.
  */
 #ifndef PERFDATA_SAMPLE_FIELDS_H
 #define PERFDATA_SAMPLE_FIELDS_H
@@ -44,7 +44,10 @@
 		return __builtin_popcountll(type & before);                                        \
 	before |= PERF_SAMPLE_##bit;
 
-/* Words before FIELD, one of SAMPLE_FIRST_BITS that TYPE has, in a sample of that sample_type. */
+/*
+ * The number of words before FIELD, one of TYPE's SAMPLE_FIRST_BITS, in a sample of that
+ * sample_type.
+ */
 static inline unsigned int sample_words_before(uint64_t type, uint64_t field)
 {
 	uint64_t before = 0;
@@ -53,7 +56,7 @@ static inline unsigned int sample_words_before(uint64_t type, uint64_t field)
 	return 0;
 }
 
-/* Words before FIELD, one of SAMPLE_TRAILER_BITS that TYPE has, in the trailer. */
+/* The number of words before FIELD, one of TYPE's SAMPLE_TRAILER_BITS, in the trailer. */
 static inline unsigned int sample_trailer_words_before(uint64_t type, uint64_t field)
 {
 	uint64_t before = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A string is a u32 length and its bytes, none of them zero; a part is a u32 size and so many
- * bytes, of which a reader takes what it knows.
+ * A string is a u32 length and its bytes, none of them zero. A part is a u32 size and that many
+ * bytes, of which a reader uses those that it knows.
  */
 #include "perfdata/section.h"
 

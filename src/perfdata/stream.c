@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of perf's user space that say something about the recording itself: the attrs,
- * features and names of the pipe form, which has no header to hold them, and ID_INDEX, by
- * which ids get their VM, vCPU, thread and CPU.
+ * Records of perf's user space about the recording itself: the attrs, features and names of the
+ * pipe form, which has no header for them, and ID_INDEX, which gives each id its VM, vCPU, thread
+ * and CPU.
  *
- * Source: tools/perf/util/header.c (perf_event__process_attr(), …_event_update(),
- * …_feature()) and session.c (perf_event__process_id_index()).
+ * Source: tools/perf/util/header.c (perf_event__process_attr(), …_event_update(), …_feature()) and
+ * session.c (perf_event__process_id_index()).
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct error *malformed(const char *what)
 	return error_create(ERROR_BAD_DATA, "malformed %s record", what);
 }
 
-/* A perf_event_attr that says its own size, then ids to the end of the record. */
+/* A perf_event_attr that contains its own size, then ids up to the end of the record. */
 static struct error *take_attr(struct perfdata_reader *reader,
 			       const struct perfdata_record *record)
 {
@@ -33,7 +33,7 @@ static struct error *take_attr(struct perfdata_reader *reader,
 	uint32_t bytes;
 
 	if (!reader->pipe_form)
-		return NULL; /* the header has them all */
+		return NULL; /* they are all in the header */
 	cursor_skip(&cursor, 4);
 	bytes = cursor_u32(&cursor);
 	if (bytes < PERF_ATTR_SIZE_VER0)
@@ -73,8 +73,8 @@ static struct error *take_event_update(struct perfdata_reader *reader,
 }
 
 /*
- * The entry of an id. One that the header does not list came while recording, to a writer
- * that was killed before it could list it: with a single event it can only belong there.
+ * Finds the entry of an id. An id that is not in the header was added during recording, by a writer
+ * that was killed before it could list it: if there is only one event, it belongs to that.
  */
 static struct perfdata_id *indexed_id(struct perfdata_reader *reader, uint64_t id)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file that a recording is written to.
+ * Writes a recording's file.
  *
- *	format_header | an attr and the place of its ids, per event | room for the ids, per
- *	event | records … | table of the feature sections, sections (writer_features.c)
+ * 	format_header | an attr and the location of its ids, per event | room for the ids, per
+ * 	event | records … | table of the feature sections, sections (writer_features.c)
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c
  * (perf_session__do_write_header(), perf_session__read_header()).
  *
- * Records collect in memory and go out in writes of PENDING_BYTES. The header is written
- * last of all, after what it speaks of: whenever the recorder dies, the file is what it was
- * at the last flush, with some bytes behind its end. An id that a record in the file uses is
- * in the header, too: perf gives up on a file whose ID_INDEX names an unknown id
+ * Records are collected in memory and written PENDING_BYTES at a time. The header is written last,
+ * after everything that it describes: whenever the recorder dies, the file is in the state of the
+ * last flush, with some extra bytes at its end. Every id used by a record in the file is in the
+ * header, too: perf gives up on a file whose ID_INDEX has an unknown id
  * (perf_event__process_id_index()).
  *
- * Limits: ids are never taken back; the attr of an event does not change.
+ * Limits: ids are never removed; an event's attr does not change.
  */
 #include "perfdata/writer.h"
 
@@ -30,8 +30,8 @@
 
 #define PENDING_BYTES (1 << 20)
 /*
- * perf refuses a file with attrs larger than those it knows (read_attr()), so fields that
- * a newer kernel has and no event uses are left away: Linux 5.16 to 6.2 have these.
+ * perf rejects a file with attrs larger than those it knows (read_attr()), so fields of newer
+ * kernels that no event uses are left out: Linux 5.16 to 6.2 have this size.
  */
 #define SMALLEST_ATTR_BYTES 128
 
@@ -79,7 +79,7 @@ static struct error *write_ids(struct perfdata_writer *writer, size_t event_inde
 			       writer->scratch.size);
 }
 
-/* The ids first: an attr never counts ids that are not there yet. */
+/* The ids first, so that an attr never counts ids that are not there yet. */
 static struct error *write_attrs(struct perfdata_writer *writer)
 {
 	struct error *error = NULL;
@@ -115,7 +115,7 @@ static struct error *write_header(struct perfdata_writer *writer, const uint64_t
 	return writer_write_at(writer, 0, &header, sizeof(header));
 }
 
-/* Puts what is pending into the file; after a failure it is pending still. */
+/* Writes pending data to the file; after a failure it is still pending. */
 static struct error *spill(struct perfdata_writer *writer)
 {
 	struct error *error;
@@ -142,7 +142,7 @@ struct error *perfdata_writer_flush(struct perfdata_writer *writer)
 	return error;
 }
 
-/* Checks that RECORDS are whole records and takes in the times of the samples among them. */
+/* Checks that RECORDS are complete, and notes the times of the samples among them. */
 static bool note_records(struct perfdata_writer *writer, const uint8_t *records, size_t size)
 {
 	size_t offset = 0;
@@ -197,7 +197,7 @@ uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer)
 	uint64_t bytes = writer_data_end(writer) + writer->pending.size;
 	struct stat stat;
 
-	/* What comes after the data is there when the file is finished. */
+	/* Everything after the data is written when the file is finished. */
 	return !fstat(writer->fd, &stat) && (uint64_t)stat.st_size > bytes ? stat.st_size : bytes;
 }
 
@@ -233,8 +233,8 @@ struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t even
 
 	if (event->id_count >= writer->max_ids)
 		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' has room for %zu vCPUs and threads, and one more came",
-				    writer->path, writer->max_ids);
+				    "'%s' has room for only %zu vCPUs and threads", writer->path,
+				    writer->max_ids);
 	id.id = writer->last_id + 1;
 	error = writer_id_index(writer, &id, 1);
 	if (error)
@@ -251,7 +251,7 @@ struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t even
 	return error;
 }
 
-/* Keeps an older file at PATH as PATH.old, as perf does; an empty one is not worth it. */
+/* Renames an older file at PATH to PATH.old, like perf; an empty one is deleted. */
 static struct error *make_room(const char *path)
 {
 	_cleanup_free_ char *old = memory_printf("%s.old", path);
@@ -260,17 +260,17 @@ static struct error *make_room(const char *path)
 	if (stat(path, &status) < 0) {
 		if (errno == ENOENT)
 			return NULL;
-		return error_system(errno, "could not look at '%s'", path);
+		return error_system(errno, "could not stat '%s'", path);
 	}
 	if (!S_ISREG(status.st_mode))
 		return error_hint(error_create(ERROR_UNSUPPORTED,
-					       "'%s' is not a regular file: it is left alone",
+					       "'%s' is not a regular file; it was not replaced",
 					       path),
-				  "name another file with -o");
+				  "choose another file with -o");
 	if (!status.st_size && unlink(path) < 0)
 		return error_system(errno, "could not replace '%s'", path);
 	if (status.st_size && rename(path, old) < 0)
-		return error_system(errno, "could not keep '%s' as '%s'", path, old);
+		return error_system(errno, "could not rename '%s' to '%s'", path, old);
 	return NULL;
 }
 
@@ -281,7 +281,10 @@ static struct error *create_file(const char *path, int *ret_fd)
 
 	if (error)
 		return error;
-	/* O_EXCL: whatever appears at PATH in the meantime, a link above all, is not written to. */
+	/*
+	 * O_EXCL: never write to anything that appears at PATH in the meantime, especially not a
+	 * symlink.
+	 */
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_system(errno, "could not create '%s'", path);
@@ -289,7 +292,7 @@ static struct error *create_file(const char *path, int *ret_fd)
 	return NULL;
 }
 
-/* Where the time stands in a sample of this type; 0 if it has none. */
+/* The offset of the time in a sample of this type; 0 if it has none. */
 static size_t sample_time_offset(uint64_t sample_type)
 {
 	if (!(sample_type & PERF_SAMPLE_TIME))
@@ -308,15 +311,15 @@ static struct error *check_events(const struct perfdata_event *events, size_t ev
 		    sample_time_offset(attr->sample_type) !=
 			    sample_time_offset(events[0].attr.sample_type))
 			return error_create(ERROR_UNSUPPORTED,
-					    "event '%s' cannot be in one file with the others",
+					    "event '%s' cannot share a file with the others",
 					    events[i].name);
 	}
 	if (!event_count)
-		return error_create(ERROR_UNSUPPORTED, "a recording needs an event");
+		return error_create(ERROR_UNSUPPORTED, "a recording needs at least one event");
 	return NULL;
 }
 
-/* Bytes of an attr that the events need: without fields at its end that none of them uses. */
+/* The size of an attr without the fields at its end that no event uses. */
 static uint32_t needed_attr_bytes(const struct perfdata_event *events, size_t event_count)
 {
 	static const uint8_t unused[sizeof(struct perf_event_attr)];

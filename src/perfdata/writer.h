@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes perf.data in the file form, as perf writes it, so that stock perf reads it:
- * header, attrs with their ids, the records, then the features.
+ * Writes perf.data in the file form, like perf, so that stock perf can read it: header, attrs with
+ * their ids, the records, then the features.
  *
- *	perfdata_writer_create(path, events, count, &writer);   an older file becomes PATH.old
- *	perfdata_writer_append(writer, bytes, size) …           whole records
- *	perfdata_writer_flush(writer)                           the file is readable up to here
- *	perfdata_writer_finish(writer, &features)               features, own sections
- *	perfdata_writer_destroy(writer)
+ * 	perfdata_writer_create(path, events, count, &writer);   an older file becomes PATH.old
+ * 	perfdata_writer_append(writer, bytes, size) …           complete records
+ * 	perfdata_writer_flush(writer)                           the file is readable up to here
+ * 	perfdata_writer_finish(writer, &features)               features, own sections
+ * 	perfdata_writer_destroy(writer)
  *
- * After each flush the header on disk covers all records so far, so that a recorder that
- * is killed leaves a file that perf and perfvisor read (without features).
+ * After each flush, the header on disk covers all records so far. If the recorder is killed, the
+ * file it leaves can be read by perf and perfvisor (without features).
  *
- * All events must have the same read_format, sample_id_all = 1 and a sample_type that
- * holds PERF_SAMPLE_IDENTIFIER, and that has the time, if any, at the same place: the same of
- * PERF_SAMPLE_IP, TID and TIME.
+ * All events must have the same read_format, sample_id_all = 1 and a sample_type with
+ * PERF_SAMPLE_IDENTIFIER. The time, if any, must be at the same position: they must have the same
+ * of PERF_SAMPLE_IP, TID and TIME.
  *
- * After a failure (a full disk), what was flushed is in the file and what is pending is kept:
- * the call can be tried again. Nothing may be appended behind perfdata_writer_finish().
+ * After a failure (a full disk), flushed data is in the file and pending data is kept: the call can
+ * be repeated. Nothing may be appended after perfdata_writer_finish().
  *
- * What stock perf (6.1, read and tried) makes of the guests:
- * - ID_INDEX makes a machine of each machine_pid; guest samples (cpumode GUEST_KERNEL, _USER)
- *   of its ids are that machine's. None is dropped, with no record more than that: they are in
- *   `perf report`, `perf script -F +machine_pid,vcpu` and `perf kvm --guest report`.
- * - Their kernel symbols: not with --guestkallsyms, which holds for samples WITHOUT a
- *   machine_pid alone. With --guestmount=DIR from DIR/PID/proc/kallsyms, which every
- *   machine_pid in the file must have there, and only where an MMAP2 of misc GUEST_KERNEL,
- *   that pid, start, length and file_offset 0, and path "[guest.kernel.kallsyms.PID]" says
- *   that there is a guest kernel. Without --guestmount perf then takes the symbols of the
- *   kernel that perf runs on, silently: false names. So that record belongs in no file that
- *   may be read without the option; without the record the addresses stay unnamed.
+ * How stock perf (6.1, from its source and by trying it) handles the guests:
+ * - ID_INDEX creates a machine for each machine_pid; guest samples (cpumode GUEST_KERNEL, _USER)
+ *   with its ids belong to that machine. No other record is needed, and none is dropped: they show
+ *   up in `perf report`, `perf script -F +machine_pid,vcpu` and `perf kvm --guest report`.
+ * - Their kernel symbols do not come from --guestkallsyms, which only applies to samples WITHOUT a
+ *   machine_pid. With --guestmount=DIR, they come from DIR/PID/proc/kallsyms, which must exist for
+ *   every machine_pid in the file, but only if there is an MMAP2 record with misc GUEST_KERNEL,
+ *   that pid, start, length and file_offset 0, and path "[guest.kernel.kallsyms.PID]", which
+ *   announces a guest kernel. Without --guestmount, perf then silently uses the symbols of the
+ *   kernel that perf runs on, which are wrong. So a file that may be read without the option must
+ *   not have this record; without it, the addresses stay unnamed.
  */
 #ifndef PERFDATA_WRITER_H
 #define PERFDATA_WRITER_H
@@ -45,12 +45,12 @@
 struct perfdata_writer;
 
 /*
- * An older file at PATH becomes PATH.old (an empty one goes). What is there and is not a
- * regular file (a folder, a device, a link to one) is an error and stays as it is. The file
- * is readable by its owner alone, as perf's are.
+ * An older file at PATH is renamed to PATH.old (an empty one is deleted). Anything there that is
+ * not a regular file (a folder, a device, a symlink to one) is an error and is not touched. Only
+ * its owner can read the new file, as with perf.
  *
- * EVENTS are copied. Ids may also be added later: room for MAX_IDS ids per event is left in the
- * header's id sections (vCPUs that appear while recording).
+ * EVENTS are copied. More ids can be added later (for vCPUs that appear while recording): the
+ * header's id sections have room for MAX_IDS ids per event.
  */
 struct error *perfdata_writer_create(const char *path, const struct perfdata_event *events,
 				     size_t event_count, size_t max_ids,
@@ -58,37 +58,36 @@ struct error *perfdata_writer_create(const char *path, const struct perfdata_eve
 void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; closes the file */
 
 /*
- * Makes the folder PATH for a recording; what was there becomes PATH.old, in place of a recording
- * of that name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
+ * Creates the folder PATH for a recording. Anything there is renamed to PATH.old, and replaces a
+ * recording with that name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
  */
 struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
 
 /*
- * A new id for event EVENT_INDEX (unique in the file, chosen by the writer), with an ID_INDEX
- * record in the stream that gives its machine_pid and vcpu by perf's own means. SPEC's id is
- * ignored.
+ * Adds a new id for event EVENT_INDEX (unique in the file, chosen by the writer), with an ID_INDEX
+ * record in the stream that tells perf its machine_pid and vcpu. SPEC's id is ignored.
  */
 struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t event_index,
 				     const struct perfdata_id *spec, uint64_t *ret_id) MUST_CHECK;
 
 /*
- * One or more whole records, buffered; fails only when the disk does (or a record's size is
- * impossible). Takes the times of the first and the last sample from them.
+ * Appends one or more complete records, buffered; only fails on write errors (or if a record has an
+ * impossible size). Notes the times of the first and the last sample.
  */
 struct error *perfdata_writer_append(struct perfdata_writer *writer, const void *records,
 				     size_t size) MUST_CHECK;
 /*
- * PERF_RECORD_FINISHED_ROUND: every record after it is no older than the newest one before
- * the previous round's end (perf's ordered-events rule): call it once per pass over all rings.
+ * PERF_RECORD_FINISHED_ROUND: no record after it is older than the newest one before the end of the
+ * previous round (perf's ordered-events rule). Call it once per pass over all rings.
  */
 struct error *perfdata_writer_round(struct perfdata_writer *writer) MUST_CHECK;
 
-/* PERF_RECORD_COMM / MMAP2 / THREAD_MAP-like records with their sample_id trailer. */
+/* PERF_RECORD_COMM. Like the other kernel records below, it ends with a sample_id trailer. */
 struct error *perfdata_writer_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
 				   const char *comm, uint64_t time_ns) MUST_CHECK;
 /*
- * A mapping. Of the host's kernel, for perf to name host kernel samples (and not to warn that
- * it cannot): pid UINT32_MAX, misc KERNEL, path "[kernel.kallsyms]_text", start and
+ * A mapping. For the host's kernel, so that perf can name host kernel samples (and does not warn
+ * that it cannot): pid UINT32_MAX, misc KERNEL, path "[kernel.kallsyms]_text", start and
  * file_offset both the address of _text, length up to _etext.
  */
 struct perfdata_mapping {
@@ -106,37 +105,39 @@ struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
 				    const struct perfdata_mapping *mapping,
 				    uint64_t time_ns) MUST_CHECK;
 /*
- * The same of a thread or process inside the guest of MACHINE_PID: pid and tid are the guest's,
- * paths too. Samples of that guest with this pid and tid are this thread's, for stock perf and
- * for perfvisor. The guest needs an id of its own (perfdata_writer_add_id) before; the record
- * carries the first of them, which is what ties it to the guest.
+ * The same for a thread or process inside the guest of MACHINE_PID: pid and tid are the guest's,
+ * and so are paths. Stock perf and perfvisor assign samples of that guest with this pid and tid to
+ * this thread. The guest must already have an id (perfdata_writer_add_id); the record carries its
+ * first one, which ties it to the guest.
  *
- * Where samples carry the vCPU thread's pid and tid, stock perf wants the comm of that thread
- * here, too, beside perfdata_writer_comm(): it keeps each guest's threads apart from the
- * host's, and shows ":TID" where it has not met this.
+ * If samples carry the vCPU thread's pid and tid, stock perf needs the comm of that thread here as
+ * well as through perfdata_writer_comm(): it keeps each guest's threads apart from the host's, and
+ * shows ":TID" if this record is missing.
  */
 struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_t machine_pid,
 					 uint32_t pid, uint32_t tid, const char *comm,
 					 uint64_t time_ns) MUST_CHECK;
-/* MAPPING's misc is GUEST_USER; a path without a file as the guest's /proc/PID/maps has it. */
+/*
+ * MAPPING's misc is GUEST_USER; a path without a file has the form of the guest's /proc/PID/maps.
+ */
 struct error *perfdata_writer_guest_mmap2(struct perfdata_writer *writer, uint32_t machine_pid,
 					  const struct perfdata_mapping *mapping,
 					  uint64_t time_ns) MUST_CHECK;
 /*
- * PERF_RECORD_FORK: from now on the guest's PID is another process, of which nothing is mapped
- * yet (its comm and mappings follow): a pid that is used again, a program that another replaced.
+ * PERF_RECORD_FORK: from now on, the guest's PID is another process, which has no mappings yet (its
+ * comm and mappings follow): the pid was reused, or the process executed another program.
  */
 struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint32_t machine_pid,
 					    uint32_t pid, uint32_t parent_pid,
 					    uint64_t time_ns) MUST_CHECK;
-/* PERF_RECORD_FORK of this machine's; exec: the parent's mappings are not the child's. */
+/* PERF_RECORD_FORK for this machine; exec: the child does not inherit the parent's mappings. */
 struct perfdata_fork {
 	uint32_t pid, parent_pid, tid, parent_tid;
 	bool exec;
 };
 struct error *perfdata_writer_fork(struct perfdata_writer *writer, const struct perfdata_fork *fork,
 				   uint64_t time_ns) MUST_CHECK;
-/* PERF_RECORD_LOST: COUNT samples of ID did not make it. */
+/* PERF_RECORD_LOST: COUNT samples of ID were lost. */
 struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, uint64_t count,
 				   uint64_t time_ns) MUST_CHECK;
 
@@ -151,34 +152,36 @@ struct perfdata_writer_build_id {
 	uint32_t pid; /* machine pid; UINT32_MAX for the host */
 };
 /*
- * A table of guest symbols. A kernel's holds for samples of [from_ns, until_ns), until_ns 0: to
- * the end: a guest that reboots or loads a module has several, of which the last that holds
- * counts. A file's is found by machine_pid, path and build-id; its addresses are file offsets.
+ * A table of guest symbols. A kernel's applies to samples in [from_ns, until_ns), until_ns 0: to
+ * the end. A guest that reboots or loads a module has several; the last one that applies is used. A
+ * file's is found by machine_pid, path and build-id; its addresses are file offsets.
  */
 struct perfdata_writer_symbols {
-	uint32_t machine_pid; /* 0: every guest */
+	uint32_t machine_pid; /* 0: all guests */
 	const void *data;
 	size_t size;
 	enum perfdata_symbols_kind kind;
-	uint64_t from_ns, until_ns; /* of a kernel; 0, 0: always */
-	const char *path;	    /* of a file in the guest */
+	uint64_t from_ns, until_ns; /* for a kernel; 0, 0: always */
+	const char *path;	    /* for a file in the guest */
 	const uint8_t *build_id;
-	uint8_t build_id_bytes; /* 0: not known; at most PERFDATA_BUILD_ID_BYTES */
+	uint8_t build_id_bytes; /* 0: unknown; at most PERFDATA_BUILD_ID_BYTES */
 };
-/* Which machine was recorded; NULL and 0: not known, the file says nothing of it. */
+/* The recorded machine; fields that are NULL or 0 are unknown, and left out of the file. */
 struct perfdata_writer_machine {
 	const char *hostname, *osrelease, *arch, *cpudesc, *cpuid;
 	uint32_t cpus;
 	uint64_t memory_kb;
 };
-/* Hostname, osrelease, arch, CPUs, memory, sample time and event desc are found by the writer. */
+/*
+ * The writer determines hostname, osrelease, arch, CPUs, memory, sample time and event desc itself.
+ */
 struct perfdata_writer_features {
-	const struct perfdata_writer_machine *machine; /* NULL: the one that this runs on */
+	const struct perfdata_writer_machine *machine; /* NULL: this machine */
 	int argc;
 	char *const *argv; /* the command line */
 	const struct perfdata_writer_build_id *build_ids;
 	size_t build_id_count;
-	const void *tracing_data; /* HEADER_TRACING_DATA's section, NULL without tracepoints */
+	const void *tracing_data; /* the section HEADER_TRACING_DATA, NULL without tracepoints */
 	size_t tracing_data_bytes;
 	const struct perfdata_inventory *inventory;
 	const struct perfdata_writer_symbols *symbols;

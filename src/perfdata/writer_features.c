@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stands behind the records of a finished file: a table with the place of each feature
+ * Writes what comes after the records of a finished file: a table with the location of each feature
  * section, in the order of their bits, and the sections.
  *
  * Formats: tools/perf/util/header.c, the write_*() functions; perfvisor's own sections:
- * docs/perfvisor-sections.md. What this host does not tell (a CPU description, say) is left
- * out, as perf does. The table has room for every section that this file knows: perf reads
- * only as many entries as bits are set.
+ * docs/perfvisor-sections.md. Anything that this host does not provide (a CPU description, say) is
+ * left out, as in perf. The table has room for every section that this file knows: perf only reads
+ * as many entries as there are bits set.
  */
 #include <ctype.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define MAX_CPUINFO_BYTES (64 << 20)
 #define BUILD_ID_PATH_BYTES 4096
 
-/* The section that is being made; PUT functions append to OUT, false: there is nothing. */
+/* The section being made; PUT functions append to OUT. False: there is nothing to write. */
 struct section {
 	struct perfdata_writer *writer;
 	const struct perfdata_writer_features *features;
@@ -81,7 +81,7 @@ static bool put_build_ids(struct section *section)
 	return section->features->build_id_count > 0;
 }
 
-/* TEXT, unless it is not known. */
+/* TEXT, unless it is unknown. */
 static bool put_known(struct section *section, const char *text)
 {
 	if (!text || !*text)
@@ -169,7 +169,7 @@ static char *find_cpuinfo(const char *cpuinfo, const char *name)
 	return NULL;
 }
 
-/* One space where there are several: brand strings are padded on both sides. */
+/* Collapses runs of spaces: brand strings are padded on both sides. */
 static void squeeze_spaces(char *text)
 {
 	char *out = text;
@@ -182,7 +182,7 @@ static void squeeze_spaces(char *text)
 	*out = 0;
 }
 
-/* /proc/cpuinfo as a string, "" where it cannot be read; RET is initialised here. */
+/* /proc/cpuinfo as a string, "" if it cannot be read; initialises RET. */
 static const char *read_cpuinfo(struct buffer *ret)
 {
 	buffer_init(ret, MAX_CPUINFO_BYTES);
@@ -209,7 +209,10 @@ static bool put_cpu_description(struct section *section)
 	return true;
 }
 
-/* perf's form for x86: vendor,family,model,stepping. Others are not told by /proc/cpuinfo. */
+/*
+ * perf's form for x86: vendor,family,model,stepping. /proc/cpuinfo does not show those of other
+ * ISAs.
+ */
 static bool put_cpu_id(struct section *section)
 {
 	_cleanup_buffer_ struct buffer buffer;
@@ -285,7 +288,7 @@ static bool put_inventory(struct section *section)
 	return true;
 }
 
-/* In the order of the bits, as the table in the file must be; FEATURE_SYMBOLS is behind them. */
+/* In the order of the bits, as required for the table in the file; FEATURE_SYMBOLS comes last. */
 static const struct {
 	enum format_feature bit;
 	bool (*put)(struct section *section);
@@ -307,7 +310,7 @@ static const struct {
 };
 #define SECTION_KINDS (sizeof(section_kinds) / sizeof(*section_kinds))
 
-/* Writes the section in SECTION's buffer at *OFFSET, which moves behind it. */
+/* Writes the section in SECTION's buffer at *OFFSET, and moves *OFFSET past it. */
 static struct error *write_section(struct section *section, enum format_feature bit,
 				   uint64_t *offset, struct format_section *ret)
 {
@@ -326,7 +329,7 @@ static struct error *write_section(struct section *section, enum format_feature 
 	return NULL;
 }
 
-/* What stands before a table, up to where its bytes begin. */
+/* The header of a table, up to where its bytes begin. */
 static void put_symbols_head(struct buffer *out, const struct perfdata_writer_symbols *symbols)
 {
 	size_t part = section_begin_part(out);
@@ -344,8 +347,8 @@ static void put_symbols_head(struct buffer *out, const struct perfdata_writer_sy
 }
 
 /*
- * FEATURE_SYMBOLS, straight from the caller's memory: the tables of many guests are too much
- * to be copied.
+ * FEATURE_SYMBOLS, straight from the caller's memory: the tables of many guests are too large to be
+ * copied.
  */
 static struct error *write_symbols(struct perfdata_writer *writer,
 				   const struct perfdata_writer_features *features, uint64_t offset,

@@ -3,17 +3,17 @@
  * The records that the writer makes itself, in this machine's byte order.
  *
  * Formats: include/uapi/linux/perf_event.h (MMAP2, COMM, LOST), format.h (ID_INDEX, EVENT_UPDATE,
- * FINISHED_ROUND). Those of the kernel end in the sample_id trailer of an event: of the one whose
- * id is in it, or with id 0 of the first event (evlist__event2evsel()).
+ * FINISHED_ROUND). Kernel records end with the sample_id trailer of an event: the one whose id is
+ * in it, or with id 0, the first event (evlist__event2evsel()).
  */
 #include <string.h>
 
 #include "perfdata/sample.h"
 #include "perfdata/writer_state.h"
 
-/* A record's size is 16 bits; of the ids that fit, a round number. */
+/* A record's size has 16 bits; a round number of ids that fit. */
 #define IDS_PER_RECORD 1024
-/* TASK_COMM_LEN and PATH_MAX with their 0: what perf has room for. */
+/* TASK_COMM_LEN and PATH_MAX with their terminators: perf's limits. */
 #define COMM_BYTES 16
 #define PATH_BYTES 4096
 #define EVENT_NAME_BYTES 4096
@@ -35,7 +35,7 @@ static struct error *end_record(struct perfdata_writer *writer)
 	return perfdata_writer_append(writer, writer->scratch.data, writer->scratch.size);
 }
 
-/* TEXT with its 0, cut to MAX_BYTES, in a multiple of 8 bytes. */
+/* TEXT with its terminator, cut to MAX_BYTES, padded to a multiple of 8 bytes. */
 static void put_text(struct buffer *out, const char *text, size_t max_bytes)
 {
 	buffer_append(out, text, strnlen(text, max_bytes - 1));
@@ -108,7 +108,7 @@ struct error *perfdata_writer_round(struct perfdata_writer *writer)
 	return end_record(writer);
 }
 
-/* The event and the id that a record carries; 0, 0: those of the host. */
+/* The event and the id that a record carries; 0, 0: the host's. */
 struct owner {
 	size_t event_index;
 	uint64_t id;
@@ -120,7 +120,7 @@ static struct error *find_owner(const struct perfdata_writer *writer, uint32_t m
 	const uint64_t *id = map_find(&writer->id_of_machine, machine_pid);
 
 	if (!id)
-		return error_create(ERROR_BAD_DATA, "'%s' has no id of VM %u yet", writer->path,
+		return error_create(ERROR_BAD_DATA, "'%s' has no id for VM %u yet", writer->path,
 				    machine_pid);
 	*ret = (struct owner){ *map_find(&writer->event_of_id, *id), *id };
 	return NULL;
@@ -188,7 +188,7 @@ struct error *perfdata_writer_guest_process(struct perfdata_writer *writer, uint
 					  time_ns);
 }
 
-/* 24 bytes that say which file it is: by its build-id or by its inode. */
+/* 24 bytes that identify the file: by its build-id or by its inode. */
 static void put_file_identity(struct buffer *out, const struct perfdata_mapping *mapping)
 {
 	uint8_t build_id[PERFDATA_BUILD_ID_BYTES] = { 0 };
@@ -252,7 +252,7 @@ struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, 
 	const uint64_t *event_index = map_find(&writer->event_of_id, id);
 
 	if (!event_index)
-		return error_create(ERROR_BAD_DATA, "samples of an unknown id were lost");
+		return error_create(ERROR_BAD_DATA, "lost samples have an unknown id");
 	begin_record(writer, PERF_RECORD_LOST, 0);
 	buffer_append_u64(&writer->scratch, id);
 	buffer_append_u64(&writer->scratch, count);

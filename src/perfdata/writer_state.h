@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the writer share: writer.c (the file, its header, the buffer),
- * writer_records.c (records that the writer makes itself), writer_features.c (what stands
- * behind the records).
+ * Shared by the writer's source files: writer.c (the file, its header, the buffer),
+ * writer_records.c (records that the writer makes itself), writer_features.c (what comes after the
+ * records).
  */
 #ifndef PERFDATA_WRITER_STATE_H
 #define PERFDATA_WRITER_STATE_H
@@ -18,33 +18,33 @@ struct perfdata_writer {
 
 	struct perfdata_event *events; /* owned, with their names and ids */
 	size_t event_count;
-	size_t max_ids;         /* room in the file for each event */
+	size_t max_ids;         /* room in the file, per event */
 	uint32_t attr_bytes;    /* of a perf_event_attr in the file */
-	struct map event_of_id; /* id to event index: of every id in use */
+	struct map event_of_id; /* id to event index: for every id in use */
 	struct map id_of_machine; /* machine pid to its first id */
 	uint64_t last_id;
-	bool ids_changed; /* since the header was written */
+	bool ids_changed; /* since the header was last written */
 
 	uint64_t data_offset;  /* of the first record in the file */
-	uint64_t data_bytes;   /* records that are in the file */
-	struct buffer pending; /* records that are not */
-	struct buffer scratch; /* for the record that is being made */
+	uint64_t data_bytes;   /* records in the file */
+	struct buffer pending; /* records not yet in the file */
+	struct buffer scratch; /* for the record being made */
 
 	size_t time_offset; /* of the time in a sample record; 0: samples carry none */
-	uint64_t first_sample_ns, last_sample_ns; /* first > last: no sample so far */
+	uint64_t first_sample_ns, last_sample_ns; /* first > last: no samples so far */
 };
 
 /* Writes SIZE bytes at OFFSET of the file. */
 struct error *writer_write_at(struct perfdata_writer *writer, uint64_t offset, const void *data,
 			      size_t size) MUST_CHECK;
 
-/* Where the record data end: the table of the features begins there. */
+/* The end of the record data, where the table of the features begins. */
 static inline uint64_t writer_data_end(const struct perfdata_writer *writer)
 {
 	return writer->data_offset + writer->data_bytes;
 }
 
-/* Appends the attr of an event as this file has it: attr_bytes long. */
+/* Appends an event's attr in the size used in this file: attr_bytes. */
 void writer_put_attr(const struct perfdata_writer *writer, const struct perf_event_attr *attr,
 		     struct buffer *out);
 
@@ -52,13 +52,13 @@ void writer_put_attr(const struct perfdata_writer *writer, const struct perf_eve
 struct error *writer_id_index(struct perfdata_writer *writer, const struct perfdata_id *ids,
 			      size_t count) MUST_CHECK;
 /*
- * The name of an event that has an id, as a record (PERF_RECORD_EVENT_UPDATE): a file that
- * was never finished has no feature that tells it.
+ * The name of an event that has an id, as a record (PERF_RECORD_EVENT_UPDATE): a file that was
+ * never finished has no feature with it.
  */
 struct error *writer_event_name(struct perfdata_writer *writer,
 				const struct perfdata_event *event) MUST_CHECK;
 
-/* Writes the sections behind the records; RET_BITS: the features that are there. */
+/* Writes the sections after the records; RET_BITS: the features written. */
 struct error *writer_write_features(struct perfdata_writer *writer,
 				    const struct perfdata_writer_features *features,
 				    uint64_t ret_bits[FORMAT_FEATURE_BITS / 64]) MUST_CHECK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A branch is a list of places in the call tree that read the same so far; what is behind it is
- * what is behind each of them, put together by function. Only what is asked for is merged: a report
- * asks for what is above its threshold.
+ * A branch is a list of places in the call tree that are the same so far; what follows it is what
+ * follows each of them, merged by function. Only what is asked for is merged: a report asks for
+ * what is above its threshold.
  *
  * perf counts a sample once for each function in its chain (iter_add_next_cumulative_entry() in
- * tools/perf/util/hist.c): with the whole chain for the function in which it was taken, with the
- * part of the chain that begins at the function for the others, where it begins being its outermost
- * call by caller, its innermost by callee. ways[] are these parts.
+ * tools/perf/util/hist.c): with the whole chain for the function in which it was taken, and for the
+ * others with the part of the chain that begins at the function. By caller the part begins at the
+ * function's outermost call, by callee at its innermost. enum way distinguishes these parts.
  */
 #include "profile/callgraph.h"
 
@@ -17,8 +17,8 @@
 #include "profile/calltree.h"
 
 enum way {
-	WAY_TO_ROW, /* down to where samples of the row itself end: weights[] */
-	WAY_BELOW,  /* down to all that is not so */
+	WAY_TO_ROW, /* down to where the row's own samples end: weights[] */
+	WAY_BELOW,  /* down to everything below */
 	WAY_UP,	    /* to the callers; the weight goes with the member */
 };
 
@@ -26,12 +26,12 @@ struct callgraph {
 	const struct profile *profile;
 	const struct calltree *tree;
 	struct callgraph_options options;
-	uint32_t *nodes;  /* those of a row side by side … */
+	uint32_t *nodes;  /* nodes of the same row are adjacent … */
 	size_t *starts;	  /* … from starts[number] up to starts[number + 1] */
-	uint64_t *weights; /* of each node: period of the row's own samples in it and below */
-	uint32_t *firsts, *nexts; /* of each node: lists of those below it that have a weight */
-	uint32_t *slots;   /* of each frame: its place in the list that is being made, + 1 */
-	uint32_t row;	   /* the number of that which was entered last */
+	uint64_t *weights; /* for each node: period of the row's own samples in it and below */
+	uint32_t *firsts, *nexts; /* for each node: lists of children with a weight */
+	uint32_t *slots;   /* for each frame: its index + 1 in the list being built */
+	uint32_t row;	   /* the number of the row entered last */
 	bool entered;
 };
 
@@ -93,7 +93,7 @@ static bool is_root(const struct callgraph *graph, uint32_t node)
 	return node_of(graph, node)->parent == CALLTREE_NONE;
 }
 
-/* What of MEMBER's period does not go further. */
+/* The part of MEMBER's period that does not go further. */
 static uint64_t end_of(const struct callgraph *graph, const struct callgraph_member *member)
 {
 	const struct calltree_node *node = node_of(graph, member->node);
@@ -128,7 +128,7 @@ static void add_member(struct callgraph *graph, struct callgraph_branches *branc
 	vector_append(&branch->members, member);
 }
 
-/* The highest period first; else what was called first at the lower address. */
+/* Highest period first; if equal, the function at the lower address. */
 static int compare(const void *left, const void *right)
 {
 	const struct callgraph_branch *a = left, *b = right;
@@ -147,7 +147,7 @@ static void finish(struct callgraph *graph, struct callgraph_branches *branches)
 		      compare);
 }
 
-/* The nearest node of the same row above NODE; CALLTREE_NONE: there is none. */
+/* The nearest node above NODE with the same row; CALLTREE_NONE: there is none. */
 static uint32_t same_above(const struct callgraph *graph, uint32_t node)
 {
 	uint32_t row = node_of(graph, node)->row, at = node_of(graph, node)->parent;
@@ -164,7 +164,7 @@ static uint32_t root_of(const struct callgraph *graph, uint32_t node)
 	return node;
 }
 
-/* Adds the row's own samples of its nodes to the weights of all above. */
+/* Adds the row's own samples in its nodes to the weights of all nodes above. */
 static void weigh(struct callgraph *graph)
 {
 	for (size_t i = graph->starts[graph->row]; i < graph->starts[graph->row + 1]; i++) {
@@ -183,7 +183,7 @@ static void weigh(struct callgraph *graph)
 	}
 }
 
-/* Undoes that. */
+/* Undoes weigh(). */
 static void unweigh(struct callgraph *graph)
 {
 	for (size_t i = graph->starts[graph->row]; i < graph->starts[graph->row + 1]; i++)
@@ -218,7 +218,7 @@ static void enter_by_caller(struct callgraph *graph, const uint32_t *nodes, size
 				   node_of(graph, nodes[i])->period - graph->weights[nodes[i]]);
 }
 
-/* Of samples with several nodes of the row in their chain the innermost counts. */
+/* If a sample has several nodes of the row in its chain, the innermost counts. */
 static void enter_by_callee(struct callgraph *graph, const uint32_t *nodes, size_t count,
 			    struct callgraph_branches *ret)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stands below a row of a profile: the chains of its samples, merged into a tree that is
- * made as it is walked, a level at a time:
+ * What is shown below a row of a profile: the chains of its samples, merged into a tree that is
+ * built one level at a time while it is walked:
  *
  *	callgraph_enter(graph, row, &branches);
- *	for each branch that is worth it: callgraph_descend(graph, branch, &below);
+ *	for each branch of interest: callgraph_descend(graph, branch, &below);
  *
- * As perf's: by callee a tree starts at the row's function and goes to its callers; by caller
- * it starts at the outermost function and ends at the row's, and, where the row counts its
- * children, starts at the row's function and goes to what it called.
+ * As in perf, a tree by callee starts at the row's function and goes to its callers. A tree by
+ * caller starts at the outermost function and ends at the row's; if the row includes its children,
+ * it starts at the row's function and goes to what that called.
  */
 #ifndef PROFILE_CALLGRAPH_H
 #define PROFILE_CALLGRAPH_H
@@ -22,24 +22,24 @@
 
 struct callgraph_options {
 	bool caller;   /* false: callee */
-	bool children; /* of samples that have the row's function anywhere in their chain */
+	bool children; /* include samples that have the row's function anywhere in their chain */
 };
 
-/* A place in the call tree that a branch goes through. */
+/* A place in the call tree that a branch passes through. */
 struct callgraph_member {
 	uint32_t node;
-	uint8_t way; /* of callgraph.c */
+	uint8_t way; /* an enum way of callgraph.c */
 	uint64_t period;
 };
 
 struct callgraph_branch {
-	uint32_t frame; /* in the tree's frames */
+	uint32_t frame; /* index into the tree's frames */
 	uint64_t period;
-	uint64_t end_period; /* part of it: of samples that do not go further */
+	uint64_t end_period; /* the part from samples that do not go further */
 	VECTOR(struct callgraph_member) members;
 };
 
-/* The highest period first. */
+/* Sorted by period, highest first. */
 struct callgraph_branches {
 	VECTOR(struct callgraph_branch) list;
 };
@@ -52,11 +52,12 @@ struct callgraph *callgraph_create(const struct profile *profile,
 void callgraph_destroy(struct callgraph *graph); /* takes NULL */
 
 /*
- * The first branches of ROW, added to RET, which is empty. They hold until the next call of this.
+ * Adds the first branches of ROW to RET, which must be empty. They are valid until the next call of
+ * this function.
  */
 void callgraph_enter(struct callgraph *graph, const struct profile_row *row,
 		     struct callgraph_branches *ret);
-/* The branches behind BRANCH, likewise. */
+/* The branches that follow BRANCH; the same applies. */
 void callgraph_descend(struct callgraph *graph, const struct callgraph_branch *branch,
 		       struct callgraph_branches *ret);
 void callgraph_branches_deinit(struct callgraph_branches *branches);

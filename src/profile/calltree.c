@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains in the order of their functions are a walk through the tree: what a chain has in common
- * with the one before is there, and the rest is new, right behind it. So nothing is looked up, and
- * what is below a node lies behind it.
+ * Chains sorted by their functions are a walk through the tree: what a chain has in common with the
+ * previous one already exists, and the rest is new and follows directly. So nothing needs to be
+ * looked up, and everything below a node follows it.
  *
- * A function may stand twice below another: where chains are made of different parts.
+ * A function may appear twice below another if chains consist of different parts.
  *
- * Limits: 64 Mi nodes; chains that would need more are cut at their outer part, which is there.
+ * Limits: 64 Mi nodes; chains that would need more are cut after their outer part, which always
+ * exists.
  */
 #include "profile/calltree.h"
 
@@ -21,13 +22,13 @@
 struct builder {
 	struct calltree *tree;
 	const struct sequences *sequences;
-	/* The chain at hand: its parts, and the elements and the nodes from its group on. */
+	/* The current chain: its parts, and its elements and nodes, starting with the group. */
 	const struct chains_cell *cell;
 	uint32_t elements[DEPTH_MAX], nodes[DEPTH_MAX];
 	uint32_t depth;
 };
 
-/* The cells' numbers in the order of their chains. */
+/* The indices of the cells, sorted by chain. */
 static struct sort_key *order_cells(const struct chains *chains)
 {
 	const struct chains_cell *cells = chains_cells(chains);
@@ -47,7 +48,7 @@ static struct sort_key *order_cells(const struct chains *chains)
 	return order;
 }
 
-/* What is behind the first DEPTH nodes of the chain is complete. */
+/* Everything below the first DEPTH nodes of the chain is complete. */
 static void leave(struct builder *builder, uint32_t depth)
 {
 	while (builder->depth > depth)
@@ -74,7 +75,7 @@ static void enter(struct builder *builder, uint32_t element)
 	builder->nodes[builder->depth++] = number;
 }
 
-/* Goes on to ELEMENTS, which begin at DEPTH; gives the depth behind them. */
+/* Descends to ELEMENTS, which begin at DEPTH, and returns the depth after them. */
 static uint32_t go_to(struct builder *builder, uint32_t depth, const uint32_t *elements,
 		      uint32_t count)
 {
@@ -86,7 +87,7 @@ static uint32_t go_to(struct builder *builder, uint32_t depth, const uint32_t *e
 	if (same == count)
 		return depth + count;
 	leave(builder, depth + same);
-	/* A group has its node always. */
+	/* A group always has its node. */
 	for (; same < count && (!builder->depth || builder->tree->nodes.count < NODES_MAX); same++)
 		enter(builder, elements[same]);
 	return builder->depth;

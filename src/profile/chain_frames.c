@@ -20,7 +20,7 @@ void chain_frames_deinit(struct chain_frames *frames)
 		vector_deinit(&frames->numbers[i]);
 }
 
-/* The number + 1 of IDENTITY at the level, 0: it has none yet; valid until the next call. */
+/* The number of IDENTITY at the level, + 1; 0: it has none yet. Valid until the next call. */
 static uint32_t *place_of(struct chain_frames *frames, uint32_t identity, uint16_t cpumode)
 {
 	while (frames->numbers[cpumode].count <= identity)
@@ -40,7 +40,7 @@ static uint32_t find(struct chain_frames *frames, uint32_t location, uint16_t cp
 		*place = frames->list.count;
 	}
 	number = *place - 1;
-	/* another thread has met it later, but was quicker */
+	/* another thread met it later, but got here first */
 	if (met < frames->met.items[number]) {
 		frames->met.items[number] = met;
 		frames->list.items[number].location = location;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions in call chains, at their levels: equal ones have equal numbers. Several threads may
- * look for them at once; the numbers are then put into the order in which one thread would have met
- * them, so that a recording looks the same each time. Part of chains.c.
+ * Numbers the functions in call chains, by level: equal functions have equal numbers. Several
+ * threads may look up functions at the same time. Afterwards the numbers are put into the order in
+ * which a single thread would have met the functions, so that a recording always gives the same
+ * result. Part of chains.c.
  */
 #ifndef PROFILE_CHAIN_FRAMES_H
 #define PROFILE_CHAIN_FRAMES_H
@@ -16,7 +17,7 @@
 #define CHAINS_LEVEL_BITS 4 /* of a cpumode, with CPUMODE_GUESSED */
 
 struct chains_frame {
-	uint32_t location; /* one of those in it: that which was met first */
+	uint32_t location; /* one of the function's locations: the one that was met first */
 	uint16_t cpumode;  /* with CPUMODE_GUESSED */
 };
 
@@ -24,22 +25,22 @@ struct chain_frames {
 	struct session *session;
 	struct identities *functions; /* borrowed */
 	VECTOR(struct chains_frame) list;
-	VECTOR(uint64_t) met; /* when each was, first */
-	/* by cpumode: of an identity, frame + 1 */
+	VECTOR(uint64_t) met; /* when each was first met */
+	/* by cpumode: identity -> frame + 1 */
 	VECTOR(uint32_t) numbers[1 << CHAINS_LEVEL_BITS];
 };
 
-/* By FUNCTIONS, which know dso and symbol. */
+/* FUNCTIONS must distinguish dso and symbol. */
 void chain_frames_init(struct chain_frames *frames, struct session *session,
 		       struct identities *functions);
 void chain_frames_deinit(struct chain_frames *frames);
 
-/* The number of the frame, met at MET, which no other frame is. */
+/* The unique number of the frame, which was met at MET. */
 uint32_t chain_frames_find(struct chain_frames *frames, uint32_t location, uint16_t cpumode,
 			   uint64_t met);
 /*
- * Puts the frames in the order of the times that they were met at. Gives the new numbers by the old
- * ones, to be freed by the caller.
+ * Sorts the frames by when they were met. Returns an array that maps old to new numbers; the caller
+ * frees it.
  */
 uint32_t *chain_frames_order(struct chain_frames *frames);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An entry is one piece of memory, words included: one fetch brings most of them. */
+/* An entry, including its words, is contiguous: one prefetch gets most of it. */
 #include "profile/chain_memo.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copies a chain, since its record does not stay; a mark becomes the place that it stands for. */
+/* Copies a chain, since its record does not stay. Marks become the places that they stand for. */
 #include "profile/chain_parts.h"
 
-/* Two words at a time. Who does not know the seeds cannot choose words of equal hashes. */
+/* Hashes two words at a time. Without the seeds nobody can choose words with equal hashes. */
 static uint64_t hash_words(const struct chain_parts *parts, uint64_t hash, const uint64_t *words,
 			   size_t count)
 {
@@ -12,7 +12,7 @@ static uint64_t hash_words(const struct chain_parts *parts, uint64_t hash, const
 	return chain_parts_fold((count ? *words : 0) ^ hash, parts->seeds[0] | 1);
 }
 
-/* What the answer for an address depends on, but for itself and its time. */
+/* What the answer for an address depends on, apart from the address and the time. */
 static void put_place(uint64_t *words, const struct chain_place *place, uint64_t time)
 {
 	uint64_t kernel = MACHINE_NO_KERNEL;
@@ -32,14 +32,17 @@ struct chain_place chain_parts_place(const uint64_t *words)
 				     .cpumode = words[3] & UINT16_MAX };
 }
 
-/* A chain on its way into the words of the batch: a place and addresses there, the next place … */
+/*
+ * A chain that is being copied into the words of the batch: a place, the addresses there, the next
+ * place …
+ */
 struct walk {
 	const struct session_sample *sample;
 	const struct context *context;
-	const uint64_t *at, *end; /* what is left of the chain */
-	uint64_t *words, *stretch, *out; /* first; where the last place is; behind the last */
+	const uint64_t *at, *end; /* the rest of the chain */
+	uint64_t *words, *stretch, *out; /* the first word; the last place; the end of the words */
 	size_t room; /* for addresses */
-	uint64_t hash; /* of all before the last place */
+	uint64_t hash; /* of everything before the last place */
 };
 
 static void enter(struct chain_parts *parts, const struct walk *walk, uint64_t mark,
@@ -48,7 +51,7 @@ static void enter(struct chain_parts *parts, const struct walk *walk, uint64_t m
 	chain_enter(parts->session, walk->sample, walk->context, mark, place);
 }
 
-/* Begins to take what follows at PLACE; where nothing was at the last one that is gone. */
+/* Begins a stretch of addresses at PLACE. If the last stretch is empty, it is replaced. */
 static void begin_stretch(struct chain_parts *parts, struct walk *walk,
 			  const struct chain_place *place)
 {
@@ -61,7 +64,7 @@ static void begin_stretch(struct chain_parts *parts, struct walk *walk,
 	walk->out = walk->stretch + CHAIN_PARTS_PLACE_WORDS;
 }
 
-/* Takes marks, the last of which counts; false: it is none. */
+/* Reads successive marks, the last of which counts; false: one of them is invalid. */
 static bool take_marks(struct chain_parts *parts, struct walk *walk, uint64_t *mark)
 {
 	for (; walk->at < walk->end && chain_is_mark(*walk->at); walk->at++) {
@@ -84,7 +87,7 @@ static inline void take_addresses(struct walk *walk)
 	walk->room += stop - walk->at;
 }
 
-/* Behind what there was room for: only whether the chain is sound. */
+/* Reads what there was no room for, only to check that the chain is valid. */
 static bool take_rest(struct chain_parts *parts, struct walk *walk)
 {
 	for (; walk->at < walk->end; walk->at++)
@@ -93,10 +96,10 @@ static bool take_rest(struct chain_parts *parts, struct walk *walk)
 	return true;
 }
 
-/* Reads the callers, of which the first are at PLACE; false: the chain is damaged. */
+/* Reads the callers, the first of which are at PLACE; false: the chain is damaged. */
 static bool take_callers(struct chain_parts *parts, struct walk *walk, struct chain_place place)
 {
-	uint64_t mark = 0; /* what stops take_addresses() is one */
+	uint64_t mark = 0; /* take_addresses() stops at a mark */
 
 	walk->stretch = walk->out = walk->words;
 	begin_stretch(parts, walk, &place);
@@ -126,7 +129,7 @@ static bool read_chain(struct chain_parts *parts, struct walk *walk, struct chai
 	if (!take_callers(parts, walk, ret->place))
 		return false;
 	if (walk->out - walk->stretch == CHAIN_PARTS_PLACE_WORDS)
-		walk->out = walk->stretch; /* nothing is there */
+		walk->out = walk->stretch; /* it is empty */
 	return true;
 }
 
@@ -145,7 +148,7 @@ void chain_parts_read(struct chain_parts *parts, const struct session_sample *sa
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	struct walk walk = { .sample = sample, .context = context, .room = CHAINS_FRAMES_MAX - 1 };
 
-	if (fields->callchain_count) { /* else it is at no place */
+	if (fields->callchain_count) { /* else there is no place */
 		walk.at = fields->callchain;
 		walk.end = fields->callchain + fields->callchain_count;
 	}

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Callers repeat: the return addresses of a loop's callers are the same in every sample of it,
- * while the innermost address is another each time. And the kernel's part of a chain has little to
- * do with the program that it was called by. So a sample's callers are two parts, each looked up as
- * a whole (chain_memo.h): the outer one from the chain's last mark on, and what is inside of that.
- * Only what was not met before is looked up address by address. The innermost address is always.
+ * while the innermost address differs each time. Also, the kernel's part of a chain has little to
+ * do with the program that called it. So a sample's callers are split into two parts, each looked
+ * up as a whole (chain_memo.h): the outer part, from the chain's last mark on, and the inner part,
+ * the rest. Only parts that were not seen before are looked up address by address. The innermost
+ * address always is.
  *
- * No tree is built while samples are read: a function's place in it would have to be looked for,
- * frame by frame. What is counted are triples of outer part, inner part and innermost function.
+ * No tree is built while samples are read, since a function's place in it would have to be found
+ * frame by frame. Instead, triples of outer part, inner part and innermost function are counted.
  *
- * A part is looked up by its addresses and the places that these are in.
+ * A part is looked up by its addresses and the places where these are.
  *
- * Limits, of each thread: 64 Mi different chains, samples of more count for their group alone; 64
- * Mi different parts of chains, more are left out.
+ * Limits, per thread: 64 Mi different chains, beyond which samples count only for their group; 64
+ * Mi different parts of chains, beyond which parts are left out.
  */
 #include "profile/chains.h"
 
@@ -36,15 +37,15 @@ struct address {
 struct chains {
 	struct resolver *resolver;
 	struct chain_frames *frames;
-	uint64_t now; /* grows with each frame that is asked for */
+	uint64_t now; /* incremented for each frame that is looked up */
 	bool lone;
 	struct chain_parts parts; /* of the batch */
 	VECTOR(struct chains_cell) cells;
 	struct number_table cells_table;
 	struct chain_memo memo;
 	struct sequences sequences;
-	struct address addresses[CHAINS_FRAMES_MAX]; /* of the part at hand … */
-	uint32_t elements[CHAINS_FRAMES_MAX + 1];    /* … and what they are */
+	struct address addresses[CHAINS_FRAMES_MAX]; /* of the current part … */
+	uint32_t elements[CHAINS_FRAMES_MAX + 1];    /* … and the corresponding elements */
 };
 
 struct chains *chains_create(struct session *session, struct resolver *resolver,
@@ -109,7 +110,7 @@ void chains_begin_part(struct chains *chains, uint32_t number)
 	chains->now = (uint64_t)number << 32;
 }
 
-/* The frame of an address, which the resolver keeps with it: with the cpumode, and + 1. */
+/* The frame of an address. The resolver keeps frame + 1 with the address, and the cpumode. */
 static inline uint32_t frame_of(struct chains *chains, const struct resolved *resolved,
 				uint16_t cpumode)
 {
@@ -158,7 +159,7 @@ void chains_fetch(const struct chains *chains, const struct chains_end *end)
 		chain_memo_fetch_entry(&chains->memo, end->read.inner.hash);
 }
 
-/* Looks up PART address by address, into RET. */
+/* Looks up PART address by address, and stores the result in RET. */
 static void resolve_part(struct chains *chains, const struct chain_part *part, uint64_t time,
 			 struct chain_memo_value *ret)
 {
@@ -191,7 +192,7 @@ static void resolve_part(struct chains *chains, const struct chain_part *part, u
 	ret->sequence = sequences_intern(&chains->sequences, chains->elements, made);
 }
 
-/* What PART is at TIME; what it was at another time makes room for that. */
+/* The sequence for PART at TIME; replaces one that was found for another time. */
 static uint32_t find_part(struct chains *chains, const struct chain_part *part, uint64_t time)
 {
 	struct chain_memo_key key = { .words = chains->parts.words.items + part->start,
@@ -252,7 +253,7 @@ void chains_locate(const struct chains *chains, const struct chains_end *end)
 		__builtin_prefetch(&chains->cells.items[number]);
 }
 
-/* The number of the cell of WANTED, CHAINS_NONE: there is none, and none is to be added. */
+/* The index of the cell equal to WANTED. CHAINS_NONE: there is none, and none may be added. */
 static uint32_t find_cell(struct chains *chains, const struct chains_cell *wanted, uint32_t hash,
 			  bool add)
 {
@@ -276,7 +277,7 @@ static uint32_t find_cell(struct chains *chains, const struct chains_cell *wante
 	return number;
 }
 
-/* Where a sample of GROUP counts that is the first of its chain, and one too many. */
+/* The cell for samples of GROUP whose chains do not fit. */
 static uint32_t find_group_cell(struct chains *chains, uint32_t group)
 {
 	struct chains_end none = { .at.innermost = CHAINS_NONE };
@@ -305,7 +306,7 @@ void chains_end_batch(struct chains *chains)
 	chains->parts.words.count = 0;
 }
 
-/* The numbers that the sequences of OTHER have in CHAINS. */
+/* The numbers that OTHER's sequences have in CHAINS. */
 static uint32_t *merge_sequences(struct chains *chains, const struct sequences *other)
 {
 	uint32_t *numbers = memory_alloc(other->items.count * sizeof(*numbers));

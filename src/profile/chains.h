@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts call chains while a recording is read: how many samples have which callers, and end in
- * which function. calltree.h makes trees of them.
+ * Counts call chains while a recording is read: how many samples have which callers and end in
+ * which function. calltree.h builds trees from them.
  */
 #ifndef PROFILE_CHAINS_H
 #define PROFILE_CHAINS_H
@@ -20,31 +20,32 @@
 #define CHAINS_GROUP 0x80000000U /* | the number of a group: the first element of an outer part */
 
 /*
- * Samples of one chain. Its functions from the outermost on: those of OUTER, which begins with the
- * group, those of INNER, and the innermost.
+ * Samples with the same chain. Its functions, outermost first: those of OUTER, which begins with
+ * the group, those of INNER, and the innermost function.
  */
 struct chains_cell {
-	uint32_t outer, inner; /* sequences, of frames but for the group */
-	uint32_t innermost;    /* frame; CHAINS_NONE: no more than the above */
+	uint32_t outer, inner; /* sequences of frames, except for the group */
+	uint32_t innermost;    /* frame; CHAINS_NONE: the chain ends with the parts above */
 	uint64_t period, count;
 };
 
 struct chains;
 
 /*
- * All but LONE is borrowed; FRAMES may be shared with other chains, of other threads. LONE: a
- * sample without a chain has one of its own address; else it ends in its group.
+ * Everything except LONE is borrowed; FRAMES may be shared with chains of other threads. LONE: a
+ * sample without a chain gets one that consists of its own address; otherwise it ends in its group.
  */
 struct chains *chains_create(struct session *session, struct resolver *resolver,
 			     struct chain_frames *frames, bool lone);
 void chains_destroy(struct chains *chains); /* takes NULL */
 
-/* The samples that come now are those of part NUMBER of the recording: see chain_frames.h. */
+/* The following samples belong to part NUMBER of the recording: see chain_frames.h. */
 void chains_begin_part(struct chains *chains, uint32_t number);
 
 /*
- * Counts samples, many at once, in steps of which each fetches into the processor's cache what the
- * next one needs: a step for all of them, in their order, then the next step.
+ * Counts samples in batches. In each step, what the next step needs is prefetched into the
+ * processor's cache. A step is done for all samples of the batch, in their order, before the next
+ * step:
  *
  *	chains_begin(chains, sample, context, group, &end);
  *	chains_fetch(chains, &end);
@@ -57,7 +58,7 @@ void chains_begin_part(struct chains *chains, uint32_t number);
  */
 struct chains_end {
 	bool own; /* the chain ends at the sample's own address */
-	bool elsewhere; /* it ends at another address */
+	bool elsewhere; /* the chain ends at another address */
 	struct chain_read read;
 	uint64_t time, period;
 	uint32_t hash;
@@ -65,7 +66,7 @@ struct chains_end {
 };
 
 /*
- * The chain of SAMPLE, whose context is CONTEXT, in GROUP (from 1 on). A damaged one counts as
+ * The chain of SAMPLE, whose context is CONTEXT, in GROUP (from 1 on). A damaged chain counts as
  * none.
  */
 void chains_begin(struct chains *chains, const struct session_sample *sample,
@@ -75,20 +76,20 @@ void chains_find_callers(struct chains *chains, struct chains_end *end);
 void chains_end_at(struct chains *chains, struct chains_end *end, const struct resolved *resolved);
 void chains_locate(const struct chains *chains, const struct chains_end *end);
 /*
- * The number of the cell that counts the sample. *RET_FULL: there is no room for one more, and it
- * is that of the group.
+ * The index of the cell that counts the sample. *RET_FULL: there is no room for another cell, so it
+ * is the group's.
  */
 uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool *ret_full);
 void chains_end_batch(struct chains *chains);
 
 /*
- * Adds what OTHER has counted, with the same frames. The number that each of its cells has now is
- * in the answer, to be freed by the caller.
+ * Adds what OTHER has counted with the same frames. Returns the current index of each of OTHER's
+ * cells; the caller frees the array.
  */
 uint32_t *chains_merge(struct chains *chains, const struct chains *other);
 /* There will be no more samples: frees what only counting needs. */
 void chains_seal(struct chains *chains);
-/* Once sealed: groups and frames have other numbers from now on; both by the old ones. */
+/* To be called after sealing: replaces the numbers of groups and frames with new ones. */
 void chains_renumber(struct chains *chains, const uint32_t *groups, const uint32_t *frames);
 
 size_t chains_cell_count(const struct chains *chains);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In the loop over the samples there are two numbers only: the group (event,
- * VM, vCPU, comm, pid, cpumode, as far as they are keys), which is remembered with the
- * thread, and the location. A hash table counts by the pair; a sample whose call chain is
- * counted is in the chains instead. What is the same to a reader
- * (a function of a library that two processes mapped from different paths) becomes one row
- * afterwards, in profile_rows.c.
+ * The loop over the samples only handles two numbers: the group (event, VM, vCPU, comm, pid,
+ * cpumode, as far as they are keys), which is remembered with the thread, and the location. A hash
+ * table counts by this pair; a sample whose call chain is counted is in the chains instead. Things
+ * that look the same to a reader (a function of a library that two processes mapped from different
+ * paths) become one row later, in profile_rows.c.
  */
 #include "profile/counter.h"
 
@@ -25,7 +24,7 @@ bool counter_wants_vm(const struct profile_options *options, const struct machin
 	return false;
 }
 
-/* What the guest calls the thread that CONTEXT is of. */
+/* The guest's name for CONTEXT's thread. */
 static uint32_t guest_comm(const struct context *context)
 {
 	if (!cpumode_is_guest(context->cpumode))
@@ -33,7 +32,7 @@ static uint32_t guest_comm(const struct context *context)
 	return context->process ? context->final_comm : TIMELINE_NO_COMM;
 }
 
-/* The group of CONTEXT's samples of EVENT. */
+/* The group for CONTEXT's samples of EVENT. */
 static struct profile_group group_of(const struct profile_keys *keys,
 				     const struct context *context, size_t event)
 {
@@ -60,7 +59,7 @@ static struct profile_group group_of(const struct profile_keys *keys,
 	return group;
 }
 
-/* The numbers of the groups of CONTEXT's samples of EVENT, never 0, and of their chains. */
+/* Sets the numbers of the groups for CONTEXT's samples of EVENT, never 0, and for their chains. */
 static void find_groups(struct counter *counter, struct context *context, size_t event)
 {
 	struct counter_shared *shared = counter->shared;
@@ -72,7 +71,7 @@ static void find_groups(struct counter *counter, struct context *context, size_t
 	context->row = groups_find(&shared->groups, &group, counter->now++);
 	if (!counter->chains)
 		return;
-	group.cpumode = 0; /* a chain goes through several levels */
+	group.cpumode = 0; /* a chain has several levels */
 	context->chain_row = groups_find(&shared->groups, &group, counter->now++);
 }
 
@@ -139,7 +138,7 @@ static void count_total(struct profile_totals *totals, const struct context *con
 	}
 }
 
-/* Of samples whose chain ends elsewhere than at the location in the key, where they were taken. */
+/* Counts a sample whose chain ends elsewhere than where it was taken (the location in the key). */
 static void count_stray(struct counter *counter, const struct counter_pending *pending,
 			uint32_t cell)
 {
@@ -150,7 +149,7 @@ static void count_stray(struct counter *counter, const struct counter_pending *p
 					      .period = pending->period });
 }
 
-/* Counts for its place in the call tree; false: that does not tell the location. */
+/* Counts the sample in the call tree; false: that does not determine the location. */
 static bool count_chain(struct counter *counter, const struct counter_pending *pending)
 {
 	bool full;
@@ -162,7 +161,7 @@ static bool count_chain(struct counter *counter, const struct counter_pending *p
 	return false;
 }
 
-/* Fetches into the cache what counting reads. */
+/* Prefetches what counting reads. */
 static void locate_pending(struct counter *counter, struct counter_pending *pending)
 {
 	struct resolved resolved =
@@ -297,7 +296,7 @@ void counter_seal(struct counter *counter)
 {
 	_cleanup_free_ uint32_t *groups = groups_order(&counter->shared->groups), *frames = NULL;
 
-	/* The places of the cells are those of the old numbers: none is looked for any more. */
+	/* The cells are placed by the old numbers, but will not be looked up any more. */
 	for (size_t i = 0; i < counter->capacity; i++)
 		if (counter->cells[i].key)
 			counter->cells[i].key = (uint64_t)groups[counter->cells[i].key >> 32]

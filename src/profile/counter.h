@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts samples in one thread. Several counters may share what they find (struct counter_shared),
- * and be put together afterwards. Part of profile.c.
+ * Counts samples in one thread. Several counters may share what they find (struct counter_shared)
+ * and be merged afterwards. Part of profile.c.
  */
 #ifndef PROFILE_COUNTER_H
 #define PROFILE_COUNTER_H
@@ -20,8 +20,8 @@ struct counter_shared {
 	struct session *session;
 	const struct profile_options *options;
 	struct groups groups;
-	struct chain_frames frames; /* of call chains, if those are counted */
-	bool guest_chains; /* guest samples have chains with an end each */
+	struct chain_frames frames; /* of call chains, if they are counted */
+	bool guest_chains; /* each guest sample has a chain with an end */
 };
 
 #define COUNTER_BATCH 32
@@ -39,34 +39,34 @@ struct counter {
 	struct context_cache *contexts;
 	struct profile_cell *cells;
 	size_t capacity, count; /* capacity is a power of two */
-	/* samples whose address is not looked up yet */
+	/* samples whose address has not been looked up yet */
 	struct counter_pending pending[COUNTER_BATCH];
 	size_t pending_count;
-	struct chains *chains; /* NULL: not asked for */
+	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
 	struct profile_totals totals;
-	uint64_t now; /* grows with each group that is asked for */
+	uint64_t now; /* incremented with each group that is looked up */
 };
 
 /* Whether samples of VM, which may be NULL, are counted. */
 bool counter_wants_vm(const struct profile_options *options, const struct machine *vm);
 
-/* SHARED and RESOLVER are borrowed; the resolver is this counter's own. */
+/* SHARED and RESOLVER are borrowed; the resolver must not be used by others. */
 void counter_init(struct counter *counter, struct counter_shared *shared,
 		  struct resolver *resolver);
 void counter_deinit(struct counter *counter);
 
-/* Samples of part NUMBER of the recording follow; a recording that is read as one has a part 0. */
+/* Samples of part NUMBER of the recording follow; an undivided recording is part 0. */
 void counter_begin_part(struct counter *counter, uint32_t number);
 void counter_count(struct counter *counter, const struct session_sample *sample);
-/* To be called when a part ends: some samples were kept back until now. */
+/* To be called at the end of a part: counts samples that were held back. */
 void counter_end_part(struct counter *counter);
 
 /* Adds what OTHER has counted with the same SHARED. */
 void counter_merge(struct counter *counter, const struct counter *other);
 /*
- * There will be no more. Frees what only counting needs, and gives groups and frames the numbers
- * that they have for good.
+ * There will be no more samples. Frees what only counting needs, and gives groups and frames their
+ * final numbers.
  */
 void counter_seal(struct counter *counter);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each thread has a counter of its own and takes one part of the recording after another, in their
- * order; in the end the counters are put together. Where the recording has no parts it is read from
- * its start to its end.
+ * Each thread has its own counter and takes one part of the recording after another, in their
+ * order; at the end the counters are merged. A recording without parts is read from start to end.
  */
 #include "profile/counting.h"
 
@@ -11,21 +10,21 @@
 
 #include "base/memory.h"
 
-/* Beyond that threads mostly wait for each other. */
+/* With more threads, they mostly wait for each other. */
 #define THREADS_MAX 8
-/* A thread is worth so many parts at least. */
+/* The minimum number of parts for which another thread is worthwhile. */
 #define THREAD_PARTS 2
 
 struct counting {
 	struct session *session;
 	size_t part_count;
-	size_t next_part; /* atomic, as is: */
+	size_t next_part; /* atomic, like the next: */
 	bool damaged;
 };
 
 struct worker {
 	struct counting *counting;
-	struct counter *counter; /* the first one's is the caller's */
+	struct counter *counter; /* the first one uses the caller's */
 	struct counter own;
 	pthread_t thread;
 	bool started;

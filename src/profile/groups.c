@@ -9,7 +9,7 @@
 void groups_init(struct groups *groups, struct session *session)
 {
 	*groups = (struct groups){ .session = session, .numbers = intern_create() };
-	vector_append(&groups->met, 0); /* of the number that none has */
+	vector_append(&groups->met, 0); /* for 0, which is not a group */
 }
 
 void groups_deinit(struct groups *groups)

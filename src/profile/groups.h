@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Groups of samples: what the keys that do not depend on the address tell apart. Several threads
- * may look for them at once; the numbers are then put into the order in which one thread would have
- * met them. Part of profile.c.
+ * Groups of samples: samples that are equal in all keys that do not depend on the address. Several
+ * threads may look up groups at the same time. Afterwards the numbers are put into the order in
+ * which a single thread would have met the groups. Part of profile.c.
  */
 #ifndef PROFILE_GROUPS_H
 #define PROFILE_GROUPS_H
@@ -26,19 +26,19 @@ struct profile_group {
 struct groups {
 	struct session *session;
 	struct intern *numbers; /* struct profile_group as bytes */
-	VECTOR(uint64_t) met;	/* when each was, first */
+	VECTOR(uint64_t) met;	/* when each was first met */
 };
 
 void groups_init(struct groups *groups, struct session *session);
 void groups_deinit(struct groups *groups);
 
-/* The number of GROUP, which was met at MET, which no other group is; from 1 on. */
+/* The unique number of GROUP, which was met at MET; numbers start at 1. */
 uint32_t groups_find(struct groups *groups, const struct profile_group *group, uint64_t met);
-/* While no thread looks for one. */
+/* Not to be called while threads look up groups. */
 struct profile_group groups_get(const struct groups *groups, uint32_t number);
 /*
- * Puts the groups in the order of the times that they were met at. Gives the new numbers by the old
- * ones, to be freed by the caller.
+ * Sorts the groups by when they were met. Returns an array that maps old to new numbers; the caller
+ * frees it.
  */
 uint32_t *groups_order(struct groups *groups);
 

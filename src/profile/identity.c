@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf's rule (sort__dso_cmp() and sort__sym_cmp() in tools/perf/util/sort.c): the dso's short
- * name, then the symbol's range, or the address where there is no symbol.
+ * Follows perf's rule (sort__dso_cmp() and sort__sym_cmp() in tools/perf/util/sort.c): compares the
+ * dso's short name, then the symbol's range, or the address if there is no symbol.
  *
- * Guest kernels of several VMs lie at random addresses: where the VM is no key, a guest's
- * function is the same in all of them if name and size are. So it is in a guest that had several
- * kernels, one after another. What a guest of a guest did is one.
+ * The guest kernels of several VMs are at random addresses. If the VM is not a key, a guest's
+ * function is therefore the same in all VMs if its name and size are. The same is true for a guest
+ * that ran several kernels in succession. Everything that a nested guest did is one.
  */
 #include "profile/identity.h"
 
@@ -20,7 +20,7 @@ struct identities {
 	struct profile *profile;
 	bool by_name, by_dso, by_symbol, by_vm;
 	struct intern *numbers;		  /* struct identity as bytes */
-	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; host's and guests' */
+	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; for host and guests */
 };
 
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys)
@@ -87,7 +87,7 @@ static void identify_name(const struct identities *identities, uint32_t number,
 		ret->symbol = intern_text(session->strings, name);
 }
 
-/* What is known of LOCATION, 0: nothing yet; valid until the next call. */
+/* What is known of LOCATION, 0: nothing yet. Valid until the next call. */
 static uint32_t *known_of(struct identities *identities, bool guest, uint32_t location)
 {
 	while (identities->by_location[guest].count <= location)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the numbers of things by their hash; the things themselves are the user's, who compares
+ * Finds the numbers of things by their hash. The things themselves belong to the user, who compares
  * them:
  *
  *	for (at = number_table_first(table, hash); number_table_next(table, hash, &at, &number);)
  *		if (thing NUMBER is the one) return number;
  *	number_table_add(table, hash, number of the new thing);
  *
- * A slot has 32 bits of the hash beside the number: things of another hash are hardly ever looked
- * at.
+ * A slot has 32 bits of the hash in addition to the number, so things with another hash are hardly
+ * ever compared.
  */
 #ifndef PROFILE_NUMBER_TABLE_H
 #define PROFILE_NUMBER_TABLE_H
@@ -44,7 +44,7 @@ static inline size_t number_table_first(const struct number_table *table, uint32
 	return hash & (table->capacity - 1);
 }
 
-/* The next number of HASH from slot *AT on, which is moved behind it; false: there is none. */
+/* The next number for HASH from slot *AT on; moves *AT past it. False: there is none. */
 static inline bool number_table_next(const struct number_table *table, uint32_t hash, size_t *at,
 				     uint32_t *ret)
 {
@@ -75,7 +75,7 @@ static inline void number_table_put(struct number_table *table, uint64_t slot)
 	table->slots[at] = slot;
 }
 
-/* NUMBER, below UINT32_MAX, is not in TABLE yet. */
+/* NUMBER, below UINT32_MAX, must not be in TABLE yet. */
 static inline void number_table_add(struct number_table *table, uint32_t hash, uint32_t number)
 {
 	uint64_t *old = table->slots;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a profile: counts the samples (counting.c), and makes rows and the call tree of what was
- * counted (profile_rows.c).
+ * Builds a profile: counts the samples (counting.c), and turns the counts into rows and a call tree
+ * (profile_rows.c).
  */
 #include "profile/profile.h"
 
@@ -45,7 +45,9 @@ static void add_counts(struct profile_totals *totals, const struct perfdata_vm_c
 	totals->guest_counted += counts->guest_dropped;
 }
 
-/* What was taken but is not in the file; a recorder that was killed left no such counts. */
+/*
+ * Samples that were taken but are not in the file. A recorder that was killed left no such counts.
+ */
 static void count_unwritten(struct profile *profile, const struct profile_options *options)
 {
 	struct session *session = profile->session;
@@ -78,7 +80,7 @@ static void count_unwritten(struct profile *profile, const struct profile_option
 			lost += inventory->other.lost;
 		}
 	}
-	/* Losses stand in the stream and, when the recording ended well, in the inventory. */
+	/* Losses are in the stream and, if the recording ended properly, in the inventory. */
 	totals->lost = lost > recorded_lost ? lost : recorded_lost;
 }
 
@@ -106,7 +108,7 @@ static void build_rows(struct profile *profile, const struct counter *counter)
 	profile_rows_build(profile, &options->keys, &counts);
 }
 
-/* Which functions of call chains are the same. */
+/* Decides which functions of call chains are the same. */
 static struct identities *create_functions(struct profile *profile,
 					   const struct profile_options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flat profile: samples counted by the keys that were asked for, one profile for each
- * event, and the totals, in which every sample is in exactly one place.
+ * The flat profile: samples counted by the chosen keys, one profile per event, and the totals,
+ * where every sample is counted in exactly one place.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -29,48 +29,53 @@ enum profile_key {
 	PROFILE_KEY_COUNT,
 };
 
-/* Keys in the order in which their columns stand. */
+/* Keys in the order of their columns. */
 struct profile_keys {
 	enum profile_key items[PROFILE_KEY_COUNT];
 	size_t count;
 };
 
 bool profile_keys_have(const struct profile_keys *keys, enum profile_key key);
-void profile_keys_add(struct profile_keys *keys, enum profile_key key); /* once is enough */
+/* adding it again does nothing */
+void profile_keys_add(struct profile_keys *keys, enum profile_key key);
 
-/* Fields that are no key are 0 or NULL; symbol rows have a location, dso rows, too. */
+/* Fields that are not keys are 0 or NULL; symbol rows and dso rows have a location. */
 struct profile_row {
 	uint64_t period, count;
-	uint64_t children; /* period of samples with it anywhere in their chain, its own included */
-	const struct machine *vm; /* NULL: the host's own */
-	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or no VM's */
-	uint32_t comm;		  /* strings; TIMELINE_NO_COMM: none, shown as ":TID" */
-	uint32_t pid, tid;	  /* tid of a row without a comm */
-	uint32_t guest_comm;	  /* strings; TIMELINE_NO_COMM: not known; PROFILE_HOST_COMM */
-	uint32_t guest_pid;	  /* of the guest's process; PROFILE_NO_PID: not known, or host's */
+	/* period of samples with it anywhere in their chain, including its own */
+	uint64_t children;
+	const struct machine *vm; /* NULL: the host itself */
+	uint32_t vcpu;		  /* PERFDATA_NO_VCPU: not known, or not a VM's */
+	uint32_t comm;		  /* string; TIMELINE_NO_COMM: none, shown as ":TID" */
+	uint32_t pid, tid;	  /* tid: of a row without a comm */
+	uint32_t guest_comm;	  /* string; TIMELINE_NO_COMM: not known; or PROFILE_HOST_COMM */
+	uint32_t guest_pid; /* of the guest's process; PROFILE_NO_PID: not known, or the host's */
 	/* PERF_RECORD_MISC_*: host or guest, kernel or user; CPUMODE_GUESSED */
 	uint16_t cpumode;
-	uint32_t dso;		  /* string: its short name; of symbol and dso rows */
-	uint32_t location;	  /* one of those that are the same by these keys */
-	uint32_t number;	  /* unique in the profile: what nodes of call trees name it by */
-	uint32_t depth;		  /* where it is nearest to the start of its chains; from 1 on */
+	uint32_t dso;		  /* string: its short name; for symbol and dso rows */
+	uint32_t location;	  /* one of the locations that are the same by these keys */
+	uint32_t number;	  /* unique in the profile; nodes of call trees refer to it */
+	uint32_t depth;		  /* its smallest distance from the start of a chain; from 1 on */
 };
 
 struct profile_event {
 	const char *name;
 	uint64_t samples;
-	uint64_t period; /* of all rows: what percentages are of */
-	/* By period (by children where there are chains), the highest first. */
+	uint64_t period; /* of all rows: 100 % */
+	/* Sorted by period (by children if there are chains), highest first. */
 	VECTOR(struct profile_row) rows;
 };
 
-/* Samples of all events. Every one is in exactly one of these. */
+/* Samples of all events. Each sample is in exactly one of these. */
 struct profile_totals {
 	uint64_t host, guest_kernel, guest_user, unattributed; /* in the file */
-	uint64_t nested, at_exit; /* of guest_kernel and guest_user: see perfdata/inventory.h */
+	/* part of guest_kernel and guest_user: see perfdata/inventory.h */
+	uint64_t nested, at_exit;
 	uint64_t host_counted, guest_counted; /* taken and counted, but not written to the file */
 	uint64_t lost;
-	/* Of guest_kernel and guest_user in a recording with guests' call chains: how they end. */
+	/*
+	 * How chains of guest_kernel and guest_user end, in a recording with guests' call chains.
+	 */
 	uint64_t chain_ends[PERFDATA_CHAIN_ENDS];
 	bool host_sampled, guest_sampled; /* false: the event cannot see them: "not sampled" */
 };
@@ -80,34 +85,35 @@ struct profile {
 	struct resolver *resolver;
 	struct profile_event *events;
 	size_t event_count;
-	size_t row_count; /* of all events: their numbers are less */
-	struct calltree *tree; /* NULL: chains were not asked for */
+	size_t row_count; /* of all events: all row numbers are lower */
+	struct calltree *tree; /* NULL: chains were not wanted */
 	struct profile_totals totals;
-	bool damaged; /* the file ended before its time: see perfdata_reader_error() */
+	bool damaged; /* the file ended early or is damaged: see perfdata_reader_error() */
 };
 
 struct profile_options {
 	struct profile_keys keys;
 	bool chains;   /* count call chains, too: the tree … */
-	bool lone;     /* … a sample without a chain standing there by its function … */
-	bool children; /* … and, with it, children of the rows: they are 0 else */
+	bool lone;     /* … where a sample without a chain is represented by its function … */
+	bool children; /* … and, with the tree, children of the rows: otherwise they are 0 */
 	/*
-	 * No rows, and functions told apart by file and name; all of a file without a name is one.
+	 * No rows; functions are distinguished by file and name, and everything without a name in a
+	 * file is one.
 	 */
 	bool by_name;
-	/* Only samples of these VMs (and totals of them); NULL, 0: all. */
+	/* Only samples of these VMs (and their totals); NULL, 0: all. */
 	const struct machine *const *vms;
 	size_t vm_count;
 };
 
-/* Whether samples of an event of SESSION have call chains. */
+/* Whether samples of some event of SESSION have call chains. */
 bool profile_has_chains(const struct session *session);
 
 /* Reads all samples of SESSION. */
 struct profile *profile_create(struct session *session, const struct profile_options *options);
 void profile_destroy(struct profile *profile); /* takes NULL */
 
-/* What ROW's guest_comm is called: "[unknown]" and "[host]" where it is no thread's. */
+/* The name for ROW's guest_comm: "[unknown]" or "[host]" if it is not a thread's. */
 const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row);
 
 uint64_t profile_totals_sum(const struct profile_totals *totals);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cells become rows: locations that read the same become one (identity.c). Functions that are in
- * call chains only have rows, too. profile_sort.c sorts them.
+ * Turns cells into rows: locations that look the same become one (identity.c). Functions that only
+ * occur in call chains have rows, too. profile_sort.c sorts the rows.
  */
 #include "profile/profile_rows.h"
 
@@ -19,14 +19,14 @@ struct row_place {
 
 struct builder {
 	struct profile *profile;
-	bool children; /* of rows are wanted */
+	bool children; /* rows' children are wanted */
 	const struct profile_keys *keys;
 	struct groups *groups;
 	struct identities *identities;
-	struct map numbers; /* group << 32 | identity -> number of the row + 1 */
-	/* each frame of a root is a row that nothing else counts for: none is looked up */
+	struct map numbers; /* group << 32 | identity -> row number + 1 */
+	/* each frame of a root has a row that only it counts for, so rows need no lookup */
 	bool one_each;
-	VECTOR(struct row_place) places; /* of each number */
+	VECTOR(struct row_place) places; /* for each row number */
 };
 
 static struct profile_row row_of_group(const struct profile_group *group)
@@ -70,7 +70,7 @@ static uint32_t add_row(struct builder *builder, uint32_t group_number, uint32_t
 	return row.number;
 }
 
-/* Of the locations of a row the one at the lowest address stands for it. */
+/* The location at the lowest address represents the row. */
 static void take_lower(struct builder *builder, uint32_t number, uint32_t location)
 {
 	struct resolver *resolver = builder->profile->resolver;
@@ -81,7 +81,7 @@ static void take_lower(struct builder *builder, uint32_t number, uint32_t locati
 		row->location = location;
 }
 
-/* The number of the row of LOCATION in GROUP, added if it is new. */
+/* The number of the row for LOCATION in GROUP, added if it is new. */
 static uint32_t find_row(struct builder *builder, uint32_t group, uint32_t location,
 			 uint16_t cpumode)
 {
@@ -120,8 +120,8 @@ static void add_cell(struct builder *builder, const struct profile_cell *cell)
 }
 
 /*
- * The cells that are in use, those of a location side by side: what is to be known of a
- * location is fetched from memory once. The caller frees them.
+ * The cells that are in use, with those of the same location next to each other, so that the data
+ * of a location are fetched from memory only once. The caller frees the array.
  */
 static const struct profile_cell **order_cells(const struct profile_cell *cells, size_t cell_count,
 					       size_t locations, size_t *ret_count)
@@ -147,7 +147,7 @@ static const struct profile_cell **order_cells(const struct profile_cell *cells,
 	return ordered;
 }
 
-/* The group that the samples of ROOT have where they are of CPUMODE. */
+/* The group of ROOT's samples that have this CPUMODE. */
 static uint32_t group_at(struct builder *builder, uint32_t root_group, uint16_t cpumode)
 {
 	struct profile_group group = group_of(builder, root_group);
@@ -158,14 +158,15 @@ static uint32_t group_at(struct builder *builder, uint32_t root_group, uint16_t 
 	return groups_find(builder->groups, &group, UINT64_MAX);
 }
 
-/* A walk through one root's nodes: what is between the root and the node at hand. */
+/* A walk through one root's nodes: what is between the root and the current node. */
 struct walk {
 	struct calltree *tree;
 	const struct calltree_root *root;
-	uint32_t groups[1 << CHAINS_LEVEL_BITS]; /* of the root's, by cpumode; 0: not known yet */
+	/* the root's groups, by cpumode; 0: not known yet */
+	uint32_t groups[1 << CHAINS_LEVEL_BITS];
 	uint32_t depth;
-	VECTOR(uint32_t) on_path; /* how often the row of each number is there */
-	/* Of each frame: its row, and the root in which it is that; a node of the root, + 1. */
+	VECTOR(uint32_t) on_path; /* for each row number, how often it is on the path */
+	/* For each frame: its row, and the root for which that is true, as one of its nodes + 1. */
 	uint32_t *rows, *roots;
 };
 
@@ -179,9 +180,7 @@ static uint32_t row_of_frame(struct builder *builder, struct walk *walk, uint32_
 	return find_row(builder, *group, frame->location, frame->cpumode);
 }
 
-/*
- * A function that called itself, directly or not, counts once for a sample: where it stands first.
- */
+/* A function that called itself, directly or not, counts once per sample: where it comes first. */
 static void enter_node(struct builder *builder, struct walk *walk, struct calltree_node *node)
 {
 	struct profile_row *row;
@@ -240,7 +239,7 @@ static void add_stray_children(struct builder *builder, const struct calltree *t
 	row_of(builder, number)->children += stray->period;
 }
 
-/* The walk took a stray for a sample of the function that its chain ends in: undoes that. */
+/* The walk counted a stray for the function at the end of its chain; this undoes that. */
 static void correct_stray(struct builder *builder, const struct calltree *tree,
 			  const struct profile_stray *stray)
 {
@@ -281,7 +280,7 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	free(take_pointer(tree->nodes_of));
 }
 
-/* The tree without rows: each sample is in one root. */
+/* Builds a tree without rows: each sample is in one root. */
 static void build_bare_tree(struct builder *builder, const struct profile_counts *counts)
 {
 	struct calltree *tree = calltree_create(counts->chains);

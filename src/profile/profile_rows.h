@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From counted cells to the rows of a profile. Part of profile.c. */
+/* Turns counted cells into the rows of a profile. Part of profile.c. */
 #ifndef PROFILE_PROFILE_ROWS_H
 #define PROFILE_PROFILE_ROWS_H
 
@@ -17,22 +17,22 @@ struct profile_cell {
 };
 
 /*
- * A sample without a chain, or whose chain begins elsewhere: perf's precise events, chains of user
- * code.
+ * A sample without a chain, or whose chain begins elsewhere: perf's precise events, or chains of
+ * user code.
  */
 struct profile_stray {
-	uint32_t group, location; /* of its address */
+	uint32_t group, location; /* location: of its address */
 	uint32_t cell;		  /* of its chain, in chains */
 	uint64_t period;
 };
 
 struct profile_counts {
 	struct groups *groups;
-	const struct profile_cell *cells; /* of samples whose chain does not end where they are */
+	const struct profile_cell *cells; /* of samples that are not counted in chains */
 	size_t cell_count;
 	const struct chains *chains; /* NULL: none were counted */
 	struct identities *functions; /* of their frames: by the keys, and by symbol */
-	bool rows, children;	     /* are wanted */
+	bool rows, children;	     /* what is wanted */
 	const struct profile_stray *strays;
 	size_t stray_count;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows in perf's order (hist_entry__sort() in tools/perf/ui/hist.c): by period (by
- * children, where chains were counted; callers above whom they call), the highest first, ties by
- * the keys in their order, as text. Most rows of a large profile are ties of a single sample, which
- * take long to compare: so rows are put in order by one thing after another, the least important
- * first, each of them made a number.
+ * Sorts rows in perf's order (hist_entry__sort() in tools/perf/ui/hist.c): by period (by children
+ * if chains were counted, with callers before those they call), highest first; ties by the keys in
+ * their order, as text. Most rows of a large profile are ties of a single sample, and comparing
+ * them is slow. Therefore rows are sorted by one criterion after another, the least important one
+ * first, each converted to a number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 #include "base/sort.h"
 #include "profile/profile_rows.h"
 
-#define RANK_NONE UINT64_MAX /* of what has no name: the last */
+#define RANK_NONE UINT64_MAX /* of what has no name: sorted last */
 
 struct sorter {
 	struct profile *profile;
 	const struct profile_row *rows;
 	size_t count;
 	struct sort_key *order;
-	uint64_t *values;   /* of each row: what is sorted by now */
-	const char **texts; /* of each row, NULL: none; to make values of */
+	uint64_t *values;   /* for each row: the value of the current criterion */
+	const char **texts; /* for each row; NULL: none; converted to values */
 };
 
-/* Puts the rows in the order of their values; equal ones stay as they are. */
+/* Sorts the rows by value; the sort is stable. */
 static void sort_by_values(struct sorter *sorter)
 {
 	for (size_t i = 0; i < sorter->count; i++)
@@ -48,7 +48,7 @@ static int compare_texts(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The different texts of the rows, in their order; many are the same place in memory. */
+/* The different texts of the rows, sorted; many point to the same string. */
 static size_t collect_texts(const struct sorter *sorter, struct map *ranks, const char **ret)
 {
 	size_t count = 0;
@@ -130,7 +130,7 @@ static void sort_by_key(struct sorter *sorter, enum profile_key key)
 	case PROFILE_MODE:
 		SORT_BY(sorter, row->cpumode);
 		return;
-	case PROFILE_SYMBOL: /* those of a name by their address */
+	case PROFILE_SYMBOL: /* equal names by address */
 		SORT_BY(sorter,
 			resolver_location(sorter->profile->resolver, row->location)->address);
 		break;

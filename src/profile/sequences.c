@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ranks are made by sorting by two elements at a time: most sequences differ in the first ones.
- * Those that do not are sorted by the next two, a few of them by comparing the rest.
+ * Ranks come from sorting by two elements at a time, since most sequences differ in the first ones.
+ * The others are sorted by the next two, or, if they are few, by comparing the rest.
  */
 #include "profile/sequences.h"
 
@@ -10,13 +10,13 @@
 #include "base/map.h"
 #include "base/sort.h"
 
-#define FEW 64 /* comparing them is faster */
+#define FEW 64 /* up to this many, comparing is faster */
 
 void sequences_init(struct sequences *sequences, uint64_t seed)
 {
 	*sequences = (struct sequences){ .seed = seed };
 	number_table_init(&sequences->table);
-	vector_reserve(&sequences->elements, 1); /* so that the empty one has a place, too */
+	vector_reserve(&sequences->elements, 1); /* so that the empty one has an address, too */
 	sequences_intern(sequences, &(uint32_t){ 0 }, 0);
 }
 
@@ -52,7 +52,7 @@ uint32_t sequences_intern(struct sequences *sequences, const uint32_t *elements,
 	return number;
 }
 
-/* Elements DEPTH and DEPTH + 1 as one number; less where there are none. */
+/* Elements DEPTH and DEPTH + 1 as one number; smaller if they do not exist. */
 static uint64_t key_at(const struct sequences *sequences, uint32_t number, uint32_t depth)
 {
 	const uint32_t *elements = sequences_elements(sequences, number);
@@ -62,7 +62,7 @@ static uint64_t key_at(const struct sequences *sequences, uint32_t number, uint3
 	return high << 32 | (depth + 1 < count ? elements[depth + 1] + 1 : 0);
 }
 
-/* Whether LEFT comes before RIGHT; they are alike before DEPTH. */
+/* Whether LEFT comes before RIGHT; they are equal before DEPTH. */
 static bool is_before(const struct sequences *sequences, uint32_t left, uint32_t right,
 		      uint32_t depth)
 {
@@ -89,7 +89,7 @@ static void sort_few(const struct sequences *sequences, struct sort_key *keys, s
 	}
 }
 
-/* Sorts sequences that are alike before DEPTH; calls itself once for two elements at most. */
+/* Sorts sequences that are equal before DEPTH. Recurses at most once for two elements. */
 static void sort_from(const struct sequences *sequences, struct sort_key *keys, size_t count,
 		      uint32_t depth)
 {

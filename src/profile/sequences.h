@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sequences of numbers (parts of call chains), each kept once and known by a number of its own. */
+/* Sequences of numbers (parts of call chains), each stored once and identified by a number. */
 #ifndef PROFILE_SEQUENCES_H
 #define PROFILE_SEQUENCES_H
 
@@ -12,7 +12,7 @@
 #define SEQUENCE_EMPTY 0 /* the one without elements */
 
 struct sequence {
-	size_t start; /* in the elements */
+	size_t start; /* index into the elements */
 	uint32_t count;
 };
 
@@ -23,13 +23,13 @@ struct sequences {
 	uint64_t seed;
 };
 
-/* SEED: not known to who made the recording. */
+/* SEED must be unknown to whoever made the recording. */
 void sequences_init(struct sequences *sequences, uint64_t seed);
 void sequences_deinit(struct sequences *sequences);
 
-/* The number of the sequence of these elements, which are less than UINT32_MAX. */
+/* The number of the sequence of these elements, which must be below UINT32_MAX. */
 uint32_t sequences_intern(struct sequences *sequences, const uint32_t *elements, uint32_t count);
-/* There will be no more: frees what only interning needs. */
+/* There will be no more sequences: frees what only interning needs. */
 void sequences_seal(struct sequences *sequences);
 
 static inline const uint32_t *sequences_elements(const struct sequences *sequences,
@@ -44,8 +44,8 @@ static inline uint32_t sequences_length(const struct sequences *sequences, uint3
 }
 
 /*
- * The place of each sequence in the order by their elements, of which the first counts most; one
- * that another begins with comes before it. To be freed by the caller.
+ * The rank of each sequence if they are sorted by their elements, the first of which is the most
+ * significant; a prefix comes before the longer sequence. The caller frees the array.
  */
 uint32_t *sequences_rank(const struct sequences *sequences);
 

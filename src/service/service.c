@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers the owner's questions about one guest: which there are, and those about the guest as a
- * whole. What the guest's memory holds is only ever turned into answers; what an answer is used for
- * is the owner's affair, and it checks them.
+ * Answers the owner's requests about one guest: the table of requests, and those about the guest as
+ * a whole. The contents of guest memory only ever end up in answers. The owner decides what to do
+ * with them, and checks them.
  */
 #include "service/service.h"
 
@@ -19,7 +19,7 @@
 
 #define MAX_SLOTS 32768
 
-/* A page from the owner; the connection is good for nothing any more if that fails. */
+/* Requests pages from the owner; if that fails, the connection is unusable. */
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
 {
 	struct service *service = context;
@@ -93,7 +93,7 @@ static void append_uts(struct buffer *to, const struct guest_uts *uts)
 	service_append_text(to, uts->host_name);
 }
 
-/* Both are "" where the kernel does not say. */
+/* Both are "" if they cannot be found. */
 static void find_uts(struct service *service, struct guest_uts *ret)
 {
 	const struct guest_kernel_image *image = guest_kernel_get_image(service->kernel);
@@ -125,7 +125,7 @@ static void answer_opened(struct service *service)
 	append_uts(&service->answer, &uts);
 }
 
-/* Closes the guest that was open, and takes what the next one is to be read by. */
+/* Closes the guest that was open, and sets up what is needed to read the next one. */
 static struct error *take_guest(struct service *service, struct cursor *request)
 {
 	struct guest_memory_source source = { read_pages, service };
@@ -137,12 +137,12 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 	while (arch_all[arch_count])
 		arch_count++;
 	if (arch_number >= arch_count)
-		return error_create(ERROR_BAD_DATA, "no architecture %u", arch_number);
+		return error_create(ERROR_BAD_DATA, "unknown architecture %u", arch_number);
 	service_take_registers(request, arch_all[arch_number], &mmu);
 	limit = cursor_u64(request);
 	slot_count = cursor_u32(request);
 	if (request->failed || slot_count > MAX_SLOTS)
-		return error_create(ERROR_BAD_DATA, "a malformed request");
+		return error_create(ERROR_BAD_DATA, "malformed request");
 	slots = memory_calloc(slot_count, sizeof(*slots));
 	for (uint32_t i = 0; i < slot_count; i++) {
 		slots[i].start = GPA(cursor_u64(request));
@@ -160,7 +160,7 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 	return NULL;
 }
 
-/* The request's bytes stay where they are, and its buffer takes the old ones' place. */
+/* Keeps the request: its bytes stay in place, and its buffer is swapped with the old one. */
 static void take_kept(struct service *service)
 {
 	struct buffer kept = service->request;
@@ -213,11 +213,13 @@ static struct error *answer_names(struct service *service, struct cursor *reques
 	if (error)
 		return error;
 	if (!guest_kernel_image_find(&service->space, &image))
-		return error_create(ERROR_NOT_FOUND, "the guest's page tables map no Linux kernel");
+		return error_create(ERROR_NOT_FOUND,
+				    "the guest's page tables do not map a Linux kernel");
 	found = guest_uts_find(&service->space, &image, &uts);
 	guest_kernel_image_deinit(&image);
 	if (!found)
-		return error_create(ERROR_NOT_FOUND, "the guest's kernel does not say its name");
+		return error_create(ERROR_NOT_FOUND,
+				    "could not find the release of the guest's kernel");
 	append_uts(&service->answer, &uts);
 	return NULL;
 }
@@ -232,7 +234,7 @@ static struct error *answer_code(struct service *service, struct cursor *request
 	if (error)
 		return error;
 	if (request->failed || gva % GUEST_PAGE_BYTES || count > GUEST_CODE_PAGES)
-		return error_create(ERROR_BAD_DATA, "a malformed request");
+		return error_create(ERROR_BAD_DATA, "malformed request");
 	for (uint32_t i = 0; i < count; i++, gva += GUEST_PAGE_BYTES) {
 		bool there = guest_space_read(&service->space, GVA(gva), page, sizeof(page));
 
@@ -259,7 +261,7 @@ static struct error *answer_state(struct service *service, struct cursor *reques
 	while (count < GUEST_STATE_MMUS && cursor_left(request))
 		service_take_registers(request, service->space.mmu.arch, &mmus[count++]);
 	if (request->failed || cursor_left(request))
-		return error_create(ERROR_BAD_DATA, "a malformed request");
+		return error_create(ERROR_BAD_DATA, "malformed request");
 	refresh(service);
 	state = guest_state_read(service->kernel, mmus, count);
 	buffer_append_u64(&service->answer, state.kernel);
@@ -285,7 +287,7 @@ typedef struct error *answer_question(struct service *service, struct cursor *re
 
 static const struct {
 	answer_question *answer;
-	bool without_guest; /* none needs to be open */
+	bool without_guest; /* no guest needs to be open */
 } questions[] = {
 	[GUEST_ASK_OPEN] = { open_guest, true },
 	[GUEST_ASK_NAMES] = { answer_names, true },
@@ -314,7 +316,7 @@ static struct error *answer(struct service *service, uint32_t type)
 	struct cursor request = cursor_make(service->request.data, service->request.size, false);
 
 	if (type >= sizeof(questions) / sizeof(*questions) || !questions[type].answer)
-		return error_create(ERROR_BAD_DATA, "there is no question %u", type);
+		return error_create(ERROR_BAD_DATA, "unknown request %u", type);
 	if (!service->kernel && !questions[type].without_guest)
 		return error_create(ERROR_BAD_DATA, "no guest is open");
 	return questions[type].answer(service, &request);
@@ -355,7 +357,7 @@ void guest_service_run(int fd)
 		failure = answer(&service, type);
 		if (!failure && service.answer.overflow)
 			failure = error_create(ERROR_BAD_DATA,
-					       "the guest has more of that than an answer holds");
+					       "the answer is too large for one message");
 		broken = send_answer(&service, failure);
 	}
 	error_destroy(broken);

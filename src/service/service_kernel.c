@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers about the guest's kernel: its symbols, modules and unwind data, and how a sampler finds
- * what its CPUs run.
+ * the tasks that its CPUs run.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "unwind/kernel/kernel_calls.h"
 #include "unwind/kernel/kernel_table.h"
 
-/* MODULES is NULL where they are not known. */
+/* MODULES is NULL if they are unknown. */
 static void append_symbols(struct service *service, const struct guest_modules *modules)
 {
 	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
@@ -42,7 +42,7 @@ static void append_symbols(struct service *service, const struct guest_modules *
 	symbol_table_encode(table, &service->answer);
 }
 
-/* Whether the owner has the table of that key; it is told the key. */
+/* Answers with KEY; returns whether the owner already has the table with that key. */
 static bool is_known(struct service *service, struct cursor *request, uint64_t key)
 {
 	buffer_append_u64(&service->answer, key);
@@ -55,7 +55,7 @@ struct error *service_answer_symbols(struct service *service, struct cursor *req
 	struct guest_modules modules, *known = NULL;
 	size_t skipped;
 
-	/* A kernel whose modules cannot be read still has names of its own. */
+	/* If its modules cannot be read, the kernel still has names of its own. */
 	error = guest_modules_read(service->kernel, &modules, &skipped);
 	if (!error)
 		known = &modules;

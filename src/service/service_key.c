@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a table of symbols or of unwind data was made of, as a number: where that is the same, the
- * table is. The kernel's own part does not change while it runs; modules do, even at the same
- * place.
+ * Computes a key from everything a table of symbols or unwind data is made of: if the key is the
+ * same, so is the table. The kernel's own part does not change while it runs; modules may, even at
+ * the same address.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "service/service_private.h"
 #include "unwind/table/orc.h"
 
-#define MAX_ORC_BYTES (64ULL << 20) /* of all modules: a kernel and its modules have 4 MB */
+#define MAX_ORC_BYTES (64ULL << 20) /* for all modules: a kernel and its modules have 4 MB */
 
 static uint64_t hash_symbols(uint64_t key, const struct guest_modules *modules)
 {
@@ -50,7 +50,7 @@ static uint64_t hash_bytes_at(uint64_t key, struct guest_space *space, struct gv
 	return bytes ? hash_bytes_seeded(key, bytes, size) : key;
 }
 
-/* Other code of the same size has the same symbols, but other unwind data. */
+/* Other code of the same size may have the same symbols, but has other unwind data. */
 static uint64_t hash_unwind_data(uint64_t key, struct guest_space *space,
 				 const struct guest_modules *modules)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers to questions about a guest's processes: tasks, mappings, and the files mapped. */
+/* Answers to requests about a guest's processes: tasks, mappings, and the mapped files. */
 #include <string.h>
 
 #include "service/service_private.h"
@@ -21,7 +21,7 @@ static struct error *open_programs(struct service *service)
 
 struct error *service_open_mappings(struct service *service)
 {
-	/* A guest may have other paths each time. */
+	/* A guest may return new paths every time. */
 	if (intern_count(service->strings) > MAX_STRINGS) {
 		guest_mapping_reader_destroy(service->mappings);
 		service->mappings = NULL;
@@ -30,7 +30,7 @@ struct error *service_open_mappings(struct service *service)
 	}
 	if (service->mappings)
 		return NULL;
-	/* Where files cannot be read, mappings have no build-ids. */
+	/* If files cannot be read, mappings have no build-ids. */
 	error_destroy(open_programs(service));
 	return guest_mapping_reader_create(service->kernel, service->strings, service->programs,
 					   &service->mappings);
@@ -134,7 +134,7 @@ struct error *service_answer_mappings(struct service *service, struct cursor *re
 	return NULL;
 }
 
-/* What is mapped where REQUEST says, in memory as it is now. */
+/* Finds the file or vDSO mapped at the place that REQUEST gives, in current memory. */
 static struct error *find_program(struct service *service, struct cursor *request,
 				  struct guest_program *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers to questions about the kernel stacks of a guest's tasks. */
+/* Answers to requests about the kernel stacks of a guest's tasks. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 #include "unwind/kernel/kernel_table.h"
 #include "unwind/walk/task_stack.h"
 
-/* Code that waits for others, which /proc/PID/stack leaves out (in_sched_functions()). */
+/* Code in which tasks wait, which /proc/PID/stack leaves out (in_sched_functions()). */
 struct code_range {
 	const char *start_name, *end_name;
 };
@@ -22,7 +22,7 @@ static const struct code_range waiting_code[] = {
 
 struct service_stacks {
 	const struct guest_kernel *kernel;
-	struct guest_modules modules; /* empty where they cannot be read */
+	struct guest_modules modules; /* empty if they cannot be read */
 	struct unwind_table *table;
 	struct unwind_task_reader *tasks;
 	struct {
@@ -44,7 +44,7 @@ void service_close_stacks(struct service *service)
 	free(stacks);
 }
 
-/* A range that the kernel does not name stays empty. */
+/* A range stays empty if the kernel has no symbols for it. */
 static void find_waiting_code(struct service_stacks *stacks)
 {
 	for (size_t i = 0; i < WAITING_RANGES; i++) {
@@ -70,7 +70,7 @@ struct error *service_open_stacks(struct service *service)
 	stacks = memory_calloc(1, sizeof(*stacks));
 	service->stacks = stacks;
 	stacks->kernel = service->kernel;
-	/* Without its modules a kernel still has unwind data of its own. */
+	/* Without its modules, a kernel still has its own unwind data. */
 	no_modules = guest_modules_read(service->kernel, &stacks->modules, &skipped);
 	error = unwind_table_read(service->kernel, &stacks->modules, &stacks->table);
 	if (!error)
@@ -112,7 +112,7 @@ void service_append_named(struct service *service, uint64_t address, const struc
 	append_name(service, name->module ? name->module : "");
 }
 
-/* Demangled here, in the cage: the name is the guest's. */
+/* Demangled here, in the cage: the name comes from the guest. */
 void service_append_user_named(struct service *service, uint64_t address,
 			       const struct guest_name *name)
 {
@@ -123,7 +123,7 @@ void service_append_user_named(struct service *service, uint64_t address,
 	service_append_named(service, address, &named);
 }
 
-/* The call in front of a return address may be a function's last instruction. */
+/* The call before a return address may be a function's last instruction. */
 void service_append_place(struct service *service, uint64_t address, unsigned int back)
 {
 	const struct service_stacks *stacks = service->stacks;
@@ -175,7 +175,7 @@ struct error *service_answer_stacks(struct service *service, struct cursor *requ
 	struct error *error;
 
 	if (count > GUEST_STACK_TASKS || cursor_left(request) % sizeof(uint64_t))
-		return error_create(ERROR_BAD_DATA, "a malformed request");
+		return error_create(ERROR_BAD_DATA, "malformed request");
 	error = service_open_stacks(service);
 	if (error)
 		return error;

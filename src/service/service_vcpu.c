@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a vCPU runs: the chain from its registers, through the kernel and the program below it, with
- * names. The stacks come with the question, copied when the registers were taken; or the vCPU
- * stands still, and they are where memory has them.
+ * What a vCPU runs: the chain from its registers, through the kernel and the user program, with
+ * names. The stacks are in the request, copied together with the registers; or the vCPU is stopped,
+ * and they are read from memory.
  *
- * Of what a process has mapped only those files are read that the chain leads through.
+ * Of the files that a process has mapped, only those that the chain passes through are read.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #include "unwind/program/user.h"
 
 #define PAGE_BYTES 4096
-#define MAX_USER_STACK_BYTES (32 << 10) /* that is read from memory */
-#define MAX_USER_FILES 64               /* that one chain leads through */
+#define MAX_USER_STACK_BYTES (32 << 10) /* read from memory */
+#define MAX_USER_FILES 64               /* in one chain */
 
 struct vcpu {
 	bool user, still;
@@ -26,11 +26,11 @@ struct vcpu {
 	bool has_task;
 	uint64_t gs_base;
 	struct arch_mmu mmu;
-	struct unwind_stack stacks[GUEST_VCPU_STACKS]; /* the kernel's, the user's last */
-	uint8_t *kernel_copy, *user_copy;              /* of memory; owned */
+	struct unwind_stack stacks[GUEST_VCPU_STACKS]; /* the kernel's, with the user's last */
+	uint8_t *kernel_copy, *user_copy;              /* from memory; owned */
 };
 
-/* A file, or vDSO, that the process has mapped. */
+/* A file or vDSO that the process has mapped. */
 struct code_file {
 	bool tried;
 	struct unwind_table *unwind; /* NULL: none */
@@ -42,8 +42,8 @@ struct user_code {
 	struct gva mm;
 	struct guest_mappings mappings;
 	VECTOR(struct unwind_mapping) code;
-	VECTOR(size_t) mapping;         /* of each code, in MAPPINGS */
-	VECTOR(struct code_file) files; /* of each code */
+	VECTOR(size_t) mapping;         /* for each code, its index in MAPPINGS */
+	VECTOR(struct code_file) files; /* for each code */
 	size_t read;
 };
 
@@ -65,7 +65,7 @@ static void take_stack(struct cursor *request, struct unwind_stack *ret)
 		ret->bytes = 0;
 }
 
-/* *RET_TASK: its task_struct; 0: not known. */
+/* *RET_TASK: its task_struct; 0: unknown. */
 static bool take_vcpu(const struct service *service, struct cursor *request, struct vcpu *vcpu,
 		      struct gva *ret_task)
 {
@@ -93,7 +93,7 @@ static void find_task(struct service *service, const struct guest_current *curre
 	vcpu->has_task = task.value && guest_task_read(service->tasks, task, &vcpu->task);
 }
 
-/* Of a vCPU that stands still: a kernel stack is as large as it is aligned. */
+/* For a stopped vCPU. A kernel stack is aligned to its size. */
 static void read_kernel_stack(struct service *service, const struct guest_current *current,
 			      struct vcpu *vcpu)
 {
@@ -111,7 +111,7 @@ static void read_kernel_stack(struct service *service, const struct guest_curren
 						.end = GVA(sp + bytes) };
 }
 
-/* As far as it is mapped, and not further than a sampler would copy. */
+/* Reads what is mapped, and not more than a sampler would copy. */
 static void read_user_stack(struct service *service, uint64_t sp, struct vcpu *vcpu)
 {
 	struct unwind_stack *stack = &vcpu->stacks[GUEST_VCPU_STACKS - 1];
@@ -164,7 +164,7 @@ static void close_code(struct user_code *code)
 	vector_deinit(&code->files);
 }
 
-/* The number of the code that ADDRESS is in; SIZE_MAX: none. */
+/* The index of the code that contains ADDRESS; SIZE_MAX: none. */
 static size_t find_code(const struct user_code *code, uint64_t address)
 {
 	for (size_t i = 0; i < code->code.count; i++)
@@ -174,7 +174,7 @@ static size_t find_code(const struct user_code *code, uint64_t address)
 	return SIZE_MAX;
 }
 
-/* Reads the file of the code at ADDRESS; false: it was read before, or there is none. */
+/* Reads the file of the code at ADDRESS; false: already read, or there is none. */
 static bool read_file(struct user_code *code, uint64_t address)
 {
 	struct service *service = code->service;
@@ -191,14 +191,14 @@ static bool read_file(struct user_code *code, uint64_t address)
 	    !guest_mapping_find_program(service->mappings, code->mm, code->code.items[number].start,
 					&program))
 		return false;
-	/* What is missing is seen: the chain ends there, or its frames have no names. */
+	/* A failure is visible: the chain ends there, or its frames have no names. */
 	error_destroy(unwind_table_read_program(service->programs, &program, &file->unwind));
 	error_destroy(guest_program_symbols(service->programs, &program, &file->symbols));
 	code->code.items[number].table = file->unwind;
 	return file->unwind;
 }
 
-/* Again, with one file more, as long as a file was missing. */
+/* Walks again with one more file, as long as a file was missing. */
 static void run_user(struct user_code *code, const struct unwind_registers *start,
 		     const struct unwind_stack *stack, struct unwind_chain *chain)
 {
@@ -248,7 +248,7 @@ static void append_user_frame(const struct user_code *code, const struct unwind_
 	append_user_place(code, frame->address, call);
 }
 
-/* The kernel's chain, if the vCPU was in it, and the user's below. */
+/* The kernel's chain, if the vCPU was in the kernel, and then the user's. */
 static void append_chains(struct service *service, const struct user_code *code,
 			  const struct unwind_chain *kernel, const struct unwind_chain *user)
 {
@@ -299,7 +299,7 @@ struct error *service_answer_vcpu(struct service *service, struct cursor *reques
 	struct error *error;
 
 	if (!take_vcpu(service, request, &vcpu, &task))
-		return error_create(ERROR_BAD_DATA, "a malformed request");
+		return error_create(ERROR_BAD_DATA, "malformed request");
 	error = service_open_tasks(service);
 	if (!error)
 		error = service_open_stacks(service);
@@ -307,7 +307,7 @@ struct error *service_answer_vcpu(struct service *service, struct cursor *reques
 		error = guest_current_find(service->kernel, &current);
 	if (error)
 		return error;
-	/* Without them the kernel's chain is still to be had. */
+	/* Without mappings, the kernel's chain is still available. */
 	error_destroy(service_open_mappings(service));
 	guest_space_forget(&service->space);
 	service_forget_processes(service);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The marks of call chains (add_callchain_ip() in tools/perf/util/machine.c for the host's). */
+/*
+ * The context marks of call chains (add_callchain_ip() in tools/perf/util/machine.c for the
+ * host's).
+ */
 #include "session/chain.h"
 
 static bool is_guest_mark(uint64_t word)

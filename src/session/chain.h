@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call chain of a sample: addresses, the innermost first, between marks (PERF_CONTEXT_*) that
- * say in which address space those behind them are. A chain may go through host and guest
- * (PERF_CONTEXT_GUEST_*), which perf itself cannot show. Behind a guest's mark that repeats the one
- * before it are addresses that are guessed.
+ * The call chain of a sample: addresses, innermost first, with marks (PERF_CONTEXT_*) that give the
+ * address space of the addresses after them. A chain may pass through host and guest
+ * (PERF_CONTEXT_GUEST_*), which perf itself cannot show. A repeated guest mark means that the
+ * addresses after it are guesses.
  */
 #ifndef SESSION_CHAIN_H
 #define SESSION_CHAIN_H
@@ -15,11 +15,11 @@
 #include "session/context.h"
 #include "session/session.h"
 
-/* Where the addresses behind a mark are to be looked up. */
+/* Where to look up the addresses after a mark. */
 struct chain_place {
-	struct machine *machine; /* NULL: nothing is known of them */
-	struct space *space;	 /* NULL if machine is */
-	uint16_t cpumode; /* with CPUMODE_GUESSED */
+	struct machine *machine; /* NULL: nothing is known about them */
+	struct space *space;	 /* NULL if machine is NULL */
+	uint16_t cpumode; /* may include CPUMODE_GUESSED */
 };
 
 static inline bool chain_is_mark(uint64_t word)
@@ -28,17 +28,18 @@ static inline bool chain_is_mark(uint64_t word)
 }
 
 /*
- * False: MARK, of those that chain_is_mark() takes for one, is none. Its chain is damaged: perf
- * shows nothing of it, and so do we. Marks of guests count as none in a recording without guests.
+ * False: MARK looks like a mark (chain_is_mark()), but is not a valid one. Then its chain is
+ * damaged: perf shows nothing of it, and neither do we. Guest marks are not valid in a recording
+ * without guests.
  */
 bool chain_is_sound_mark(const struct session *session, uint64_t mark);
-/* Whether no mark in the chain of FIELDS is such a one. */
+/* Whether all marks in the chain of FIELDS are valid. */
 bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields);
 
 /*
- * The place of what follows MARK in the chain of SAMPLE, whose context is CONTEXT. MARK is of a
- * sound chain, or PERF_CONTEXT_USER for what stands before any mark, as perf takes it. PLACE was
- * that of what is before MARK, or is empty.
+ * Finds the place of the addresses after MARK in the chain of SAMPLE, whose context is CONTEXT.
+ * MARK is from a sound chain, or PERF_CONTEXT_USER for addresses before any mark, as in perf. PLACE
+ * is that of the addresses before MARK, or empty.
  */
 void chain_enter(struct session *session, const struct session_sample *sample,
 		 const struct context *context, uint64_t mark, struct chain_place *place);

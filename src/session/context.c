@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who a sample belongs to. A guest's sample names its VM by its id's machine pid
- * (PERF_RECORD_ID_INDEX), else by the pid of the process whose vCPU it interrupted; where the
- * recording has the guest's processes its pid and tid are theirs, else the vCPU thread's. A
- * host's sample belongs to a VM if its process is that VM's VMM. Of a guest of a guest nothing
- * is known, whatever its addresses would be in the guest.
+ * Finds out who a sample belongs to. A guest sample's VM is given by its id's machine pid
+ * (PERF_RECORD_ID_INDEX), otherwise by the pid of the process whose vCPU was interrupted. If the
+ * recording has the guest's processes, its pid and tid are theirs, otherwise the vCPU thread's. A
+ * host sample belongs to a VM if its process is that VM's VMM. Nothing is known about a nested
+ * guest, whatever its addresses would mean in the guest.
  */
 #include "session/context.h"
 
@@ -22,11 +22,11 @@ static struct machine *guest_of(struct session *session, const struct perfdata_d
 	uint32_t pid = decoded->id && decoded->id->machine_pid ? decoded->id->machine_pid
 							       : decoded->sample.pid;
 
-	/* Those of samples are known since the recording was opened. */
+	/* Machines of samples are known since the recording was opened. */
 	return pid && pid != UINT32_MAX ? session_find_machine(session, pid) : NULL;
 }
 
-/* Where an address of SPAN's thread in CPUMODE is to be looked up. */
+/* The space in which to look up an address of SPAN's thread in CPUMODE. */
 static struct space *space_of(struct machine *machine, const struct timeline_span *span,
 			      uint16_t cpumode)
 {
@@ -67,7 +67,7 @@ static void fill_guest(struct session *session, struct context *context,
 	span = timeline_find(&context->machine->timeline, fields->pid, fields->tid, sample->time);
 	fill_names(context, &span);
 	/*
-	 * perf inject adds a guest's threads to a recording, not its samples: those stay the
+	 * perf inject adds a guest's threads to a recording, but not its samples: those remain the
 	 * host's.
 	 */
 	context->process = context->machine->processes && context->id && context->id->machine_pid;
@@ -104,7 +104,7 @@ static void fill_host(struct session *session, struct context *context,
 		context->vm = NULL;
 }
 
-/* The vCPU that the thread is, by the recording's inventory. */
+/* The vCPU of the thread, according to the recording's inventory. */
 static uint32_t vcpu_of_thread(const struct session *session, uint32_t vm_pid, uint32_t tid)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
@@ -121,7 +121,10 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	uint16_t cpumode = fields->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	/* Guests have threads of the same tid: their ids lie apart. */
+	/*
+	 * Several guests have threads with the same tid; using the id keeps them in different
+	 * slots.
+	 */
 	uintptr_t place = (uintptr_t)sample->decoded.id / sizeof(*sample->decoded.id);
 	uint32_t at = (fields->tid * 8 + cpumode + place * 61) % CONTEXT_ENTRIES;
 	struct context *context = &cache->entries[at];

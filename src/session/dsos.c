@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dsos of a session and the names that perf gives them (tools/perf/util/dso.c and
- * map.c): the short name is the file's base name; of "/lib/modules/…/snd-hda.ko.xz" it is
- * "[snd_hda]"; executable memory without a file is "[JIT] tid PID", after the file
- * /tmp/perf-PID.map where a JIT compiler may list its functions.
+ * The dsos of a session and the names that perf gives them (tools/perf/util/dso.c and map.c): the
+ * short name is the file's base name; for "/lib/modules/…/snd-hda.ko.xz" it is "[snd_hda]";
+ * executable memory without a file is "[JIT] tid PID", from the file /tmp/perf-PID.map in which a
+ * JIT compiler may list its functions.
  */
 #include "session/dsos.h"
 
@@ -52,7 +52,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "[snd_hda]" for ".../snd-hda.ko.xz"; NULL if PATH is no module's file. */
+/* "[snd_hda]" for ".../snd-hda.ko.xz"; NULL if PATH is not a module's file. */
 static char *module_name(const char *path)
 {
 	const char *base = base_name(path);
@@ -68,7 +68,7 @@ static char *module_name(const char *path)
 	return name;
 }
 
-/* A guest that chooses its build-ids cannot make another guest's key of them. */
+/* Includes the guest: one guest must not be able to produce another's key with chosen build-ids. */
 static uint64_t key_of(const struct dsos *dsos, uint32_t path, enum dso_kind kind,
 		       const struct dso_names *names)
 {

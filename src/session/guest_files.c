@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the symbols of a guest's file come from, in this order:
+ * The symbols of a guest's file come from, in this order:
  *
- *	a table of the recording with the file's build-id
- *	one of its path, unless both have build-ids, which then differ
- *	what this machine has by build-id, and what is below --guestmount (symbol/dso.h); also for
- *	addresses that the recording's table has no function for
+ * 	a table in the recording with the file's build-id
+ * 	a table with its path, unless both have build-ids, which then differ
+ * 	files on this machine with the build-id, and files under --guestmount (symbol/dso.h); also
+ * 	used for addresses for which the recording's table has no function
  *
- * Only tables of the same guest count, and those that the recorder gave to every guest: what
- * one guest says of its files must not name another's samples.
+ * Only tables of the same guest count, and those that the recorder provided for all guests: one
+ * guest's data about its files must not affect names in another's samples.
  */
 #include "session/guest_files.h"
 
@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 
-/* Of so many tables of one path the right one is among the newest. */
+/* The right one of many tables with the same path is among the newest. */
 #define MAX_LINKS 64
 
 void guest_files_init(struct guest_files *files)
@@ -32,7 +32,7 @@ void guest_files_deinit(struct guest_files *files)
 	vector_deinit(&files->links);
 }
 
-/* With a seed: a guest could choose names and build-ids that stand in the way of another's. */
+/* Seeded: a guest could choose names and build-ids that collide with another's. */
 static uint64_t key_of(const struct guest_files *files, const void *data, size_t size,
 		       uint32_t guest)
 {
@@ -73,7 +73,7 @@ static bool same_build_id(const struct dso_entry *entry, const struct perfdata_s
 	       !memcmp(entry->build_id, table->build_id, table->build_id_bytes);
 }
 
-/* Keys are hashes: what was asked for is compared once more. */
+/* Keys are hashes, so compare what was requested. */
 static bool fits(const struct session *session, const struct dso_entry *entry, uint32_t guest,
 		 const struct perfdata_symbols *table)
 {
@@ -84,7 +84,7 @@ static bool fits(const struct session *session, const struct dso_entry *entry, u
 	return !strcmp(intern_string(session->strings, entry->path), table->path);
 }
 
-/* The newest table of KEY that fits ENTRY. */
+/* The newest table with KEY that fits ENTRY. */
 static bool find_by_key(struct session *session, const struct dso_entry *entry, uint32_t guest,
 			uint64_t key, struct perfdata_symbols *ret)
 {
@@ -181,7 +181,7 @@ const struct symbol *guest_files_find(struct session *session, struct dso_entry 
 	symbol = find_in(entry->table, address, ret_table);
 	if (symbol)
 		return symbol;
-	/* What the guest had in memory may be a part of the file's symbols. */
+	/* The table from guest memory may have only some of the file's symbols. */
 	if (!entry->searched)
 		search(session, entry);
 	return find_in(entry->found, address, ret_table);

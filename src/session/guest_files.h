@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The symbols of files that guest processes map. */
+/* The symbols of files mapped by guest processes. */
 #ifndef SESSION_GUEST_FILES_H
 #define SESSION_GUEST_FILES_H
 
@@ -13,24 +13,27 @@
 struct session;
 
 struct guest_file_link {
-	size_t symbols; /* place in the reader's list */
-	uint64_t older; /* place in links + 1; 0: none */
+	size_t symbols; /* index in the reader's list */
+	uint64_t older; /* index in links + 1; 0: none */
 };
 
-/* The tables of the recording, by build-id and by path. */
+/* The tables in the recording, by build-id and by path. */
 struct guest_files {
 	bool listed;
-	struct map by_key; /* hash of guest and build-id or path -> the newest in links + 1 */
+	struct map by_key; /* hash of guest and build-id or path -> index of newest in links + 1 */
 	VECTOR(struct guest_file_link) links;
 };
 
 void guest_files_init(struct guest_files *files);
 void guest_files_deinit(struct guest_files *files);
 
-/* The function of ENTRY, a guest's file, at ADDRESS in it; NULL: not known. Loads what it needs. */
+/* The function of ENTRY, a guest's file, at ADDRESS; NULL: unknown. Loads tables as needed. */
 const struct symbol *guest_files_find(struct session *session, struct dso_entry *entry,
 				      uint64_t address, const struct symbol_table **ret_table);
-/* All that guest_files_find() would find of ENTRY: a table of the caller's; NULL: nothing. */
+/*
+ * Everything that guest_files_find() can find for ENTRY, as a table owned by the caller; NULL:
+ * nothing.
+ */
 struct symbol_table *guest_files_table(struct session *session, struct dso_entry *entry);
 
 #endif

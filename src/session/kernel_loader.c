@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One call of dso_load_symbols() in a thread; where there can be no thread, at once. */
+/* Runs one dso_load_symbols() in a thread, or directly if no thread can be created. */
 #include "session/kernel_loader.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads the symbols of the host's kernel in a thread of its own: reading /proc/kallsyms
- * takes as long as counting half a million samples, which goes on meanwhile.
+ * Loads the symbols of the host's kernel in a separate thread: reading /proc/kallsyms takes as long
+ * as counting half a million samples, which continues in the meantime.
  */
 #ifndef SESSION_KERNEL_LOADER_H
 #define SESSION_KERNEL_LOADER_H
@@ -21,12 +21,15 @@ struct kernel_loader {
 	struct error *error;
 };
 
-/* Starts, once; what REQUEST points to is copied. */
+/* Starts loading, once; the data that REQUEST points to is copied. */
 void kernel_loader_start(struct kernel_loader *loader, const struct dso_request *request);
-/* Waits for the result. It is the caller's. Only after kernel_loader_start(), once. */
+/*
+ * Waits for the result, which then belongs to the caller. Call it once, after
+ * kernel_loader_start().
+ */
 struct error *kernel_loader_finish(struct kernel_loader *loader,
 				   struct dso_symbols *ret) MUST_CHECK;
-/* Waits and drops what nobody took. */
+/* Waits for a result that nobody took, and frees it. */
 void kernel_loader_deinit(struct kernel_loader *loader);
 
 #endif

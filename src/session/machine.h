@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine of a recording: the host or one guest, with its threads, its kernel's
- * mappings and its kernel's symbols.
+ * A machine in a recording: the host or one guest, with its threads, its kernel's mappings and its
+ * kernel's symbols.
  */
 #ifndef SESSION_MACHINE_H
 #define SESSION_MACHINE_H
@@ -16,13 +16,13 @@
 #include "symbol/table.h"
 
 #define MACHINE_HOST_NAME "[host]"
-/* What a guest's kernel is called, as in `perf kvm --guestkallsyms`. */
+/* The name of a guest's kernel, as in `perf kvm --guestkallsyms`. */
 #define MACHINE_GUEST_KERNEL "[guest.kernel.kallsyms]"
 
-/* A table of a guest's kernel that is in the recording: of one boot, or a state of it. */
+/* A table of a guest's kernel in the recording: for one boot, or a state during it. */
 struct machine_kernel {
-	size_t symbols;	 /* place in the reader's list */
-	uint32_t number; /* unique in the session, as that of a space: keys caches */
+	size_t symbols;	 /* index in the reader's list */
+	uint32_t number; /* unique in the session, like a space's: key for caches */
 	bool loaded;
 	struct symbol_table *table; /* owned; NULL: not loaded, or damaged */
 };
@@ -31,19 +31,19 @@ struct machine_kernel {
 
 struct machine {
 	uint32_t pid;	   /* host pid of the VMM; 0: the host */
-	const char *name;  /* the VM's, the session's string; MACHINE_HOST_NAME for the host */
+	const char *name;  /* the VM's, a string of the session; MACHINE_HOST_NAME for the host */
 	struct timeline timeline;
-	bool processes; /* a guest's: pid and tid of its samples are of the guest's own threads */
-	struct space kernel; /* what its kernel mapped */
-	uint64_t made_start, made_end; /* where the functions are that it made while it ran */
-	struct space nowhere; /* nothing: a user address of an unknown process */
+	bool processes; /* for a guest: pid and tid of its samples belong to its own threads */
+	struct space kernel; /* its kernel's mappings */
+	uint64_t made_start, made_end; /* range of the functions generated at run time */
+	struct space nowhere; /* always empty: for user addresses of an unknown process */
 	VECTOR(struct machine_kernel) kernels; /* of a guest */
 	struct space kernel_times; /* which holds when: its addresses are times, its dsos kernels */
 	bool kernel_loaded;
 	uint32_t kernel_dso;
-	const struct symbol_table *kernel_table; /* that holds at any time; NULL: there is none */
+	const struct symbol_table *kernel_table; /* applies at all times; NULL: none */
 	struct symbol_table *kernel_owned;
-	char *kernel_note; /* why its kernel has no names; owned, NULL: it has, or nobody asked */
+	char *kernel_note; /* why its kernel has no names; owned, NULL: it has, or unused */
 };
 
 static inline bool machine_is_guest(const struct machine *machine)
@@ -56,7 +56,7 @@ static inline bool cpumode_is_guest(uint16_t cpumode)
 	return cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
 
-/* Added to a guest's cpumode: that of a caller that is not certain. */
+/* Added to a guest's cpumode for a caller that is a guess. */
 #define CPUMODE_GUESSED 8
 
 #endif

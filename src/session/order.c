@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A natural merge sort: finds the runs that are in order and merges neighbours, pass by pass. */
+/* A natural merge sort: finds runs that are already sorted and merges neighbours, pass by pass. */
 #include "session/order.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/vector.h"
 
 struct runs {
-	VECTOR(size_t) starts; /* and the end of the last */
+	VECTOR(size_t) starts; /* and the end of the last one */
 };
 
 static void find_runs(const struct order_entry *entries, size_t count, struct runs *runs)
@@ -33,7 +33,7 @@ static void merge(const struct order_entry *from, size_t left, size_t middle, si
 	}
 }
 
-/* Merges pairs of neighbouring runs of FROM into TO; RUNS becomes half as many. */
+/* Merges pairs of neighbouring runs of FROM into TO, which halves RUNS. */
 static void merge_pass(const struct order_entry *from, struct order_entry *to, struct runs *runs)
 {
 	size_t *starts = runs->starts.items;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts what comes in runs that are in order (one run per CPU and flush, as perf.data has
- * them) into one order of time; equal times stay as they came.
+ * Sorts by time data that consists of sorted runs (one run per CPU and flush, as in perf.data);
+ * entries with equal times keep their order.
  */
 #ifndef SESSION_ORDER_H
 #define SESSION_ORDER_H
@@ -11,10 +11,10 @@
 
 struct order_entry {
 	uint64_t time;
-	uint64_t value; /* the caller's: a place, an offset */
+	uint64_t value; /* for the caller: an index, an offset */
 };
 
-/* Sorts ENTRIES by time, stably: O(n) if they are in order, O(n log runs) else. */
+/* Sorts ENTRIES by time, stably: O(n) if they are already sorted, otherwise O(n log runs). */
 void order_sort(struct order_entry *entries, size_t count);
 
 #endif

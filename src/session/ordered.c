@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts samples in order. A recorder empties the ring of one CPU after another, then writes
- * FINISHED_ROUND: what comes later is not older than the newest record before the end of the
- * round before (tools/perf/util/ordered-events.c). So at the end of each round everything up
- * to that time can go out, sorted.
+ * Sorts samples. A recorder empties the rings of all CPUs one after another, then writes
+ * FINISHED_ROUND: later records are not older than the newest record before the end of the previous
+ * round (tools/perf/util/ordered-events.c). So at the end of each round, everything up to that time
+ * can be returned, sorted.
  *
- * Records are copied, since a reader's record lives until the next one only. Without times
- * there is nothing to sort: the order is the file's.
+ * Records are copied, since a reader's record is only valid until the next one. Without times there
+ * is nothing to sort by: the order is that of the file.
  */
 #include "session/ordered.h"
 
@@ -19,7 +19,7 @@
 
 struct stored {
 	uint64_t file_offset;
-	size_t offset; /* of the body, in the bytes */
+	size_t offset; /* of the body, in the copied bytes */
 	uint64_t sequence;
 	uint16_t misc, size;
 };
@@ -33,9 +33,9 @@ struct batch {
 struct ordered {
 	struct session *session;
 	struct batch batch, next_batch;
-	size_t at, ready; /* in the order: [at, ready) can go out */
+	size_t at, ready; /* indices: [at, ready) can be returned */
 	uint64_t newest, round_newest; /* times: so far, and at the end of the last round */
-	enum perfdata_status status;   /* not PERFDATA_RECORD: all is read */
+	enum perfdata_status status;   /* not PERFDATA_RECORD: everything has been read */
 };
 
 struct ordered *ordered_create(struct session *session)
@@ -79,7 +79,7 @@ static void store(struct batch *batch, const uint8_t *body, size_t body_bytes,
 	vector_append(&batch->records, copy);
 }
 
-/* Drops what went out; what did not moves to the front. */
+/* Drops what was returned and moves the rest to the front. */
 static void compact(struct ordered *ordered)
 {
 	struct batch *from = &ordered->batch, *to = &ordered->next_batch, swap;
@@ -98,7 +98,7 @@ static void compact(struct ordered *ordered)
 	ordered->at = ordered->ready = 0;
 }
 
-/* Everything up to time LIMIT may go out. */
+/* Everything up to time LIMIT can be returned. */
 static void release(struct ordered *ordered, uint64_t limit)
 {
 	struct batch *batch = &ordered->batch;
@@ -123,13 +123,13 @@ static void take_sample(struct ordered *ordered, const struct perfdata_record *r
 
 	session_decode(ordered->session, record, &sample);
 	if (!sample.valid)
-		return; /* without a time there is no place for it */
+		return; /* without a time, it cannot be sorted */
 	if (sample.time > ordered->newest)
 		ordered->newest = sample.time;
 	store(&ordered->batch, record->body, record->body_bytes, &stored, sample.time);
 }
 
-/* Reads until something can go out or all is read. */
+/* Reads until something can be returned or everything has been read. */
 static void fill(struct ordered *ordered)
 {
 	struct perfdata_record record;

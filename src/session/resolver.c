@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way from an address to a symbol, in two steps with a cache each:
+ * Finds the symbol for an address, in two steps with a cache each:
  *
- *	(space, page, time) -> mapping		short, for processes that run now
- *	(dso, address in it) -> location	all that was met
+ * 	(space, page, time) -> mapping		small, for processes that run now
+ * 	(dso, address in it) -> location	everything seen so far
  *
- * Processes come and go, each with its libraries at other addresses, but what they run is in few
- * dsos: the second cache has far fewer entries than there are samples, and what is behind it
- * may take its time. A mapping that does not begin and end with a page turns the first one off.
+ * Processes come and go, each with its libraries at different addresses, but all of them run code
+ * from few dsos: the second cache has far fewer entries than there are samples, so a miss may be
+ * slow. The first cache is off if any mapping does not start and end at a page boundary.
  *
- * The kernel's addresses are taken as they are: looked up in its symbol table first, which knows
- * its modules, and only then in the mappings of the recording. A guest may have had several
- * kernels, each with its table: their addresses are kept apart.
+ * Kernel addresses are not converted: they are looked up in the kernel's symbol table first, which
+ * includes modules, and only then in the mappings of the recording. A guest may have had several
+ * kernels, each with its own table: their addresses are kept apart.
  */
 #include "session/resolver.h"
 
@@ -23,35 +23,35 @@
 #define PAGES 4096
 #define FIRST_CAPACITY 4096
 
-/* What an address is in: the number of a dso, or one of these. */
-#define DOMAIN_KERNEL 0x80000000U /* | the number of the kernel's space */
+/* What contains an address: the number of a dso, or one of these. */
+#define DOMAIN_KERNEL 0x80000000U /* | number of the kernel's space */
 #define DOMAIN_NOWHERE UINT32_MAX
 
 struct cached {
 	uint64_t address;
 	uint32_t domain;
-	uint32_t location; /* + 1; 0: an empty entry */
+	uint32_t location; /* + 1; 0: empty entry */
 	uint32_t tag;
 };
 
 struct cached_page {
 	uint64_t page;
-	uint64_t from, until; /* until 0: an empty entry */
-	uint64_t bias;	      /* added to an ip it is an address of the dso */
+	uint64_t from, until; /* until 0: empty entry */
+	uint64_t bias;	      /* ip + bias is the address in the dso */
 	const struct space_mapping *mapping;
 	uint32_t space, domain;
 };
 
 struct locations {
 	VECTOR(struct location) list;
-	struct map by_symbol; /* a symbol's place in memory -> location + 1 */
+	struct map by_symbol; /* a symbol's address in memory -> location + 1 */
 };
 
 struct resolver {
 	struct session *session;
-	/* of all resolvers that share them; changed with the session's lock */
+	/* shared by several resolvers; protected by the session's lock */
 	struct locations *locations;
-	bool borrowed;		     /* they are another's */
+	bool borrowed;		     /* owned by another resolver */
 	struct cached *cache;
 	size_t capacity, count; /* capacity is a power of two */
 	uint64_t seed;
@@ -117,7 +117,7 @@ static uint32_t add_location(struct resolver *resolver, const struct location *l
 	return resolver->locations->list.count - 1;
 }
 
-/* The dso of a kernel's module, "[name]". */
+/* The dso of a kernel module, "[name]". */
 static uint32_t module_dso(struct resolver *resolver, const char *module)
 {
 	_cleanup_free_ char *name = memory_printf("[%s]", module);
@@ -126,7 +126,9 @@ static uint32_t module_dso(struct resolver *resolver, const char *module)
 	return dsos_add_kernel(&resolver->session->dsos, &names);
 }
 
-/* The dso of the kernel's mapping that LOOKUP's address is in; LOCATION_NO_DSO for none. */
+/*
+ * The dso of the kernel mapping that contains LOOKUP's address; LOCATION_NO_DSO if there is none.
+ */
 static uint32_t kernel_mapped_dso(const struct lookup *lookup)
 {
 	const struct space_mapping *mapping =
@@ -135,7 +137,7 @@ static uint32_t kernel_mapped_dso(const struct lookup *lookup)
 	return mapping ? mapping->dso : LOCATION_NO_DSO;
 }
 
-/* LOCATION's number: one for all addresses of its symbol. */
+/* LOCATION's number: the same for all addresses of a symbol. */
 static uint32_t share_location(struct resolver *resolver, const struct location *location)
 {
 	struct location shared = *location;
@@ -144,7 +146,7 @@ static uint32_t share_location(struct resolver *resolver, const struct location 
 	if (!location->symbol)
 		return add_location(resolver, location);
 	shared.address = location->symbol->start;
-	/* Tables do not move: a symbol's place in memory, which is even, stands for it. */
+	/* Tables do not move, so a symbol's address in memory, which is even, identifies it. */
 	place = map_insert(&resolver->locations->by_symbol,
 			   (uintptr_t)location->symbol | location->varies, NULL);
 	if (!*place)
@@ -223,7 +225,7 @@ static uint64_t hash_of(const struct resolver *resolver, uint32_t domain, uint64
 	return hash_u64(address ^ (uint64_t)domain << 32 ^ resolver->seed);
 }
 
-/* The entry of an address, or the free one where it belongs. */
+/* The entry of an address, or the free one in which to put it. */
 static struct cached *slot_of(const struct resolver *resolver, uint32_t domain, uint64_t address,
 			      uint64_t hash)
 {
@@ -285,7 +287,7 @@ static void fill_page(struct resolver *resolver, struct cached_page *cached, str
 		cached->until = 0;
 }
 
-/* Of the dso of MAPPING, which may be none; others may be adding dsos. */
+/* Whether MAPPING's dso, if any, is a single function. Other threads may be adding dsos. */
 static bool is_symbol(struct resolver *resolver, const struct space_mapping *mapping)
 {
 	struct session *session = resolver->session;
@@ -337,7 +339,7 @@ static void look_in_space(struct resolver *resolver, struct lookup *lookup, stru
 	lookup->address = ip + cached->bias;
 }
 
-/* Written where it is to be: to copy it costs as much as to make it. */
+/* Written in place: copying it takes as long as computing it. */
 void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,
 		    uint64_t ip, uint64_t time, struct lookup *ret)
 {

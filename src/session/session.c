@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens a recording: reads everything in it but the samples (session_events.c), and gives
- * each guest its name and the symbols of its kernels (session_kernels.c).
+ * Opens a recording: reads everything in it except the samples (session_events.c), and gives each
+ * guest its name and the symbols of its kernels (session_kernels.c).
  */
 #include "session/session.h"
 
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "session/session_events.h"
 
-/* A recording may be larger than memory: every so many records what is read is let go. */
+/* A recording may be larger than memory: release data after so many records. */
 #define RELEASE_RECORDS 4096
 
 struct machine *session_find_machine(const struct session *session, uint32_t pid)
@@ -21,7 +21,7 @@ struct machine *session_find_machine(const struct session *session, uint32_t pid
 	return place ? session->machines.items[*place] : NULL;
 }
 
-/* The VM's name in the inventory; else what the VMM's process is called, and its pid. */
+/* The VM's name in the inventory, or else the name and pid of the VMM's process. */
 static const char *machine_name(struct session *session, uint32_t pid)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
@@ -41,14 +41,16 @@ static const char *machine_name(struct session *session, uint32_t pid)
 	return intern_string(session->strings, intern_text(session->strings, made));
 }
 
-/* What is known of a machine when all of the recording was read. */
+/* Fills in what is only known after reading the whole recording. */
 static void complete_machine(struct session *session, struct machine *machine)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
 	machine->name = machine_name(session, machine->pid);
 	session_list_kernels(session, machine);
-	/* Without an inventory: whatever has put threads into the guest means them. */
+	/*
+	 * Without an inventory: if something added threads to the guest, they are meant to be used.
+	 */
 	if (machine_is_guest(machine))
 		machine->processes = inventory ? inventory->guest_processes
 					       : machine->timeline.threads.count > 0;
@@ -113,7 +115,7 @@ void session_close(struct session *session)
 	free(session);
 }
 
-/* In the pipe form the inventory comes later than the machines. */
+/* In the pipe form, the inventory comes after the machines. */
 static void complete_machines(struct session *session)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
@@ -134,7 +136,7 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	struct error *error;
 
 	session->reader = reader;
-	/* Held for less time than a thread takes to sleep and wake up. */
+	/* The lock is held for less time than a thread takes to sleep and wake up. */
 	session->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 	session->arena = arena_create();
 	session->strings = intern_create();
@@ -176,7 +178,7 @@ void session_rewind(struct session *session)
 	session->sequence = 0;
 }
 
-/* What a sample without these fields has in perf (evsel__parse_sample()). */
+/* perf's defaults for samples without these fields (evsel__parse_sample()). */
 static void fill_defaults(const struct session *session, struct perfdata_decoded *decoded)
 {
 	const struct perf_event_attr *attr = session->attrs[decoded->event_index];
@@ -225,7 +227,7 @@ enum perfdata_status session_next_sample(struct session *session, struct session
 
 enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret)
 {
-	/* Where there are no times the number of the record is one: none may be passed over. */
+	/* Without times, the record's number is its time, so none may be skipped. */
 	if (!session->timed || !perfdata_reader_next_plain(session->reader, &ret->decoded))
 		return session_next_sample(session, ret);
 	if (++session->sequence % RELEASE_RECORDS == 0)
@@ -264,7 +266,7 @@ enum perfdata_status session_next_in_part(const struct session *session,
 	return PERFDATA_RECORD;
 }
 
-/* The key of PATH in MACHINE_PID's machine, 0: the host. */
+/* The key of PATH in the machine MACHINE_PID, 0: the host. */
 static uint64_t build_id_key(uint32_t path, uint32_t machine_pid)
 {
 	return (uint64_t)machine_pid << 32 | path;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is open: its machines (the host and each guest) with their threads,
- * mappings and kernels as they were over time. Opening reads all records but the samples;
- * samples are then read in any order, looked up as of their time:
+ * An open recording: its machines (the host and each guest) with their threads, mappings and
+ * kernels over time. Opening reads all records except the samples; samples are then read in any
+ * order, and looked up as of their time:
  *
- *	session_open(path, &options, &session)
- *	while (session_next_sample(session, &sample) == PERFDATA_RECORD) …
+ * 	session_open(path, &options, &session)
+ * 	while (session_next_sample(session, &sample) == PERFDATA_RECORD) …
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
@@ -26,54 +26,54 @@
 #include "session/machine.h"
 #include "symbol/kernel_source.h"
 
-/* Names all that a guest of a guest did, function and dso. */
+/* The function and dso name for everything in a nested guest. */
 #define SESSION_NESTED_NAME "[nested guest]"
 
 struct session {
 	struct perfdata_reader *reader;
 	const struct perf_event_attr **attrs; /* of each event; in the arena */
 	struct arena *arena;
-	/* Held by a thread that counts samples while it looks for what all of them share. */
+	/* Held by a thread that counts samples while it looks up shared data. */
 	pthread_mutex_t lock;
 	struct intern *strings;
 	struct dsos dsos;
 	VECTOR(struct machine *) machines; /* the host is the first */
-	struct map machine_by_pid;	   /* -> place in machines */
+	struct map machine_by_pid;	   /* -> index in machines */
 	uint32_t space_numbers;
-	bool unaligned;		/* there are mappings that do not begin and end with a page */
-	bool all_read;		/* the pass over all records that opening is has ended */
-	bool guest_samples;	/* there are samples of guests */
-	bool guest_processes;	/* a guest's samples are of threads of the guest */
-	bool damaged;		/* the stream of records ended before its time */
-	bool timed;		/* false: no times in the file, the order of its records counts */
+	bool unaligned;		/* some mappings do not start and end at a page boundary */
+	bool all_read;		/* the pass over all records when opening is done */
+	bool guest_samples;	/* there are guest samples */
+	bool guest_processes;	/* guest samples belong to threads of the guest */
+	bool damaged;		/* the stream of records ended early */
+	bool timed;		/* false: the file has no times, records are in order */
 	uint64_t lost;		/* records that the kernel could not write */
-	struct map lost_by_vm;	/* machine pid -> its part of lost */
-	uint64_t malformed;	/* records other than samples that could not be understood */
+	struct map lost_by_vm;	/* machine pid -> its share of lost */
+	uint64_t malformed;	/* records other than samples that could not be decoded */
 	struct kernel_source_options guest_symbols;
-	struct symbol_table *shared_guest_table; /* of options that hold for every guest */
+	struct symbol_table *shared_guest_table; /* from options that apply to all guests */
 	bool shared_guest_loaded;
-	struct error *symbols_error; /* the first of the user's symbol files that failed */
-	uint64_t sequence;	     /* of the record that was read last */
-	uint32_t kernel_path; /* of the host's kernel's MMAP record: "[kernel.kallsyms]_text" */
-	uint64_t kernel_reference;   /* where that symbol was; 0: not known */
+	struct error *symbols_error; /* the first error in the user's symbol files */
+	uint64_t sequence;	     /* number of the last record read */
+	uint32_t kernel_path; /* from the host kernel's MMAP record: "[kernel.kallsyms]_text" */
+	uint64_t kernel_reference;   /* address of that symbol; 0: unknown */
 	struct kernel_loader kernel_loader;
-	struct map build_ids;	     /* machine pid and path -> place in the header's list */
+	struct map build_ids;	     /* machine pid and path -> index in the header's list */
 	bool build_ids_listed;
 	struct guest_files guest_files;
-	struct space nested;	     /* where a guest of a guest runs: nothing is known of it */
+	struct space nested;	     /* for nested guests: nothing is known about them */
 	uint32_t nested_dso;
 };
 
-/* PATH as of perfdata_reader_open(). OPTIONS are copied; their strings are borrowed. */
+/* PATH as for perfdata_reader_open(). OPTIONS are copied; their strings are borrowed. */
 struct error *session_open(const char *path, const struct kernel_source_options *options,
 			   struct session **ret) MUST_CHECK;
-/* The same of a reader that is open, which it takes, also when it fails. */
+/* The same for an open reader, which it takes, even if it fails. */
 struct error *session_open_reader(struct perfdata_reader *reader,
 				  const struct kernel_source_options *options,
 				  struct session **ret) MUST_CHECK;
 void session_close(struct session *session); /* takes NULL */
 
-/* The machine of the guest whose VMM is PID (the host for 0), added if it is new. */
+/* The machine of the guest whose VMM is PID (the host for 0), which is added if it is new. */
 struct machine *session_machine(struct session *session, uint32_t pid);
 /* The same, but NULL if there is none. */
 struct machine *session_find_machine(const struct session *session, uint32_t pid);
@@ -81,47 +81,50 @@ struct machine *session_find_machine(const struct session *session, uint32_t pid
 struct session_sample {
 	struct perfdata_decoded decoded;
 	uint64_t time; /* for lookups: ns, or the record's number in a file without times */
-	bool valid;    /* false: malformed, or of no known event */
+	bool valid;    /* false: malformed, or its event is unknown */
 };
 
 /*
- * The next sample, in the order of the file; session_rewind() starts again. The first
- * round after opening starts at the first record, too.
+ * The next sample, in file order; session_rewind() starts again. After opening, it starts at the
+ * first record, too.
  */
 enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret);
-/* The same for who needs only those fields that perfdata_reader_next_plain() sets; faster. */
+/* The same for callers that only need the fields set by perfdata_reader_next_plain(); faster. */
 enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret);
 void session_rewind(struct session *session);
 /*
- * Samples may be read in several threads, if they need no order: each reads parts of the recording
- * (perfdata_reader_open_part()), of which there are so many; 0: it is to be read as above.
+ * Samples may be read by several threads if their order does not matter: each thread reads parts of
+ * the recording (perfdata_reader_open_part()). Returns the number of parts; 0: use the functions
+ * above.
  */
 size_t session_part_count(const struct session *session);
-/* As session_next_plain(), of a part. */
+/* Like session_next_plain(), for a part. */
 enum perfdata_status session_next_in_part(const struct session *session,
 					  struct perfdata_reader *part,
 					  struct session_sample *ret);
-/* The same in two steps, for who wants other records, too. */
+/* The same in two steps, for callers that need other records, too. */
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret);
 void session_decode(struct session *session, const struct perfdata_record *record,
 		    struct session_sample *ret);
 
-/* Looks whether symbols of programs came with the recording: the folder "debug" in its own. */
+/* Checks whether the recording came with symbols of programs: the folder "debug" in its own. */
 void session_find_cache(struct session *session);
-/* Begins to load the symbols of the host's kernel, which goes on meanwhile. Only once. */
+/* Starts loading the symbols of the host's kernel in the background. Only once. */
 void session_start_kernel(struct session *session);
-/* Takes from the recording which kernels MACHINE had when; once all of it was read. */
+/*
+ * Lists the kernels that MACHINE had over time, from the recording, after all of it has been read.
+ */
 void session_list_kernels(struct session *session, struct machine *machine);
-/* Which of MACHINE's kernels ran at TIME; MACHINE_NO_KERNEL where the recording has none. */
+/* Which of MACHINE's kernels ran at TIME; MACHINE_NO_KERNEL if the recording has none. */
 uint32_t session_kernel_at(struct machine *machine, uint64_t time);
 /*
- * The symbols of that kernel, loaded when first asked for: the user's own for whatever kernel;
- * NULL where there are none.
+ * The symbols of that kernel, loaded on first use; the user's symbols apply to any kernel. NULL if
+ * there are none.
  */
 const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,
 						uint32_t kernel);
 
-/* Gives ENTRY, which has no build-id, the one that the recording's header lists for its path. */
+/* Sets the build-id of ENTRY, which has none, from the header's list, by its path. */
 void session_set_build_id(struct session *session, struct dso_entry *entry);
 
 DEFINE_CLEANUP(cleanup_session, struct session *, session_close)

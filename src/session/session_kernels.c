@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of kernels, loaded when they are asked for. The host's are those of symbol/dso.h; of
- * a directory recording with kcore_dir/kallsyms, those. A guest's are those that the user named,
- * else those in the recording, of which each holds for its span of time, else
- * kcore_dir__PID/kallsyms of a directory recording.
+ * The symbols of kernels, loaded on first use. The host's come from symbol/dso.h, or from
+ * kcore_dir/kallsyms of a directory recording. A guest's come from the user's options, or else from
+ * the recording, where each table applies to a span of time, or else from kcore_dir__PID/kallsyms
+ * of a directory recording.
  */
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 
-/* NAME in the folder that the recording is, in the arena; NULL: there is none. */
+/* The path of NAME in the recording's folder, in the arena; NULL: not there. */
 static const char *in_directory(struct session *session, const char *name)
 {
 	const char *directory = perfdata_reader_directory(session->reader);
@@ -75,14 +75,14 @@ static void keep_first_error(struct session *session, struct error *error)
 		session->symbols_error = error;
 }
 
-/* True if the user's options have something for MACHINE (or failed to). */
+/* True if the user's options have something for MACHINE (even if loading it failed). */
 static bool load_from_options(struct session *session, struct machine *machine)
 {
 	const char *source;
 	struct error *error = NULL;
 	struct symbol_table *table = NULL;
 
-	if (!session->guest_symbols.guestmount) { /* what is named holds for every guest */
+	if (!session->guest_symbols.guestmount) { /* other options apply to all guests */
 		if (!session->shared_guest_loaded)
 			error = kernel_source_load(&session->guest_symbols, 0,
 						   &session->shared_guest_table, &source);
@@ -127,13 +127,13 @@ static void load_guest_kernel(struct session *session, struct machine *machine)
 	struct dso_names names = { .path = MACHINE_GUEST_KERNEL };
 
 	machine->kernel_dso = dsos_add_kernel(&session->dsos, &names);
-	/* The table comes from elsewhere: the dso must not look for a file of that name. */
+	/* The table comes from elsewhere: the dso must not look for a file with that name. */
 	session->dsos.items.items[machine->kernel_dso]->loaded = true;
 	if (load_from_options(session, machine) || machine->kernels.count ||
 	    load_from_directory(session, machine))
 		return;
-	machine->kernel_note = memory_printf("the recording has no symbols of VM '%s', and no "
-					     "option names any",
+	machine->kernel_note = memory_printf("the recording has no symbols for VM '%s', and no "
+					     "option provides any",
 					     machine->name);
 }
 
@@ -154,7 +154,7 @@ static void add_kernel(struct session *session, struct machine *machine, size_t 
 	struct space_mapping span = { .start = symbols.from_ns, .end = symbols.until_ns,
 				      .dso = machine->kernels.count };
 
-	if (!session->timed) /* only the last is known to have been there */
+	if (!session->timed) /* only the last one is certain to have existed */
 		span = (struct space_mapping){ .end = UINT64_MAX, .dso = machine->kernels.count };
 	vector_append(&machine->kernels,
 		      (struct machine_kernel){ .symbols = place,
@@ -163,7 +163,7 @@ static void add_kernel(struct session *session, struct machine *machine, size_t 
 		space_add(&machine->kernel_times, &span);
 }
 
-/* Those of MACHINE_PID in the recording. */
+/* The tables of MACHINE_PID in the recording. */
 static void add_kernels(struct session *session, struct machine *machine, uint32_t machine_pid)
 {
 	size_t count = perfdata_reader_symbols_count(session->reader);
@@ -191,7 +191,7 @@ uint32_t session_kernel_at(struct machine *machine, uint64_t time)
 
 	if (!machine->kernels.count)
 		return MACHINE_NO_KERNEL;
-	/* All were added as of time 0: the last of those that hold is the newest. */
+	/* All were added as of time 0: the last of those that apply is the newest. */
 	span = space_find(&machine->kernel_times, time, 0).mapping;
 	return span ? span->dso : MACHINE_NO_KERNEL;
 }
@@ -204,9 +204,8 @@ static void load_recorded(struct session *session, const struct machine *machine
 
 	kernel->loaded = true;
 	if (error)
-		keep_first_error(session,
-				 error_prefix(error, "the recording's symbols of VM '%s'",
-					      machine->name));
+		keep_first_error(session, error_prefix(error, "the recording's symbols for VM '%s'",
+						       machine->name));
 }
 
 const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,

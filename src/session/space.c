@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lookups in an address space over time. Few mappings are searched one by one, newest
- * first. For many there is a segment tree over the addresses: the sorted starts and ends
- * of all mappings cut the addresses into elementary pieces, which are the leaves; a
- * mapping is listed, in the order of time, in the O(log n) nodes that together cover it.
- * The newest mapping of a time is then found on the way from the root to one leaf, by a
- * binary search in each node's list, so that no file can make a lookup slow: O(log² n),
- * whatever overlaps what.
+ * Lookups in an address space over time. A few mappings are searched linearly, newest first. Many
+ * mappings have a segment tree over the addresses: the sorted starts and ends of all mappings
+ * divide the addresses into elementary intervals, which are the leaves; a mapping is listed, in
+ * order of time, in the O(log n) nodes that together cover it. The newest mapping at a given time
+ * is found on the path from the root to one leaf, with a binary search in each node's list. So no
+ * file can make a lookup slow: O(log² n), however its mappings overlap.
  *
- * Limits: a mapping never ends before another covers it; 64 generations of forks.
+ * Limits: a mapping only ends when another one covers it; 64 generations of forks.
  */
 #include "session/space.h"
 
@@ -22,7 +21,7 @@
 #define GENERATIONS_MAX 64
 
 struct space_node {
-	VECTOR(uint32_t) mappings; /* numbers in the space, in the order of time */
+	VECTOR(uint32_t) mappings; /* indices in the space, in order of time */
 };
 
 struct space_index {
@@ -62,7 +61,7 @@ void space_add(struct space *space, const struct space_mapping *mapping)
 
 void space_fork(struct space *space, struct space *parent, uint64_t time)
 {
-	/* A shell's subshells fork without mapping anything: keep the way to the top short. */
+	/* A shell's subshells fork without mapping anything: keep the path to the top short. */
 	while (parent && parent->parent &&
 	       (!parent->mappings.count || parent->mappings.items[0].from > time)) {
 		time = time < parent->forked_at ? time : parent->forked_at;
@@ -95,7 +94,7 @@ static void index_collect_edges(struct space_index *index, const struct space *s
 	index->edge_count = count;
 }
 
-/* The last edge that is not above ADDRESS; edge_count if there is none. */
+/* The last edge not above ADDRESS; edge_count if there is none. */
 static size_t index_piece(const struct space_index *index, uint64_t address)
 {
 	size_t place = SEARCH_COUNT(i, index->edge_count, index->edges[i] <= address);
@@ -126,7 +125,7 @@ static struct space_index *index_create(const struct space *space)
 	struct space_index *index = memory_calloc(1, sizeof(*index));
 
 	index_collect_edges(index, space);
-	/* One more leaf than pieces: the end of the last mapping is a position, too. */
+	/* One more leaf than intervals: the end of the last mapping is a position, too. */
 	for (index->leaf_count = 1; index->leaf_count < index->edge_count; index->leaf_count *= 2)
 		;
 	index->nodes = memory_calloc(2 * index->leaf_count, sizeof(*index->nodes));
@@ -135,7 +134,7 @@ static struct space_index *index_create(const struct space *space)
 	return index;
 }
 
-/* Built by the first who needs it, of perhaps several threads that look things up. */
+/* Built by the first thread that needs it; several may be looking up addresses. */
 static const struct space_index *index_of(struct space *space)
 {
 	static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER;
@@ -150,7 +149,7 @@ static const struct space_index *index_of(struct space *space)
 	return space->index;
 }
 
-/* Takes MAPPING, which covers the address, into RET: the newest of TIME, and until when. */
+/* Adds MAPPING, which covers the address, to RET: the newest at TIME, and until when that holds. */
 static void consider(struct space_lookup *ret, const struct space_mapping *mapping, uint64_t time)
 {
 	if (mapping->from > time) {
@@ -162,7 +161,7 @@ static void consider(struct space_lookup *ret, const struct space_mapping *mappi
 	}
 }
 
-/* The newest of NODE at TIME and the first one after TIME. */
+/* The newest mapping of NODE at TIME, and the first one after TIME. */
 static void consider_node(struct space_lookup *ret, const struct space *space,
 			  const struct space_node *node, uint64_t time)
 {
@@ -210,7 +209,7 @@ struct space_lookup space_find(struct space *space, uint64_t address, uint64_t t
 		time = time < space->forked_at ? time : space->forked_at;
 		space = space->parent;
 		older = find_own(space, address, time);
-		/* From here on it is what the parent was at the fork: that does not change. */
+		/* From here on, it is the parent's mapping at the fork, which does not change. */
 		found.mapping = older.mapping;
 	}
 	return found;

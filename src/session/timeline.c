@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads and processes over time. The rules are perf's (tools/perf/util/thread.c and
- * machine.c): a forked thread takes its parent's name and, being another process, a copy
- * of its mappings; a COMM record names it from then on; samples before a thread's first
- * COMM record are reported under the name that comes (comm__override()). An exec leaves the
- * old mappings for the new ones to cover: a sample in the midst of it still has the old
- * program's user addresses.
+ * Threads and processes over time. The rules are perf's (tools/perf/util/thread.c and machine.c): a
+ * forked thread gets its parent's name and, if it is another process, a copy of its mappings; a
+ * COMM record names it from then on; samples before a thread's first COMM record are reported under
+ * that later name (comm__override()). An exec keeps the old mappings until the new ones cover them:
+ * a sample in the middle of it still has the old program's user addresses.
  */
 #include "session/timeline.h"
 
@@ -59,7 +58,7 @@ static struct timeline_process *process_of(struct timeline *timeline, uint32_t p
 	return &timeline->processes.items[*place];
 }
 
-/* The space that PID has now, NULL for none. */
+/* The current space of PID, NULL if it has none. */
 static struct space *current_space(const struct timeline *timeline, uint32_t pid)
 {
 	const uint64_t *place = map_find(&timeline->by_pid, pid);

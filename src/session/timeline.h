@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads and processes of one machine over the time of a recording: which name a
- * thread had when, and which address space its process had. Built from COMM, FORK and
- * MMAP records in the order of their times; samples are looked up in any order.
+ * The threads and processes of one machine over the time of a recording: the name of a thread, and
+ * the address space of its process, at any time. Built from COMM, FORK and MMAP records in order of
+ * time; samples are looked up in any order.
  *
- * As in perf, a pid or tid that is forked anew is another thread from then on.
+ * As in perf, a pid or tid that is forked again is another thread from then on.
  */
 #ifndef SESSION_TIMELINE_H
 #define SESSION_TIMELINE_H
@@ -22,7 +22,7 @@
 struct timeline_comm {
 	uint64_t from;
 	uint32_t comm;
-	bool birth; /* another thread of the same tid starts here */
+	bool birth; /* another thread with the same tid starts here */
 };
 
 struct timeline_space {
@@ -30,7 +30,7 @@ struct timeline_space {
 	struct space *space;
 };
 
-/* What a tid was called and which space a pid had, in the order of time. */
+/* The names of a tid and the spaces of a pid, in order of time. */
 struct timeline_thread {
 	VECTOR(struct timeline_comm) comms;
 };
@@ -40,35 +40,37 @@ struct timeline_process {
 };
 
 struct timeline {
-	struct arena *arena;	 /* borrowed; holds the spaces */
-	uint32_t *space_numbers; /* borrowed; the session's next free number */
+	struct arena *arena;	 /* borrowed; the spaces are allocated there */
+	uint32_t *space_numbers; /* borrowed; the session's next unused number */
 	VECTOR(struct timeline_thread) threads;
 	VECTOR(struct timeline_process) processes;
-	struct map by_tid, by_pid; /* -> place in threads or processes */
+	struct map by_tid, by_pid; /* -> index in threads or processes */
 };
 
 void timeline_init(struct timeline *timeline, struct arena *arena, uint32_t *space_numbers);
 void timeline_deinit(struct timeline *timeline);
 
-/* Records; each no earlier than the one before. COMM is a number of the session's strings. */
+/*
+ * Adds records; none may be earlier than the one before. COMM is a number in the session's strings.
+ */
 void timeline_add_comm(struct timeline *timeline, uint32_t tid, uint32_t comm, uint64_t time);
 
 struct timeline_fork {
 	uint32_t pid, tid, parent_pid, parent_tid;
-	bool synthesized; /* made up for a thread that ran already: its mappings follow */
+	bool synthesized; /* made up for a thread that was already running: its mappings follow */
 };
 void timeline_add_fork(struct timeline *timeline, const struct timeline_fork *fork, uint64_t time);
 void timeline_add_mapping(struct timeline *timeline, uint32_t pid,
 			  const struct space_mapping *mapping);
 
 struct timeline_span {
-	uint32_t comm;	      /* the name then; TIMELINE_NO_COMM if none was known yet */
-	uint32_t final_comm;  /* likewise, but the first later name rather than none */
-	struct space *space;  /* NULL: nothing is known of the process */
-	uint64_t from, until; /* the answer holds in [from, until) */
+	uint32_t comm;	      /* the name at that time; TIMELINE_NO_COMM if it was unknown */
+	uint32_t final_comm;  /* the same, but the first later name instead of none */
+	struct space *space;  /* NULL: the process is unknown */
+	uint64_t from, until; /* the result applies to [from, until) */
 };
 
-/* Who PID/TID is at TIME. */
+/* Finds PID/TID at TIME. */
 struct timeline_span timeline_find(const struct timeline *timeline, uint32_t pid, uint32_t tid,
 				   uint64_t time);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for people, by libiberty: Rust (both manglings) first, then the Itanium C++ ABI,
- * both without parameters, hashes and clone suffixes. Stock perf uses the same library in
- * the same way, so names compare.
+ * Demangles names with libiberty: Rust (both manglings) first, then the Itanium C++ ABI, both
+ * without parameters, hashes and clone suffixes. Stock perf uses the same library in the same way,
+ * so names can be compared.
  *
- * A mangled name can refer back to its own parts, so that a short hostile one describes
- * terabytes. The library hands its output over in pieces; once there is more than
- * OUTPUT_MAX_BYTES of it, it is left by longjmp(), which costs nothing: through this entry
- * it holds no memory but its stack. Longer names than NAME_MAX_BYTES stay as they are.
+ * A mangled name can refer back to its own parts, so a short hostile one can describe terabytes.
+ * The library emits its output in pieces; after OUTPUT_MAX_BYTES, longjmp() leaves it. That leaks
+ * nothing: when called this way, the library allocates only on its stack. Names longer than
+ * NAME_MAX_BYTES are not demangled.
  */
 #include <setjmp.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void take_piece(const char *text, size_t bytes, void *opaque)
 		longjmp(output->too_long, 1);
 }
 
-/* False where NAME is in no mangling that is known, or says too much. */
+/* False if NAME has no known mangling, or its output is too long. */
 static bool demangle_into(struct output *output, const char *name)
 {
 	if (setjmp(output->too_long))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols of programs and libraries. Which files are looked at, in this order (that of
- * stock perf, tools/perf/util/symbol.c, dso__load()):
+ * Symbols of programs and libraries. These files are searched, in this order (the same as stock
+ * perf, tools/perf/util/symbol.c, dso__load()):
  *
- *	the cache that came with the recording
- *	what the file's .gnu_debuglink names, beside it and below /usr/lib/debug
- *	~/.debug/.build-id/xx/yyyy…/{elf,debug}		perf's cache
- *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
- *	/usr/lib/debug/.build-id/xx/yyyy….debug
- *	~/.cache/debuginfod_client/xxyyyy…/{debuginfo,executable}
- *	PATH
+ * 	the cache that came with the recording
+ * 	the name in the file's .gnu_debuglink, next to the file and under /usr/lib/debug
+ * 	~/.debug/.build-id/xx/yyyy…/{elf,debug}		perf's cache
+ * 	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
+ * 	/usr/lib/debug/.build-id/xx/yyyy….debug
+ * 	~/.cache/debuginfod_client/xxyyyy…/{debuginfo,executable}
+ * 	PATH
  *
- * A guest's file is looked for by build-id alone, then below the guest's root folder where that
- * is mounted: as PATH, and as a debug file of the guest's own. There it needs no build-id.
+ * A guest's file is searched for by build-id only, and then under the guest's root folder if that
+ * is mounted: at PATH, and as one of the guest's own debug files. There it needs no build-id.
  *
- * The first with a .symtab gives the symbols; the first with code in it gives the segments,
- * because a file of debugging information alone does not know where the code was. Where no
- * build-id is known, the one of PATH itself is; without any, only PATH is looked at.
+ * The first file with a .symtab provides the symbols. The first with code in it provides the
+ * segments, because a file with only debugging information does not know where the code was. If no
+ * build-id was given, that of PATH itself is used; if it has none, only PATH is searched.
  */
 #include "symbol/dso.h"
 
@@ -62,7 +62,7 @@ bool dso_build_id_fits(const struct dso_request *request, const struct elf_file 
 	       build_id_equal(elf_file_build_id(file), request->build_id, request->build_id_bytes);
 }
 
-/* "xx/yyyy…" of the request's build-id, NULL for none. */
+/* "xx/yyyy…" for the request's build-id, NULL if it has none. */
 static char *build_id_name(const struct dso_request *request)
 {
 	size_t bytes = request->build_id ? request->build_id_bytes : 0;
@@ -75,7 +75,7 @@ static char *build_id_name(const struct dso_request *request)
 	return memory_strdup(text);
 }
 
-/* LEAF of the request's build-id in the cache that it names. */
+/* LEAF of the request's build-id in the cache that the request names. */
 static char *own_cache_path(const struct dso_request *request, const char *leaf)
 {
 	_cleanup_free_ char *name = build_id_name(request);
@@ -104,7 +104,9 @@ char *dso_debug_path(const struct dso_request *request)
 	return name ? memory_printf("%s/.build-id/%s.debug", DEBUG_ROOT, name) : NULL;
 }
 
-/* LEAF ("debuginfo", "executable") of the request's build-id as debuginfod's client keeps it. */
+/*
+ * LEAF ("debuginfo", "executable") of the request's build-id in the cache of debuginfod's client.
+ */
 static char *debuginfod_path(const struct dso_request *request, const char *leaf)
 {
 	_cleanup_free_ char *name = build_id_name(request);
@@ -121,12 +123,12 @@ static char *debuginfod_path(const struct dso_request *request, const char *leaf
 	return home ? memory_printf("%s/.cache/debuginfod_client/%s/%s", home, name, leaf) : NULL;
 }
 
-/* What was found so far. */
+/* The state of a search. */
 struct search {
-	struct dso_request request; /* with PATH's own build-id where none was given */
+	struct dso_request request; /* with PATH's own build-id if none was given */
 	struct elf_file *symbols;   /* has .symtab */
 	struct elf_file *runtime;   /* has code; may be the same as symbols */
-	struct error *reason;	    /* why the last file was no good */
+	struct error *reason;	    /* why the last file was rejected */
 };
 
 static void search_deinit(struct search *search)
@@ -148,7 +150,7 @@ static bool has_all(const struct search *search)
 	return search->symbols && search->runtime;
 }
 
-/* Takes FILE, that of PATH, if it is of use; ERROR: why there is none. */
+/* Takes FILE, found at PATH, if it is useful; ERROR: why it could not be opened. */
 static void take_file(struct search *search, const char *path, struct elf_file *opened,
 		      struct error *error)
 {
@@ -181,7 +183,7 @@ static void try_file(struct search *search, char *taken)
 	take_file(search, path, file, error);
 }
 
-/* The same of a path that a guest chose, below ROOT. */
+/* The same for a path chosen by a guest, below ROOT. */
 static void try_below(struct search *search, const char *root, const char *path)
 {
 	struct elf_file *file = NULL;
@@ -246,7 +248,7 @@ static uint64_t hash_name(const struct elf_file *file)
 	return hash_bytes(elf_file_name(file), strlen(elf_file_name(file)));
 }
 
-/* What was found, as it is now, always has the same table: it is kept. */
+/* The same files always give the same table, so it is cached. */
 static struct error *load_found(const struct search *search, struct dso_symbols *ret)
 {
 	struct elf_file *symbols = search->symbols ? search->symbols : search->runtime;
@@ -275,7 +277,7 @@ static struct error *load_found(const struct search *search, struct dso_symbols 
 	return error;
 }
 
-/* Takes the build-id of OWN, the file itself, where none is known. */
+/* Uses the build-id of OWN, the file itself, if none was given. */
 static void adopt_build_id(struct search *search, const struct elf_file *own)
 {
 	const struct build_id *build_id = own ? elf_file_build_id(own) : NULL;
@@ -297,7 +299,7 @@ static struct error *load_program(const struct dso_request *request, struct dso_
 	return load_found(&search, ret);
 }
 
-/* A file of a guest: whatever is at its path on this machine, it must have its build-id. */
+/* A guest's file: a file at the same path on this machine must have the same build-id. */
 static struct error *load_foreign(const struct dso_request *request, struct dso_symbols *ret)
 {
 	_cleanup_(search_deinit) struct search search = { .request = *request };
@@ -305,9 +307,9 @@ static struct error *load_foreign(const struct dso_request *request, struct dso_
 	_cleanup_free_ char *debug = NULL;
 
 	if (request->path[0] != '/' || request->path[1] == '/')
-		return dso_no_symbols(request->path, "it is no file");
+		return dso_no_symbols(request->path, "it is not a file");
 	if (!request->build_id && !request->root)
-		return dso_no_symbols(request->path, "the guest's file is not here");
+		return dso_no_symbols(request->path, "the guest's file is not on this machine");
 	if (request->root)
 		error_destroy(elf_file_open_below(request->root, request->path, &own));
 	adopt_build_id(&search, own);
@@ -327,17 +329,17 @@ static struct error *load_foreign(const struct dso_request *request, struct dso_
 	return load_found(&search, ret);
 }
 
-/* The vDSO of this very process: it ends with its section headers. */
+/* The vDSO of this process: its section headers are at its end. */
 static struct error *open_own_vdso(struct elf_file **ret)
 {
 	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 	size_t size;
 
 	if (!image || sizeof(void *) != 8)
-		return error_create(ERROR_NOT_FOUND, "this process has none that can be read");
+		return error_create(ERROR_NOT_FOUND, "this process has no readable vDSO");
 	size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
 	if (size < sizeof(*image) || size > VDSO_MAX_BYTES)
-		return error_create(ERROR_NOT_FOUND, "this process has none that can be read");
+		return error_create(ERROR_NOT_FOUND, "this process has no readable vDSO");
 	return elf_file_open_memory(image, size, "[vdso]", ret);
 }
 
@@ -353,13 +355,13 @@ static struct error *load_vdso(const struct dso_request *request, struct dso_sym
 		return load_found(&search, ret);
 	error_destroy(open_own_vdso(&own));
 	if (!own || !dso_build_id_fits(request, own))
-		return dso_no_symbols(request->path, "it is neither this kernel's nor in "
+		return dso_no_symbols(request->path, "it is neither the running kernel's nor in "
 						     "perf's build-id cache");
 	search.runtime = take_pointer(own);
 	return load_found(&search, ret);
 }
 
-/* The name of the kernel module in "[name]" or "…/name.ko.xz", malloc()ed; else NULL. */
+/* The module name in "[name]" or "…/name.ko.xz", malloc()ed; otherwise NULL. */
 static char *module_name(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -392,11 +394,11 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 		return load_vdso(request, ret);
 	if (!strcmp(path, "[heap]") || !strncmp(path, "[stack", 6) || !strcmp(path, "[vsyscall]") ||
 	    !strncmp(path, "[guest.kernel", 13))
-		return dso_no_symbols(path, "it is no file");
+		return dso_no_symbols(path, "it is not a file");
 	module = module_name(path);
 	if (module)
 		return dso_load_module(request, module, ret);
 	if (path[0] != '/' || path[1] == '/')
-		return dso_no_symbols(path, "it is no file");
+		return dso_no_symbols(path, "it is not a file");
 	return load_program(request, ret);
 }

@@ -2,15 +2,15 @@
 /*
  * Symbols of the host's kernel and its modules. In this order:
  *
- *	what came with the recording, and nothing else then
- *	/proc/kallsyms		if the running kernel has the build-id (or none is known)
- *	kallsyms of perf's build-id cache
- *	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
- *	/usr/lib/debug/boot/vmlinux-*, /usr/lib/debug/lib/modules/.../vmlinux, /boot/vmlinux-*
+ * 	files that came with the recording; if there are any, nothing else
+ * 	/proc/kallsyms		if the running kernel has the build-id (or none is known)
+ * 	kallsyms in perf's build-id cache
+ * 	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
+ * 	/usr/lib/debug/boot/vmlinux-*, /usr/lib/debug/lib/modules/.../vmlinux, /boot/vmlinux-*
  *
- * The kernel may lie elsewhere than it did when the recording was made (KASLR), and lies
- * elsewhere than it was linked: the request's reference address moves the symbols. Modules
- * moved by an amount of their own, so they are left out where the kernel moved.
+ * The kernel may be at another address than when the recording was made (KASLR), and is not where
+ * it was linked: the request's reference address gives the offset for its symbols. Modules moved by
+ * offsets of their own, so they are left out if the kernel moved.
  */
 #include <glob.h>
 #include <string.h>
@@ -30,7 +30,7 @@
 #define CACHE_NAME "running-kernel"
 #define NOTES_MAX_BYTES 65536
 
-/* The build-id in the notes file PATH; 0 bytes where it cannot be read. */
+/* The build-id in the notes file PATH; 0 bytes if it cannot be read. */
 static struct build_id read_notes(const char *path)
 {
 	_cleanup_buffer_ struct buffer notes;
@@ -40,7 +40,7 @@ static struct build_id read_notes(const char *path)
 	return build_id_from_notes(notes.data, notes.size, false);
 }
 
-/* NULL where the kernel was built without modules. */
+/* NULL if the kernel was built without modules. */
 static const char *proc_modules(void)
 {
 	return access(PROC_MODULES, F_OK) ? NULL : PROC_MODULES;
@@ -56,10 +56,12 @@ static bool is_running_kernel(const struct dso_request *request)
 	return build_id_equal(&running, request->build_id, request->build_id_bytes);
 }
 
-/* The symbols by which perf says where a kernel is: the recorded path ends with its name. */
+/*
+ * perf records a kernel's address as that of one of these symbols: the recorded path ends with it.
+ */
 static const char *const reference_names[] = { "_text", "_stext" };
 
-/* How far the symbols have to move; 0 where the recording does not say. */
+/* The offset to add to symbols; 0 if the recording does not show it. */
 static uint64_t kernel_delta(const struct dso_request *request,
 			     struct error *(*find)(void *source, const char *name, uint64_t *ret),
 			     void *source)
@@ -92,7 +94,7 @@ static struct error *find_in_vmlinux(void *file, const char *name, uint64_t *ret
 	return elf_file_find_symbol(file, name, ret);
 }
 
-/* From a file in the format of kallsyms, moved by DELTA. */
+/* Loads a file in the format of kallsyms, with DELTA added to its addresses. */
 static struct error *load_kallsyms(const struct dso_request *request, const char *kallsyms,
 				   const char *modules, uint64_t delta, struct dso_symbols *ret)
 {
@@ -118,8 +120,8 @@ static uint64_t hash_file(const char *path)
 }
 
 /*
- * Of the running kernel. Its symbols stay where they are until it boots again, those of its
- * modules until one comes or goes: boot and modules are the key of the table in the cache.
+ * For the running kernel. Its symbols stay in place until the next boot, those of its modules until
+ * one is loaded or unloaded: boot and modules are the cached table's key.
  */
 static struct error *load_running(const struct dso_request *request, struct dso_symbols *ret)
 {
@@ -156,7 +158,7 @@ static struct error *load_vmlinux(const struct dso_request *request, const char 
 	return dso_finish(take_pointer(builder), request->path, path, ret);
 }
 
-/* True if the file PATH, which may be NULL, did it. */
+/* True if the file PATH, which may be NULL, had the symbols. */
 static bool try_vmlinux(const struct dso_request *request, const char *path,
 			struct dso_symbols *ret)
 {
@@ -216,7 +218,7 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 	if (reason)
 		return error_prefix(take_pointer(reason), "no symbols for '%s'", request->path);
 	return dso_no_symbols(request->path, "neither the running kernel nor perf's build-id cache "
-					     "nor a vmlinux here has its build-id");
+					     "nor a vmlinux on this machine has its build-id");
 }
 
 struct error *dso_load_module(const struct dso_request *request, const char *name,
@@ -232,7 +234,7 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 	if (request->build_id &&
 	    !build_id_equal(&running, request->build_id, request->build_id_bytes))
 		return dso_no_symbols(request->path,
-				      "the running kernel has no module of that build-id loaded");
+				      "the running kernel has no module with that build-id");
 	if (request->reference) {
 		error = kallsyms_find_module(PROC_MODULES, name, &start);
 		if (error)

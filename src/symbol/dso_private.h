@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What dso.c (programs and libraries) and dso_kernel.c (the host's kernel) share. */
+/* Shared by dso.c (programs and libraries) and dso_kernel.c (the host's kernel). */
 #ifndef SYMBOL_DSO_PRIVATE_H
 #define SYMBOL_DSO_PRIVATE_H
 
@@ -7,24 +7,24 @@
 #include "symbol/elf_file.h"
 
 /*
- * LEAF ("elf", "kallsyms", "vdso") of the request's build-id in perf's cache, malloc()ed;
- * NULL where there is no build-id or no cache. LEAF NULL: the entry itself, a file in old caches.
+ * LEAF ("elf", "kallsyms", "vdso") of the request's build-id in perf's cache, malloc()ed; NULL if
+ * there is no build-id or no cache. LEAF NULL: the entry itself, which is a file in old caches.
  */
 char *dso_cache_path(const struct dso_request *request, const char *leaf);
-/* The debug file of the request's build-id below /usr/lib/debug/.build-id, or NULL. */
+/* The debug file for the request's build-id under /usr/lib/debug/.build-id, or NULL. */
 char *dso_debug_path(const struct dso_request *request);
 
-/* Whether FILE may stand for the request: equal build-ids, or none known. */
+/* Whether FILE matches the request: the build-ids are equal, or the request has none. */
 bool dso_build_id_fits(const struct dso_request *request, const struct elf_file *file);
 
 struct error *dso_no_symbols(const char *path, const char *reason) MUST_CHECK;
-/* Hands the builder's table out, unless it is empty. Takes BUILDER. */
+/* Returns the builder's table, unless it is empty. Takes BUILDER. */
 struct error *dso_finish(struct symbol_builder *builder, const char *path, const char *found,
 			 struct dso_symbols *ret) MUST_CHECK;
 
 struct error *dso_load_kernel(const struct dso_request *request,
 			      struct dso_symbols *ret) MUST_CHECK;
-/* NAME: without brackets, folder or suffix. */
+/* NAME has no brackets, folder or suffix. */
 struct error *dso_load_module(const struct dso_request *request, const char *name,
 			      struct dso_symbols *ret) MUST_CHECK;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening ELF files with libelf: everything that is looked up by name is looked up once,
- * here, in one pass over the sections.
+ * Opens ELF files with libelf. Everything that is looked up by name is looked up once, here, in one
+ * pass over the sections.
  *
- * Files are read, not mapped, so that one that shrinks meanwhile is an error and no
- * SIGBUS. libelf holds each section against the file's size before it reads one; counts
- * are held against the limits of elf_private.h.
+ * Files are read, not mapped, so that a file that shrinks in the meantime causes an error instead
+ * of SIGBUS. libelf checks each section against the file's size before it reads it; counts are
+ * checked against the limits in elf_private.h.
  */
 #include "symbol/elf_file.h"
 
@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "symbol/elf_private.h"
 
-#define BUILD_ID_PERF_BYTES 20 /* what a recording keeps of one */
+#define BUILD_ID_PERF_BYTES 20 /* recordings keep at most that many */
 #define NOTE_ALIGNMENT 4
 #define NOTE_MAX_BYTES ((uint64_t)64 << 10)
 #define MAX_NOTES 256
@@ -49,7 +49,7 @@ struct build_id build_id_from_notes(const void *notes, size_t size, bool swap)
 	return id;
 }
 
-/* Recordings keep at most 20 bytes, and old ones fill shorter ones up with zeros. */
+/* Recordings keep at most 20 bytes, and old ones pad shorter build-ids with zeros. */
 bool build_id_equal(const struct build_id *build_id, const uint8_t *data, size_t bytes)
 {
 	size_t common = bytes < build_id->bytes ? bytes : build_id->bytes;
@@ -114,7 +114,7 @@ static bool starts_with(const uint8_t *head, size_t size, size_t offset, const c
 	return size >= offset + magic_bytes && !memcmp(head + offset, magic, magic_bytes);
 }
 
-/* Why what starts with HEAD is no ELF file. */
+/* Explains why a file that starts with HEAD is not an ELF file. */
 static struct error *not_elf(const char *name, const uint8_t *head, size_t size)
 {
 	bool kernel = starts_with(head, size, 0x202, "HdrS", 4) ||   /* x86 bzImage */
@@ -129,7 +129,7 @@ static struct error *not_elf(const char *name, const uint8_t *head, size_t size)
 			error_create(ERROR_UNSUPPORTED,
 				     "'%s' is a compressed or bootable image, not an ELF file",
 				     name),
-			"give the vmlinux of the kernel's debug package, or the guest's "
+			"use the vmlinux from the kernel's debug package, or the guest's "
 			"/proc/kallsyms");
 	return error_create(ERROR_BAD_DATA, "'%s' is not an ELF file", name);
 }
@@ -156,7 +156,7 @@ static bool is_foreign_order(const struct elf_file *file)
 	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* Sections may overlap, and libelf keeps a copy of each that is read. */
+/* Sections may overlap, and libelf keeps a copy of each one that is read. */
 static void read_notes(struct elf_file *file, Elf_Scn *section, uint64_t bytes)
 {
 	Elf_Data *data;
@@ -291,7 +291,7 @@ struct error *elf_file_open(const char *path, struct elf_file **ret)
 	struct elf_file *file = memory_calloc(1, sizeof(*file));
 
 	file->name = memory_strdup(path);
-	/* Not to wait for the other end of a FIFO. */
+	/* O_NONBLOCK: do not wait for the other end of a FIFO. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return read_file(file, ret);
 }
@@ -305,9 +305,7 @@ struct error *elf_file_open_below(const char *root, const char *path, struct elf
 
 	if (error)
 		return error;
-	/*
-	 * What is made when it is read, below /proc, has no size; reading may do something there.
-	 */
+	/* Files generated on read, as in /proc, have size 0; reading them may have side effects. */
 	if (fstat(fd, &stat) < 0 || !stat.st_size) {
 		close(fd);
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
@@ -326,7 +324,7 @@ struct error *elf_file_open_memory(const void *data, size_t size, const char *na
 	file->fd = -1;
 	file->name = memory_strdup(name);
 	elf_version(EV_CURRENT);
-	/* libelf only reads: it was not asked to write. */
+	/* libelf only reads: it is not asked to write. */
 	file->elf = elf_memory((char *)data, size);
 	if (!file->elf)
 		return error_create(ERROR_BAD_DATA, "'%s' is not an ELF file", name);

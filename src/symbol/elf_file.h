@@ -13,17 +13,17 @@
 #define BUILD_ID_MAX_BYTES 64
 
 struct build_id {
-	size_t bytes; /* 0: there is none */
+	size_t bytes; /* 0: none */
 	uint8_t data[BUILD_ID_MAX_BYTES];
 };
 
 struct elf_file;
 
-/* ERROR_BAD_DATA for what is no ELF file; compressed kernel images get a hint. */
+/* ERROR_BAD_DATA if it is not an ELF file; there is a hint for compressed kernel images. */
 struct error *elf_file_open(const char *path, struct elf_file **ret) MUST_CHECK;
 /*
- * The regular file PATH as it is where ROOT is the root folder: links and ".." lead nowhere else.
- * For paths that a guest chose. Needs Linux 5.6.
+ * The regular file PATH, resolved as if ROOT were the root folder: symlinks and ".." cannot escape
+ * from it. For paths chosen by a guest. Needs Linux 5.6.
  */
 struct error *elf_file_open_below(const char *root, const char *path,
 				  struct elf_file **ret) MUST_CHECK;
@@ -32,32 +32,32 @@ struct error *elf_file_open_memory(const void *data, size_t size, const char *na
 				   struct elf_file **ret) MUST_CHECK;
 void elf_file_close(struct elf_file *file); /* takes NULL */
 
-const char *elf_file_name(const struct elf_file *file); /* as it was opened; borrowed */
+const char *elf_file_name(const struct elf_file *file); /* the name it was opened with; borrowed */
 const struct build_id *elf_file_build_id(const struct elf_file *file);
 bool elf_file_has_symtab(const struct elf_file *file); /* .symtab */
-/* Code is in the file: it is one that runs, not one of debugging information alone. */
+/* The file contains code: it is not one with only debugging information. */
 bool elf_file_has_code(const struct elf_file *file);
-/* The file_stamp() of what was opened; 0 for an image in memory. */
+/* The file_stamp() of the opened file; 0 for an image in memory. */
 uint64_t elf_file_stamp(const struct elf_file *file);
-/* The file name in .gnu_debuglink, borrowed; NULL for none, or one with a '/'. */
+/* The file name in .gnu_debuglink, borrowed; NULL if there is none, or it has a '/'. */
 const char *elf_file_debug_link(const struct elf_file *file);
 
 /*
- * Adds FILE's symbols as file offsets of RUNTIME: the file that is mapped when the program
- * runs. It is FILE itself, or the stripped one that FILE has the symbols of.
+ * Adds FILE's symbols as file offsets of RUNTIME, the file that is mapped when the program runs.
+ * That is FILE itself, or the stripped file whose symbols are in FILE.
  */
 struct error *elf_file_add_offsets(struct elf_file *file, struct elf_file *runtime,
 				   struct symbol_builder *builder) MUST_CHECK;
 /* Adds the entries of RUNTIME's procedure linkage table, "name@plt", as file offsets. */
 struct error *elf_file_add_plt(struct elf_file *runtime, struct symbol_builder *builder) MUST_CHECK;
-/* Adds a kernel image's symbols, DELTA added to their addresses; nothing of its per-CPU data. */
+/* Adds a kernel image's symbols with DELTA added to their addresses; leaves out per-CPU data. */
 struct error *elf_file_add_kernel(struct elf_file *file, uint64_t delta,
 				  struct symbol_builder *builder) MUST_CHECK;
-/* The address of the symbol NAME in .symtab as linked. */
+/* The link address of the symbol NAME in .symtab. */
 struct error *elf_file_find_symbol(struct elf_file *file, const char *name,
 				   uint64_t *ret) MUST_CHECK;
 
-/* The build-id among ELF notes (of a section, or of /sys/kernel/notes); none: 0 bytes. */
+/* The build-id in ELF notes (of a section, or of /sys/kernel/notes); 0 bytes if there is none. */
 struct build_id build_id_from_notes(const void *notes, size_t size, bool swap);
 bool build_id_equal(const struct build_id *build_id, const uint8_t *data, size_t bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What elf_file.c (opening) and elf_symbols.c (symbols) share. */
+/* Shared by elf_file.c (opening) and elf_symbols.c (symbols). */
 #ifndef SYMBOL_ELF_PRIVATE_H
 #define SYMBOL_ELF_PRIVATE_H
 
@@ -7,19 +7,19 @@
 
 #include "symbol/elf_file.h"
 
-/* Bounds on what a file may have; far above any real one. */
+/* Limits for a file; far above any real one. */
 #define ELF_MAX_SECTIONS ((size_t)1 << 20)
 #define ELF_MAX_SEGMENTS 256
 #define ELF_NAME_MAX_BYTES 16384 /* longer symbol names are cut */
 
 enum section_flags {
 	SECTION_ALLOC = 1 << 0,	     /* in memory when the program runs */
-	SECTION_TEXT_DATA = 1 << 1,  /* "text" or "data" in its name: where perf takes labels */
+	SECTION_TEXT_DATA = 1 << 1,  /* "text" or "data" in its name: perf takes labels there */
 	SECTION_TEXT = 1 << 2,
 	SECTION_PERCPU = 1 << 3,     /* linked at 0, elsewhere at run time */
 };
 
-/* A loadable segment: what of the file is mapped where. */
+/* A loadable segment: which part of the file is mapped where. */
 struct segment {
 	uint64_t address;
 	uint64_t offset;
@@ -33,12 +33,12 @@ struct elf_file {
 	uint64_t stamp;
 	GElf_Ehdr header;
 	struct build_id build_id;
-	size_t notes; /* sections that were read for it */
+	size_t notes; /* number of note sections read so far */
 	char *debug_link;
 	bool has_code;
 	struct segment *segments;
 	size_t segment_count;
-	uint8_t *section_flags; /* enum section_flags of each section */
+	uint8_t *section_flags; /* enum section_flags for each section */
 	size_t section_count;
 	Elf_Scn *symtab, *dynsym; /* NULL: none */
 	size_t dynsym_index;

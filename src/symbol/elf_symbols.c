@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of ELF files, by the choice of stock perf (tools/perf/util/symbol-elf.c of
- * Linux 6.1), so that profiles of both can be compared: functions (indirect ones, too)
- * and objects of sections that are in memory; labels (no type) that are not hidden, in
- * sections with "text" or "data" in their names; .symtab and .dynsym both; without ARM's
- * and RISC-V's mapping symbols; and the procedure linkage table as "name@plt", each entry
- * named by the relocation of the same place in .rela.plt.
+ * The symbols of ELF files, with the same choice as stock perf (tools/perf/util/symbol-elf.c of
+ * Linux 6.1), so that profiles of both tools can be compared: functions (including indirect ones)
+ * and objects in sections that are in memory; labels (no type) that are not hidden, in sections
+ * with "text" or "data" in their names; both .symtab and .dynsym; no mapping symbols of ARM and
+ * RISC-V; and the procedure linkage table as "name@plt", each entry named by the corresponding
+ * relocation in .rela.plt.
  *
- * A program's symbols become file offsets through its loadable segments, since that is
- * what a MMAP record tells of an address. Those that no segment has in the file are left
- * out (perf keeps .bss, where no code is).
+ * A program's symbols are converted to file offsets through its loadable segments, since MMAP
+ * records describe addresses that way. Symbols that are not in the file are left out (perf keeps
+ * .bss, which has no code).
  */
 #include <string.h>
 
@@ -17,13 +17,13 @@
 #include "base/memory.h"
 #include "symbol/elf_private.h"
 
-#define NAMES_MAX_RATIO 8 /* the names of all symbols, to the section they lie in */
+#define NAMES_MAX_RATIO 8 /* size of all names together, relative to their section */
 
 struct elf_symbol {
-	const char *name; /* valid until the next one */
+	const char *name; /* valid until the next symbol */
 	uint64_t address;
-	uint64_t bytes; /* 0: not known */
-	char type;	/* nm's letter */
+	uint64_t bytes; /* 0: unknown */
+	char type;	/* as printed by nm */
 	uint8_t section_flags;
 };
 
@@ -34,12 +34,12 @@ struct symbol_walk {
 	Elf_Data *names;
 	size_t count;
 	size_t next;
-	size_t name_bytes; /* of all names so far, and the most that they may be */
+	size_t name_bytes; /* of all names so far, and the limit */
 	size_t name_bytes_max;
-	char name[ELF_NAME_MAX_BYTES + 1]; /* of one whose end is not near, or missing */
+	char name[ELF_NAME_MAX_BYTES + 1]; /* for a name whose end is far away, or missing */
 };
 
-/* False where SECTION has no symbols that can be read. */
+/* False if SECTION has no readable symbols. */
 static bool walk_start(struct symbol_walk *walk, const struct elf_file *file, Elf_Scn *section)
 {
 	size_t entry_bytes = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -95,7 +95,9 @@ static bool is_label(const GElf_Sym *symbol, uint8_t section_flags)
 	       visibility != STV_INTERNAL && section_flags & SECTION_TEXT_DATA;
 }
 
-/* $a, $d, $t, $x, and with a suffix: they tell what follows, and name nothing. */
+/*
+ * $a, $d, $t, $x, perhaps with a suffix: they mark the kind of data that follows, and name nothing.
+ */
 static bool is_mapping_symbol(const struct elf_file *file, const char *name)
 {
 	int machine = file->header.e_machine;
@@ -152,15 +154,15 @@ static bool take_symbol(struct symbol_walk *walk, const GElf_Sym *symbol, struct
 }
 
 /*
- * Names may share their tails, but not all one long name: a small hostile file would have
- * gigabytes of them.
+ * Names may share tails, but not all of them one long name: a small hostile file would expand to
+ * gigabytes.
  */
 static bool is_overspent(const struct symbol_walk *walk)
 {
 	return walk->name_bytes > walk->name_bytes_max;
 }
 
-/* The next symbol that counts; false after the last. */
+/* The next relevant symbol; false after the last. */
 static bool walk_next(struct symbol_walk *walk, struct elf_symbol *ret)
 {
 	GElf_Sym symbol;
@@ -172,7 +174,7 @@ static bool walk_next(struct symbol_walk *walk, struct elf_symbol *ret)
 	return false;
 }
 
-/* Where ADDRESS lies in the file: its offset, and that of the segment's end. */
+/* The file offset of ADDRESS, and that of its segment's end. */
 static bool to_offset(const struct elf_file *file, uint64_t address, uint64_t *ret,
 		      uint64_t *ret_end)
 {
@@ -190,7 +192,8 @@ static bool to_offset(const struct elf_file *file, uint64_t address, uint64_t *r
 
 static struct error *too_many(const struct elf_file *file)
 {
-	return error_create(ERROR_BAD_DATA, "'%s' has more symbols, or longer ones, than it can",
+	return error_create(ERROR_BAD_DATA,
+			    "'%s' has more symbols, or longer ones, than its size allows",
 			    file->name);
 }
 
@@ -240,7 +243,7 @@ static struct plt_layout plt_layout(const struct elf_file *file, const GElf_Shdr
 	}
 }
 
-/* The dynamic symbol that relocation INDEX is for. */
+/* The dynamic symbol that relocation INDEX refers to. */
 static bool plt_symbol(Elf_Data *relocations, uint32_t type, size_t index, uint64_t *ret)
 {
 	GElf_Rela rela;
@@ -258,7 +261,7 @@ static bool plt_symbol(Elf_Data *relocations, uint32_t type, size_t index, uint6
 	return true;
 }
 
-/* Names the entries of the section PLT, before which may stand one that is none. */
+/* Names the entries of the section PLT, which may start with a special entry. */
 static struct error *add_plt(struct elf_file *file, Elf_Scn *plt, bool has_header,
 			     struct symbol_builder *builder)
 {
@@ -289,7 +292,7 @@ static struct error *add_plt(struct elf_file *file, Elf_Scn *plt, bool has_heade
 		if (!gelf_getsym(walk.symbols, number, &symbol))
 			continue;
 		buffer_clear(&name);
-		/* perf, too, gives the entries of local indirect functions no name but this. */
+		/* perf, too, gives the entries of local indirect functions only this name. */
 		buffer_printf(&name, "%s@plt", symbol.st_name ? walk_name(&walk, symbol.st_name)
 							      : "");
 		buffer_append_u8(&name, 0);
@@ -334,8 +337,9 @@ struct error *elf_file_add_kernel(struct elf_file *file, uint64_t delta,
 			return too_many(file);
 	}
 	if (!added)
-		return error_hint(error_create(ERROR_NOT_FOUND, "'%s' has no symbols", file->name),
-				  "stripped? the vmlinux of the kernel's debug package is not");
+		return error_hint(
+			error_create(ERROR_NOT_FOUND, "'%s' has no symbols", file->name),
+			"if it is stripped, use the vmlinux from the kernel's debug package");
 	return NULL;
 }
 

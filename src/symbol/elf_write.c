@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files have what stock perf asks for (tools/perf/util/symbol-elf.c of Linux 6.1): it takes
- * symbols of sections with "text" in their names, moves them by what lies between address and
- * offset of the segment that holds them (nothing here), and reads the build-id from a section
- * .note.gnu.build-id. The section of code is of the type that has no bytes in the file.
+ * The files have what stock perf looks for (tools/perf/util/symbol-elf.c of Linux 6.1): it takes
+ * symbols of sections with "text" in their names, shifts them by the difference between address and
+ * offset of the segment that contains them (0 here), and reads the build-id from a section
+ * .note.gnu.build-id. The code section has the type that takes no bytes in the file.
  */
 #include "symbol/elf_write.h"
 
@@ -15,7 +15,7 @@
 enum { SECTION_NONE, SECTION_CODE, SECTION_NOTE, SECTION_SYMBOLS, SECTION_STRINGS, SECTION_NAMES,
        SECTIONS };
 
-/* The names of the sections, with a zero byte before the first. */
+/* Section names, with a zero byte before the first. */
 static const char section_names[] = "\0.text\0.note.gnu.build-id\0.symtab\0.strtab\0.shstrtab";
 static const uint8_t name_offsets[SECTIONS] = { 0, 1, 7, 26, 34, 42 };
 
@@ -59,7 +59,7 @@ static bool is_code(char type)
 	return strchr("tTwWiu?", type) != NULL;
 }
 
-/* Appends the symbols to SYMBOLS and their names to STRINGS; gives the highest end. */
+/* Appends the symbols to SYMBOLS and their names to STRINGS; returns the highest end. */
 static uint64_t put_symbols(const struct symbol_table *table, struct buffer *symbols,
 			    struct buffer *strings)
 {
@@ -90,7 +90,7 @@ static uint64_t put_symbols(const struct symbol_table *table, struct buffer *sym
 	return end;
 }
 
-/* Appends DATA to OUT; gives where it is. */
+/* Appends DATA to OUT; returns its section header. */
 static Elf64_Shdr put_section(struct buffer *out, int number, uint32_t type,
 			      const struct buffer *data)
 {
@@ -153,7 +153,7 @@ void elf_write_symbols(const struct symbol_table *table, uint16_t machine, const
 		memcpy(out->data, &header, sizeof(header));
 }
 
-/* Segment NUMBER of SEGMENTS; the last one has all ranges from there on. */
+/* Segment NUMBER of SEGMENTS; the last one covers all remaining ranges. */
 static Elf64_Phdr make_segment(const struct elf_range *ranges, size_t count, size_t segments,
 			       size_t number)
 {

@@ -2,17 +2,17 @@
 /*
  * The text of /proc/kallsyms and /proc/modules (kernel/kallsyms.c, kernel/module/procfs.c):
  *
- *	ffffffff81000000 T _text
- *	ffffffffc0a4d010 t bpf_dummy_init_member\t[bpf_testmod]
+ * 	ffffffff81000000 T _text
+ * 	ffffffffc0a4d010 t bpf_dummy_init_member\t[bpf_testmod]
  *
- *	bpf_testmod 405504 0 - Live 0xffffffffc0a3f000 (OE)
+ * 	bpf_testmod 405504 0 - Live 0xffffffffc0a3f000 (OE)
  *
- * Of the types, those are taken that stock perf takes (T, W, D and B of either case), and
- * names with a leading '$' (ARM's mapping symbols) are left out as perf does, so that both
- * name an address alike. Symbols at address 0 are left out.
+ * Symbols have the types that stock perf takes (T, W, D and B in either case), and names with a
+ * leading '$' (ARM's mapping symbols) are left out as in perf, so that both tools name an address
+ * alike. Symbols at address 0 are left out.
  *
- * The text may come from a guest: a line is taken only if all of it has the form, lines
- * that do not are counted, and more of them than good ones make the text a foreign one.
+ * The text may come from a guest: a line is only accepted if all of it is well-formed. Lines that
+ * are not are counted, and if they outnumber the good ones, the text is rejected.
  */
 #include "symbol/kallsyms.h"
 
@@ -25,13 +25,13 @@
 #define ADDRESS_MAX_DIGITS 16
 #define MODULES_LINE_WORDS 6
 
-/* What is left of one line. */
+/* The rest of a line. */
 struct line {
 	const char *at;
 	const char *end;
 };
 
-/* The next line of [*AT, END), without its end; false after the last. */
+/* The next line in [*AT, END), without its newline; false after the last. */
 static bool next_line(const char **at, const char *end, struct line *ret)
 {
 	const char *newline;
@@ -52,7 +52,7 @@ static bool is_space(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* A word: at least one byte, none of them a control character; takes the space behind it. */
+/* A word: at least one byte, no control characters; consumes the space after it. */
 static bool take_word(struct line *line, const char **ret_word, size_t *ret_bytes)
 {
 	const char *start = line->at;
@@ -70,7 +70,7 @@ static bool take_word(struct line *line, const char **ret_word, size_t *ret_byte
 	return true;
 }
 
-/* A word that is a number of that BASE (10 or 16) and fits. */
+/* A word that is a number in BASE (10 or 16), without overflow. */
 static bool take_number(struct line *line, unsigned base, uint64_t *ret)
 {
 	const char *at = line->at;
@@ -150,7 +150,7 @@ static bool passes(const struct kallsyms_filter *filter, const char *module)
 	return filter->modules && (!filter->only_module || !strcmp(module, filter->only_module));
 }
 
-/* False where the builder is full. */
+/* False if the builder is full. */
 static bool add_line(const struct kallsyms_line *line, const struct kallsyms_filter *filter,
 		     struct symbol_builder *builder)
 {
@@ -170,18 +170,18 @@ static struct error *check_counts(const struct kallsyms_counts *counts, const ch
 	size_t good = counts->symbols + counts->not_wanted;
 
 	if (counts->bad_lines > good + counts->zero_lines || !(good + counts->zero_lines))
-		return error_hint(
-			error_create(ERROR_BAD_DATA, "'%s' is not in the format of /proc/kallsyms",
-				     name),
-			"a copy of the guest's file: lines of address, type and name");
+		return error_hint(error_create(ERROR_BAD_DATA,
+					       "'%s' is not in the format of /proc/kallsyms", name),
+				  "use a copy of the guest's file: each line has an address, a "
+				  "type and a name");
 	if (!counts->symbols && counts->zero_lines)
 		return error_hint(
 			error_create(ERROR_PERMISSION,
-				     "all addresses in '%s' are 0: it was read without the right",
+				     "all addresses in '%s' are 0: it was read without permission",
 				     name),
-			"read it as root, where need be after 'sysctl kernel.kptr_restrict=0'");
+			"read it as root, if need be after 'sysctl kernel.kptr_restrict=0'");
 	if (!counts->symbols)
-		return error_create(ERROR_NOT_FOUND, "'%s' has no symbols of code", name);
+		return error_create(ERROR_NOT_FOUND, "'%s' has no code symbols", name);
 	return NULL;
 }
 
@@ -265,10 +265,10 @@ struct error *kallsyms_parse_modules(const char *text, size_t size, const char *
 	if (ret_counts)
 		*ret_counts = counts;
 	if (counts.bad_lines > counts.symbols + counts.zero_lines)
-		return error_hint(
-			error_create(ERROR_BAD_DATA, "'%s' is not in the format of /proc/modules",
-				     name),
-			"a copy of the guest's file: a line for each module, with its address");
+		return error_hint(error_create(ERROR_BAD_DATA,
+					       "'%s' is not in the format of /proc/modules", name),
+				  "use a copy of the guest's file: it has a line for each module, "
+				  "with its address");
 	return NULL;
 }
 
@@ -303,8 +303,8 @@ struct error *kallsyms_load(const char *kallsyms, const char *modules, struct sy
 }
 
 /*
- * The address in the first line that PARSE_ONE takes and whose name is NAME. Reads no
- * further: the kernel writes these files as they are read, and takes its time.
+ * Finds the address in the first line that PARSE_ONE accepts and whose name is NAME. Reads no
+ * further: the kernel generates these files while they are read, which is slow.
  */
 static struct error *find_name(const char *path, const char *name,
 			       bool (*parse_one)(struct line line, struct kallsyms_line *ret),
@@ -323,7 +323,7 @@ static struct error *find_name(const char *path, const char *name,
 		struct line line = { text, text + bytes - is_whole };
 		struct kallsyms_line parsed;
 
-		/* The rest of a line that is too long is none. */
+		/* The rest of a line that is too long does not count as a line. */
 		is_start = bytes && text[bytes - 1] == '\n';
 		read_bytes += bytes + 1;
 		if (is_whole && parse_one(line, &parsed) && parsed.name_bytes == name_bytes &&
@@ -332,7 +332,7 @@ static struct error *find_name(const char *path, const char *name,
 			return NULL;
 		}
 	}
-	return error_create(ERROR_NOT_FOUND, "'%s' has no address of '%s'", path, name);
+	return error_create(ERROR_NOT_FOUND, "'%s' has no address for '%s'", path, name);
 }
 
 struct error *kallsyms_find_symbol(const char *kallsyms, const char *name, uint64_t *ret)

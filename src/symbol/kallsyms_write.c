@@ -4,7 +4,7 @@
 
 #include "symbol/table_private.h"
 
-/* As far as it can be said there: perf takes a byte above 127 for the end of the file. */
+/* Replaces characters not allowed there: perf takes a byte above 127 for the end of the file. */
 static void put_name(const char *name, struct buffer *out)
 {
 	for (const char *at = name; *at; at++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sources of a guest kernel's symbols. A source per VM comes before those that hold
- * for every guest; a vmlinux before a kallsyms, because it knows the sizes of symbols.
+ * The sources of a guest kernel's symbols. A source for one VM comes before those for all guests; a
+ * vmlinux comes before a kallsyms, because it has the sizes of symbols.
  *
- * A vmlinux has the addresses it was linked at. Where the guest's kallsyms is given, too,
- * it moves the vmlinux's symbols to where the kernel is (KASLR): by the difference of a
- * symbol that both have. The modules' symbols are the kallsyms' then.
+ * A vmlinux has link addresses. If the guest's kallsyms is given, too, it is used to shift the
+ * vmlinux's symbols to the kernel's actual address (KASLR), by the difference for a symbol that
+ * both have. The modules' symbols then come from the kallsyms.
  */
 #include "symbol/kernel_source.h"
 
@@ -14,7 +14,7 @@
 #include "symbol/elf_file.h"
 #include "symbol/kallsyms.h"
 
-/* DIR/PID/proc/LEAF: what is there is the guest's word, and no link leads out of DIR/PID. */
+/* DIR/PID/proc/LEAF. The guest controls what is there, so no symlink may lead out of DIR/PID. */
 static struct error *open_mounted(const struct kernel_source_options *options, uint32_t vm_pid,
 				  const char *leaf, int *ret_fd)
 {
@@ -63,7 +63,7 @@ static bool guestvmlinux_offers(const struct kernel_source_options *options, uin
 
 static const char *const reference_names[] = { "_text", "_stext", "_etext" };
 
-/* How far the kernel of the file KALLSYMS is from where VMLINUX was linked. */
+/* The offset of the kernel in the file KALLSYMS from where VMLINUX was linked. */
 static struct error *find_delta(struct elf_file *vmlinux, const char *kallsyms, uint64_t *ret)
 {
 	struct error *error = NULL;
@@ -78,7 +78,7 @@ static struct error *find_delta(struct elf_file *vmlinux, const char *kallsyms, 
 			*ret = now - linked;
 			return NULL;
 		}
-		/* What cannot be read has no other name, either. */
+		/* If it cannot be read, trying another symbol does not help. */
 		if (error_code(error) != ERROR_NOT_FOUND)
 			break;
 	}
@@ -102,7 +102,7 @@ static struct error *guestvmlinux_load(const struct kernel_source_options *optio
 	uint64_t delta = 0;
 
 	(void)vm_pid;
-	/* The modules first: they say whether the kallsyms is one, and readable. */
+	/* The modules first: this checks that the kallsyms is one, and readable. */
 	if (!error && options->guestkallsyms)
 		error = add_modules(options, builder);
 	if (!error && options->guestkallsyms)
@@ -128,7 +128,10 @@ static struct error *guestkallsyms_load(const struct kernel_source_options *opti
 	return kallsyms_load(options->guestkallsyms, options->guestmodules, ret);
 }
 
-/* In the order in which they are asked. To add one: its two functions above, its row here. */
+/*
+ * In the order in which they are tried. To add one: write its two functions above, and add a row
+ * here.
+ */
 static const struct kernel_source kernel_sources[] = {
 	{ "--guestmount", guestmount_offers, guestmount_load },
 	{ "--guestvmlinux", guestvmlinux_offers, guestvmlinux_load },

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lookups in a symbol table: flat arrays sorted by address, searched by halving.
+ * Lookups in a symbol table: flat arrays sorted by address, with binary search.
  *
- * Ranges may overlap (an ELF label inside a function). The answer is the symbol that
- * starts last of those that hold the address. Each symbol names the one around it
- * (`outer`), so that an address behind an inner symbol's end goes back to the outer one
- * without a scan; OUTER_MAX_STEPS bounds that way, deeper nesting is not looked at.
+ * Ranges may overlap (an ELF label inside a function). The result is the symbol that starts last
+ * among those that contain the address. Each symbol refers to the one around it (`outer`), so that
+ * an address after the end of an inner symbol leads to the outer one without a scan.
+ * OUTER_MAX_STEPS limits that; deeper nesting is ignored.
  *
- * Halving goes over the start of every STEP-th symbol first, which are kept side by side: over
- * the symbols themselves nearly every step would wait for memory. Callers keep a cache of their
- * own from address to symbol.
+ * The search first covers the start of every STEP-th symbol; these are stored contiguously, since
+ * in the symbols themselves nearly every step would be a cache miss. Callers have their own caches
+ * from address to symbol.
  */
 #include "symbol/table.h"
 
@@ -21,9 +21,12 @@
 #include "symbol/table_private.h"
 
 #define OUTER_MAX_STEPS 64
-#define STEP 16 /* symbols of 32 bytes: what is behind one start is in eight cache lines */
+#define STEP 16 /* symbols of 32 bytes: each step covers eight cache lines */
 
-/* The modules stay as they came, because symbols count on their index: an order beside them. */
+/*
+ * Modules stay in their original order, because symbols refer to their index: sort a separate
+ * index.
+ */
 static void order_modules(struct symbol_table *table)
 {
 	_cleanup_free_ struct sort_key *keys =
@@ -92,7 +95,7 @@ const struct symbol *symbol_table_at(const struct symbol_table *table, size_t in
 	return &table->symbols[index];
 }
 
-/* How many symbols start at or before ADDRESS. */
+/* The number of symbols that start at or before ADDRESS. */
 static size_t count_starts(const struct symbol_table *table, uint64_t address)
 {
 	size_t left = (table->symbol_count + STEP - 1) / STEP;
@@ -101,7 +104,7 @@ static size_t count_starts(const struct symbol_table *table, uint64_t address)
 
 	if (!left || start[0] > address)
 		return 0;
-	/* In neither loop a branch that the processor would have to guess. */
+	/* Neither loop has a branch that the processor would have to predict. */
 	while (left > 1) {
 		size_t half = left / 2;
 

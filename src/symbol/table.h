@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A symbol table: address ranges with a name, and for kernels the module each belongs to.
- * Built once, sorted, then only read: lookups are safe from several threads.
+ * A symbol table: address ranges with a name and, for kernels, the module that each belongs to. It
+ * is built once, sorted, and then only read: lookups are safe from several threads.
  *
- * The sorted table has a byte form (symbol_table_encode) for recordings and caches; its
- * format is in docs/perfvisor-sections.md.
+ * The sorted table has a byte form (symbol_table_encode) for recordings and caches; its format is
+ * in docs/perfvisor-sections.md.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H
@@ -18,34 +18,35 @@
 
 struct symbol {
 	uint64_t start;
-	uint64_t end;	 /* exclusive; a table leaves no symbol with end <= start */
+	uint64_t end;	 /* exclusive; in a table, end > start */
 	uint32_t name;	 /* offset into the table's text; use symbol_name() */
 	uint32_t module; /* 0: the dso itself ("[kernel]", the ELF file); else symbol_module() */
 	uint32_t outer;	 /* for symbol_table_find(): 1 + index of the symbol around this one */
-	char type;	 /* nm's letter: 't', 'T', 'w' …; '?' where the source has none */
+	char type;	 /* as in nm: 't', 'T', 'w' …; '?' if the source has none */
 	char unused[3];
 };
 
 struct symbol_table;
 struct symbol_builder;
 
-/* Collecting: any order, duplicates welcome. */
+/* Collects symbols in any order; duplicates are allowed. */
 struct symbol_builder *symbol_builder_create(void);
 void symbol_builder_destroy(struct symbol_builder *builder); /* takes NULL */
 /*
- * END 0: not known; the table ends it at the next symbol, or its module's end. MODULE NULL: none.
- * Control characters in names become '?'. False: the table is full, and the symbol is not in it.
+ * END 0: unknown; the table ends the symbol at the next one, or at its module's end. MODULE NULL:
+ * none. Control characters in names become '?'. False: the table is full, and the symbol was not
+ * added.
  */
 bool symbol_builder_add(struct symbol_builder *builder, uint64_t start, uint64_t end, char type,
 			const char *name, const char *module);
-/* The range of a module (from /proc/modules): bounds its symbols. END is exclusive. */
+/* The range of a module (from /proc/modules): limits its symbols. END is exclusive. */
 void symbol_builder_add_module(struct symbol_builder *builder, const char *module, uint64_t start,
 			       uint64_t end);
-/* All of TABLE, symbols and modules; where both have one at an address, finish() chooses. */
+/* Adds all symbols and modules of TABLE. If both have a symbol at an address, finish() chooses. */
 void symbol_builder_add_table(struct symbol_builder *builder, const struct symbol_table *table);
 /*
- * Sorts, ends the open symbols, and of several symbols at one address keeps the one that
- * perf would name (tools/perf/util/symbol.c, choose_best_symbol). Takes BUILDER.
+ * Sorts, ends the open symbols, and keeps one of several symbols at the same address, the same as
+ * perf (tools/perf/util/symbol.c, choose_best_symbol). Takes BUILDER.
  */
 struct symbol_table *symbol_builder_finish(struct symbol_builder *builder);
 
@@ -55,20 +56,22 @@ DEFINE_CLEANUP(cleanup_symbol_builder, struct symbol_builder *, symbol_builder_d
 void symbol_table_destroy(struct symbol_table *table); /* takes NULL */
 size_t symbol_table_count(const struct symbol_table *table);
 const struct symbol *symbol_table_at(const struct symbol_table *table, size_t index); /* sorted */
-/* The symbol whose range holds ADDRESS, or NULL; of several the one that starts last. */
+/*
+ * The symbol whose range contains ADDRESS, or NULL; if there are several, the one that starts last.
+ */
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
-/* The first symbol of that name, or NULL; linear. */
+/* The first symbol with that name, or NULL; linear search. */
 const struct symbol *symbol_table_find_name(const struct symbol_table *table, const char *name);
 const char *symbol_name(const struct symbol_table *table, const struct symbol *symbol);
-/* The module's name without brackets, NULL for none. */
+/* The module's name without brackets, NULL if it has none. */
 const char *symbol_module(const struct symbol_table *table, const struct symbol *symbol);
-/* The module whose range holds ADDRESS, though no symbol may; NULL for none. */
+/* The module whose range contains ADDRESS, even if no symbol does; NULL if there is none. */
 const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address);
 
 void symbol_table_encode(const struct symbol_table *table, struct buffer *out);
 /*
- * DATA is borrowed (whatever its alignment and byte order): it must live as long as the table.
- * Everything in it is checked, in time linear to SIZE. ERROR_BAD_DATA says what is wrong.
+ * DATA is borrowed (whatever its alignment and byte order) and must live as long as the table.
+ * Everything in it is checked, in time linear in SIZE. ERROR_BAD_DATA describes what is wrong.
  */
 struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
 	MUST_CHECK;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Building a symbol table: collect, sort, end the open symbols, choose among those at one
- * address.
+ * Builds a symbol table: collects, sorts, ends the open symbols, and chooses among those at the
+ * same address.
  *
- * The rules are those of stock perf (tools/perf/util/symbol.c of Linux 6.1:
- * symbols__fixup_end(), choose_best_symbol()), so that profiles of both can be compared:
+ * The rules are those of stock perf (tools/perf/util/symbol.c of Linux 6.1: symbols__fixup_end(),
+ * choose_best_symbol()), so that profiles of both tools can be compared:
  *
- * 1. Sorted by start; equal starts stay in the order in which they were added.
- * 2. An open symbol ends where the next one starts. So of open symbols at one address
- *    all but the last are empty. Between the kernel's own symbols and a module's it ends
- *    within two pages instead, as the last symbol of all does.
- * 3. Of the symbols at one address the first of these differences decides: not empty; not
- *    weak; global; fewer leading underscores; longer name; not a "SyS" alias; added first.
- *    Names are those for people here, so "operator new[]" is better than "operator new".
+ * 1. Symbols are sorted by start; equal starts stay in the order in which they were added.
+ * 2. An open symbol ends where the next one starts. So of several open symbols at one address, all
+ *    but the last are empty. Between the kernel's own symbols and a module's, it ends within two
+ *    pages instead, and so does the very last symbol.
+ * 3. Of several symbols at one address, the first of these criteria that differs decides: not
+ *    empty; not weak; global; fewer leading underscores; longer name; not a "SyS" alias; added
+ *    first. This compares demangled names, so "operator new[]" is better than "operator new".
  *
- * Two differences, both where perf relies on its maps to hide the symbol's end: a module's
- * symbols end at the module's end where its range is known, and the page rule holds
- * between two modules, too.
+ * There are two differences, where perf relies on its maps to hide the symbol's end: a module's
+ * symbols end at the module's end if its range is known, and the page rule also applies between two
+ * modules.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@
 #include "symbol/table_private.h"
 
 #define PAGE_BYTES 4096
-/* of a table: a hostile name takes some 50 us; those after it are compared as they are */
+/* per table: a hostile name takes some 50 us; the names after these are compared mangled */
 #define MAX_DEMANGLED 65536
 
 struct symbol_builder {
@@ -64,7 +64,7 @@ void symbol_builder_destroy(struct symbol_builder *builder)
 	free(builder);
 }
 
-/* False where no more text fits. */
+/* False if there is no room for more text. */
 static bool add_text(struct symbol_builder *builder, const char *name, uint32_t *ret)
 {
 	size_t bytes = strlen(name) + 1;
@@ -84,7 +84,7 @@ static bool add_text(struct symbol_builder *builder, const char *name, uint32_t 
 	return true;
 }
 
-/* 1 + the index of the module of that NAME, which is added if it is new; 0: no room. */
+/* 1 + the index of the module NAME, which is added if it is new; 0: no room. */
 static uint32_t module_number(struct symbol_builder *builder, const char *name)
 {
 	struct symbol_module_range module = { 0 };
@@ -157,7 +157,7 @@ static bool is_sorted(const struct symbol *symbols, size_t count)
 	return true;
 }
 
-/* Equal starts stay in their order. Each symbol is moved once. */
+/* A stable sort. Each symbol is moved once. */
 static void sort_symbols(struct symbol *symbols, size_t count)
 {
 	_cleanup_free_ struct sort_key *keys = NULL;
@@ -174,7 +174,7 @@ static void sort_symbols(struct symbol *symbols, size_t count)
 		symbols[i] = unsorted[keys[i].index];
 }
 
-/* ADDRESS rounded up to a page and BYTES on, or the last address there is. */
+/* ADDRESS rounded up to a page, plus BYTES, or the last possible address. */
 static uint64_t page_end(uint64_t address, uint64_t bytes)
 {
 	uint64_t end;
@@ -184,7 +184,7 @@ static uint64_t page_end(uint64_t address, uint64_t bytes)
 	return end & ~(uint64_t)(PAGE_BYTES - 1);
 }
 
-/* The most that the module of SYMBOL leaves to it: UINT64_MAX where nothing is known. */
+/* The upper limit for SYMBOL's end set by its module: UINT64_MAX if it is unknown. */
 static uint64_t module_end(const struct symbol_builder *builder, const struct symbol *symbol)
 {
 	const struct symbol_module_range *module;
@@ -232,7 +232,7 @@ static bool is_syscall_alias(const char *name)
 	return !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
 }
 
-/* The rest of rule 3, of names as they are shown. */
+/* The rest of rule 3, for demangled names. */
 static bool second_is_named_better(const char *first, const char *second)
 {
 	size_t first_length = strspn(first, "_"), second_length = strspn(second, "_");
@@ -251,7 +251,7 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* NAME for people, to be freed; NULL: it is NAME itself. */
+/* The demangled NAME, to be freed; NULL: same as NAME. */
 static char *name_for_people(struct symbol_builder *builder, const char *name)
 {
 	if (!is_mangled(name) || builder->demangled >= MAX_DEMANGLED)
@@ -260,7 +260,7 @@ static char *name_for_people(struct symbol_builder *builder, const char *name)
 	return dso_demangle(name);
 }
 
-/* Rule 3 above: true if SECOND, added later, is the better one. */
+/* Rule 3 above: true if SECOND, which was added later, is better. */
 static bool second_is_better(struct symbol_builder *builder, const struct symbol *first,
 			     const struct symbol *second)
 {
@@ -281,7 +281,7 @@ static bool second_is_better(struct symbol_builder *builder, const struct symbol
 				      second_shown ? second_shown : second_name);
 }
 
-/* Leaves one symbol for each address, and none that is empty. */
+/* Keeps one symbol for each address, and none that is empty. */
 static void drop_duplicates(struct symbol_builder *builder)
 {
 	struct symbol *symbols = builder->symbols.items;
@@ -293,7 +293,7 @@ static void drop_duplicates(struct symbol_builder *builder)
 				symbols[kept - 1] = symbols[i];
 			continue;
 		}
-		/* Only a symbol at the last address of all can still be empty. */
+		/* Only a symbol at the very last address can still be empty. */
 		if (kept && symbols[kept - 1].end <= symbols[kept - 1].start)
 			kept--;
 		symbols[kept++] = symbols[i];
@@ -303,7 +303,7 @@ static void drop_duplicates(struct symbol_builder *builder)
 	builder->symbols.count = kept;
 }
 
-/* Each symbol's `outer`: the nearest one before it that ends behind it. */
+/* Each symbol's `outer`: the nearest symbol before it that ends after it. */
 static void link_outer_symbols(struct symbol *symbols, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -316,8 +316,8 @@ static void link_outer_symbols(struct symbol *symbols, size_t count)
 }
 
 /*
- * The names of what is left, in the order of the symbols, into TO; gives the bytes used. A
- * name that ends the one before it lies in that: a kernel has "__pfx_x" before each "x".
+ * Copies the names of the remaining symbols, in order, to TO; returns the bytes used. A name that
+ * is a suffix of the one before shares its bytes: a kernel has "__pfx_x" before each "x".
  */
 static size_t copy_names(const struct symbol_builder *builder, struct symbol *symbols,
 			 struct symbol_module_range *modules, char *to)
@@ -342,7 +342,7 @@ static size_t copy_names(const struct symbol_builder *builder, struct symbol *sy
 	return used;
 }
 
-/* The builder's arrays, packed behind each other in one block of memory. */
+/* The builder's arrays, packed one after another into one block of memory. */
 static struct symbol_table *pack(const struct symbol_builder *builder)
 {
 	size_t symbols_bytes = builder->symbols.count * sizeof(struct symbol);

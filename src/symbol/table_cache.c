@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file of the cache is the key as a u64 and a table's byte form. It is written beside its
- * place and renamed into it, so that a reader sees all of one or all of another, and is
- * searched where it is mapped. One that belongs to somebody else, who could give functions
- * false names, is not read. Where the tables of too many programs have come together, or too
- * large ones, all go, and those that are in use come again.
+ * A cache file is the key as a u64, and a table in byte form. It is written to a temporary file and
+ * renamed, so that a reader sees either all of the old one or all of the new one, and is searched
+ * where it is mapped. A file owned by another user, who could give functions false names, is not
+ * read. If there are too many tables, or they are too large, all are deleted, and those in use are
+ * created again.
  */
 #include "symbol/table_cache.h"
 
@@ -22,7 +22,7 @@
 #define CACHE_MAX_BYTES ((uint64_t)512 << 20)
 #define CACHE_MAX_FILES 1024
 
-/* The folder, malloc()ed; NULL where there is no place for one. */
+/* The folder, malloc()ed; NULL if there is no place for one. */
 static char *cache_folder(bool create)
 {
 	const char *base = getenv("XDG_CACHE_HOME");
@@ -38,14 +38,14 @@ static char *cache_folder(bool create)
 		return NULL;
 	folder = memory_printf("%s/perfvisor", parent);
 	if (create) {
-		/* What fails here fails again, and is seen, when the file is opened. */
+		/* If this fails, opening the file fails, too, and is checked. */
 		(void)mkdir(parent, 0700);
 		(void)mkdir(folder, 0700);
 	}
 	return folder;
 }
 
-/* Another build of this program may choose symbols by other rules. */
+/* Another build of this program may choose symbols by different rules. */
 static uint64_t key_of_build(uint64_t key)
 {
 	struct stat program;
@@ -53,13 +53,13 @@ static uint64_t key_of_build(uint64_t key)
 	return stat("/proc/self/exe", &program) < 0 ? key : key ^ file_stamp(&program);
 }
 
-/* The table in FILE, which it takes where it is a good one. */
+/* The table in FILE, which it takes if it is valid. */
 static struct error *decode(struct mapped_file *file, uint64_t key, struct symbol_table **ret)
 {
 	struct error *error;
 
 	if (file->size < sizeof(key) || memcmp(file->data, &key, sizeof(key)))
-		return error_create(ERROR_NOT_FOUND, "another key");
+		return error_create(ERROR_NOT_FOUND, "the key differs");
 	error = symbol_table_decode(file->data + sizeof(key), file->size - sizeof(key), ret);
 	if (error)
 		return error;
@@ -85,7 +85,7 @@ struct symbol_table *table_cache_load(const char *name, uint64_t key)
 	return table;
 }
 
-/* Folders stay: unlinkat() removes none without being asked. */
+/* Folders stay: without a flag, unlinkat() does not remove them. */
 static void empty(DIR *folder)
 {
 	const struct dirent *entry;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbol tables kept between runs, below $XDG_CACHE_HOME/perfvisor (~/.cache/perfvisor):
- * the text of the running kernel's kallsyms takes the kernel longer to write than all the
- * rest of a report, and reading the symbols of programs takes half of a short one. A cache
- * only: every failure is a miss, and whatever is there may go.
+ * Symbol tables kept between runs, in $XDG_CACHE_HOME/perfvisor (~/.cache/perfvisor). The kernel
+ * takes longer to generate the text of kallsyms than all the rest of a report takes, and reading
+ * the symbols of programs takes half the time of a short one. It is only a cache: every failure is
+ * a miss, and everything in it may be deleted.
  */
 #ifndef SYMBOL_TABLE_CACHE_H
 #define SYMBOL_TABLE_CACHE_H
@@ -12,9 +12,9 @@
 
 #include "symbol/table.h"
 
-/* The table stored as NAME (a plain file name) with that very KEY; NULL for none. */
+/* The table stored as NAME (a plain file name) with exactly that KEY; NULL if there is none. */
 struct symbol_table *table_cache_load(const char *name, uint64_t key);
-/* Replaces what is stored as NAME. */
+/* Replaces the table stored as NAME. */
 void table_cache_store(const char *name, uint64_t key, const struct symbol_table *table);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The byte form of a symbol table: its arrays as they are in memory, so that a mapped file
- * can be searched in place (docs/perfvisor-sections.md has the layout for readers).
+ * The byte form of a symbol table: its arrays as they are in memory, so that a mapped file can be
+ * searched in place (docs/perfvisor-sections.md describes the layout).
  *
- *	u64 magic "PVSYMTB1" as a number, u64 symbols, u64 modules, u64 text bytes
- *	struct symbol[symbols], struct symbol_module_range[modules], char[text bytes]
+ * 	u64 magic "PVSYMTB1" as a number, u64 symbols, u64 modules, u64 text bytes
+ * 	struct symbol[symbols], struct symbol_module_range[modules], char[text bytes]
  *
- * All integers are in the byte order of the machine that wrote it; a reader of the other
- * order sees it at the magic and swaps into a copy. It copies, too, where the data is not
- * aligned to 8 bytes. Bytes behind the text are ignored: sections may be padded.
+ * All integers are in the byte order of the machine that wrote it. A reader with the other byte
+ * order sees that from the magic, and swaps into a copy. It also copies if the data is not aligned
+ * to 8 bytes. Bytes after the text are ignored: sections may be padded.
  */
 #include <string.h>
 
@@ -58,19 +58,21 @@ static struct error *read_header(struct cursor *cursor, struct table_header *ret
 	header.modules = cursor_u64(cursor);
 	header.text_bytes = cursor_u64(cursor);
 	if (cursor->failed || header.magic != TABLE_MAGIC)
-		return bad_table("it does not start as one");
+		return bad_table("it has the wrong magic number");
 	if (header.symbols > TABLE_MAX_SYMBOLS || header.modules > TABLE_MAX_MODULES ||
 	    header.text_bytes > TABLE_MAX_TEXT_BYTES)
-		return bad_table("its counts are beyond all limits");
+		return bad_table("its counts exceed the limits");
 	bytes = header.symbols * sizeof(struct symbol) +
 		header.modules * sizeof(struct symbol_module_range) + header.text_bytes;
 	if (bytes > cursor_left(cursor))
-		return bad_table("it ends too early");
+		return bad_table("it is truncated");
 	*ret = header;
 	return NULL;
 }
 
-/* 1 for a control character other than the terminator. In bytes: so gcc takes 16 at once. */
+/*
+ * 1 for a control character other than the terminator. Uses bytes so that gcc processes 16 at once.
+ */
 static inline uint8_t is_control(uint8_t byte)
 {
 	return ((uint8_t)(byte - 1) < ' ' - 1) | (byte == 0x7f);
@@ -94,7 +96,7 @@ static bool has_control(const char *text, size_t bytes)
 static struct error *check_text(const char *text, size_t bytes)
 {
 	if (bytes && text[bytes - 1])
-		return bad_table("its last name does not end");
+		return bad_table("its last name is not terminated");
 	return has_control(text, bytes) ? bad_table("a name has control characters") : NULL;
 }
 
@@ -108,10 +110,10 @@ static struct error *check_symbols(const struct symbol *symbols, const struct ta
 		if (i && symbol->start <= symbols[i - 1].start)
 			return bad_table("its symbols are not in order");
 		if (symbol->name >= header->text_bytes || symbol->module > header->modules)
-			return bad_table("a symbol's name or module is outside of it");
-		/* Backwards only: so following it comes to an end. */
+			return bad_table("a symbol's name or module is out of range");
+		/* Only refers backwards, so following it ends. */
 		if (symbol->outer > i)
-			return bad_table("a symbol lies in a later one");
+			return bad_table("a symbol is nested in a later one");
 		if (symbol->type < ' ' || symbol->type > '~')
 			return bad_table("a symbol's type is not a letter");
 	}
@@ -125,7 +127,7 @@ static struct error *check_modules(const struct symbol_module_range *modules,
 		if (modules[i].start > modules[i].end)
 			return bad_table("a module ends before it starts");
 		if (modules[i].name >= header->text_bytes)
-			return bad_table("a module's name is outside of it");
+			return bad_table("a module's name is out of range");
 	}
 	return NULL;
 }

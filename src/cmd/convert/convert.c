@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor convert: a recording for other tools, with a guest as an ordinary machine. */
+/*
+ * perfvisor convert: writes a recording for other tools, in which a guest is an ordinary machine.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,28 +34,28 @@ static struct error *choose_vm(const struct session *session, const struct strin
 		error = error_create(ERROR_NOT_FOUND, "the recording has no VM");
 	else if (!error && session->machines.count > 2)
 		error = recording_name_vms(session, error_create(ERROR_USAGE,
-								 "one VM at a time can be "
-								 "converted: say which with --vm"));
+								 "only one VM can be converted at "
+								 "a time: choose it with --vm"));
 	else if (!error)
 		*ret = session->machines.items[1];
 	free(chosen.items);
 	return error;
 }
 
-/* The folder that is read must not be moved away. */
+/* The input folder would be renamed to make room for the output. */
 static struct error *check_output(const char *input, const char *output)
 {
 	char read[PATH_MAX], written[PATH_MAX];
 
 	if (realpath(input, read) && realpath(output, written) && !strcmp(read, written))
 		return error_create(ERROR_USAGE,
-				    "'%s' is the recording that is to be converted: name another "
-				    "with -o",
+				    "'%s' is the recording to be converted: choose another "
+				    "output with -o",
 				    output);
 	return NULL;
 }
 
-/* Other readers than perf know files by this table alone. */
+/* Other tools know files only by this table. */
 static struct perfdata_writer_build_id *list_build_ids(const struct native *native)
 {
 	struct perfdata_writer_build_id *list =
@@ -101,22 +103,22 @@ static struct error *write_features(const struct native *native, int argc, char 
 
 static void say_what_was_done(const struct native *native, const char *output)
 {
-	log_note("wrote %s: %llu samples of VM '%s'; 'perf report -i %s' reads it, and "
-		 "'perf --buildid-dir %s/debug report -i %s' names functions of programs, too",
+	log_note("wrote %s: %llu samples of VM '%s'; read it with 'perf report -i %s', or "
+		 "'perf --buildid-dir %s/debug report -i %s' to name functions of programs, too",
 		 output, (unsigned long long)native->samples, native->machine->name, output, output,
 		 output);
 	if (native->machine->kernel_note)
 		log_note("%s: name them with --guestkallsyms FILE (a copy of the guest's "
 			 "/proc/kallsyms) or --guestvmlinux FILE", native->machine->kernel_note);
 	if (native->nested)
-		log_note("%llu of the samples are of a guest in the guest: they have no names",
+		log_note("%llu of the samples are from a guest in the guest and have no symbols",
 			 (unsigned long long)native->nested);
 	if (native->other_boots)
-		log_warning("the guest booted while it was recorded: %llu samples of another boot "
-			    "are left out",
+		log_warning("the guest rebooted during the recording: %llu samples of another boot "
+			    "were left out",
 			    (unsigned long long)native->other_boots);
 	if (!native->samples)
-		log_warning("there are no samples of VM '%s'", native->machine->name);
+		log_warning("the recording has no samples of VM '%s'", native->machine->name);
 }
 
 static void native_deinit(struct native *native)
@@ -172,7 +174,7 @@ static struct error *run_convert(const struct command *command, int argc, char *
 
 	(void)ret_status;
 	if (!error && !help && !config.native)
-		error = error_hint(error_create(ERROR_USAGE, "convert has to be told into what"),
+		error = error_hint(error_create(ERROR_USAGE, "convert needs an output format"),
 				   "--native makes a recording in which the guest is an ordinary "
 				   "machine");
 	if (!error && !help)
@@ -184,19 +186,19 @@ static struct error *run_convert(const struct command *command, int argc, char *
 static const struct option_spec convert_options[] = {
 	RECORDING_INPUT_OPTION(struct convert_config, input),
 	{ OPTION_FLAG, 0, "native", offsetof(struct convert_config, native), NULL,
-	  "into a recording of the guest as if it had been made inside, for stock perf and "
-	  "others" },
+	  "convert to a recording that looks as if it had been made inside the guest, for stock "
+	  "perf and others" },
 	{ OPTION_STRING, 'o', "output", offsetof(struct convert_config, output), "DIR",
-	  "the folder to be written (default: perf.data.native)", .completion = COMPLETE_FILE },
+	  "the folder to write (default: perf.data.native)", .completion = COMPLETE_FILE },
 	{ OPTION_STRINGS, 0, "vm", offsetof(struct convert_config, vms), "NAME|PID",
-	  "the VM; needed where the recording has several", .completion = COMPLETE_VM },
+	  "the VM; required if the recording has several", .completion = COMPLETE_VM },
 	RECORDING_SYMBOL_OPTIONS(struct convert_config, symbols),
 	{ 0 },
 };
 
 const struct command command_convert = {
 	.name = "convert",
-	.summary = "Make a recording for other tools, with a guest as an ordinary machine",
+	.summary = "Convert a guest's samples into an ordinary recording, for other tools",
 	.arguments = "",
 	.options = convert_options,
 	.examples =

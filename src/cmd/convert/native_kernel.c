@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which kernel a converted recording has. An ordinary machine's recording has one; ours may have
- * several tables of a guest's: states of one boot, between which modules came and went, and
- * other boots. Tables whose kernels begin at the same address are of one boot: their symbols become
- * one table. Of several boots the one with most samples is taken.
+ * Chooses the kernel of a converted recording. The recording of an ordinary machine has one kernel;
+ * ours may have several symbol tables for a guest: one boot has a table for each set of loaded
+ * modules, and there may be several boots. Tables whose kernels start at the same address belong to
+ * the same boot, and their symbols are merged into one table. If there are several boots, the one
+ * with the most samples is used.
  *
- * Limits: a kernel that boots twice at one address (no KASLR) counts as one boot; of two modules
- * that were at the same address one after the other one gives the names.
+ * Limits: two boots at the same address (no KASLR) count as one. If two modules were loaded at the
+ * same address one after the other, only one of them provides the names.
  */
 #include <string.h>
 
 #include "base/memory.h"
 #include "cmd/convert/convert.h"
 
-/* Where the kernel of TABLE begins; 0: it has no code of its own. */
+/* Start address of TABLE's kernel; 0 if it has no code. */
 static uint64_t text_start(const struct symbol_table *table)
 {
 	static const char *const names[] = { "_text", "_stext" };
@@ -33,7 +34,7 @@ static uint64_t text_start(const struct symbol_table *table)
 	return 0;
 }
 
-/* Counts the guest's samples by kernel: COUNTS has a place for each, and one for none. */
+/* Counts the guest's samples per kernel. COUNTS has an element for each, and one for no kernel. */
 static void count_samples(const struct native *native, uint64_t *counts)
 {
 	size_t kernels = native->machine->kernels.count;
@@ -51,7 +52,7 @@ static void count_samples(const struct native *native, uint64_t *counts)
 	}
 }
 
-/* The start of the boot with most samples, of kernels that began at STARTS. */
+/* The start address of the boot with the most samples, from the kernels' start addresses STARTS. */
 static uint64_t choose_boot(const struct native *native, const uint64_t *starts)
 {
 	size_t kernels = native->machine->kernels.count, best = 0;
@@ -86,7 +87,7 @@ static struct symbol_table *merge_tables(const struct native *native, const uint
 	return symbol_builder_finish(builder);
 }
 
-/* Of the tables in the recording, COUNT of them. */
+/* Uses the COUNT tables of the recording. */
 static void choose_recorded(struct native *native, size_t count)
 {
 	uint64_t *starts = memory_calloc(count, sizeof(*starts));
@@ -113,7 +114,7 @@ struct error *native_choose_kernel(struct native *native)
 	const struct symbol_table *named =
 		session_kernel_table(native->session, machine, MACHINE_NO_KERNEL);
 
-	if (named) { /* by the user: holds at all times */
+	if (named) { /* by the user: valid at all times */
 		struct symbol_builder *builder = symbol_builder_create();
 
 		symbol_builder_add_table(builder, named);
@@ -145,7 +146,8 @@ bool native_kernel_range(const struct native *native, uint64_t *ret_start, uint6
 		const struct symbol *symbol = symbol_table_at(native->kernel, i);
 
 		/*
-		 * Modules may lie below the kernel; per-CPU offsets, lower still, are no addresses.
+		 * Modules may lie below the kernel. Per-CPU offsets, lower still, are not
+		 * addresses.
 		 */
 		if (symbol->start < start && symbol_module(native->kernel, symbol))
 			start = symbol->start;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of a guest, as its own kernel would have written them. Samples of the guest: the
- * cpumode and the contexts in the chain lose their GUEST, the CPU is the vCPU's number. Of the host
- * nothing is left.
+ * The records of a guest, as its own kernel would have written them. In samples of the guest, the
+ * cpumode and the call chain's contexts lose their GUEST bit, and the CPU is the vCPU's number.
+ * Nothing of the host is kept.
  *
- * A guest of the guest is another machine still: what is not named there must not be named here, so
- * its samples stay, as a hypervisor's, without their chains.
+ * A nested guest is yet another machine. It has no symbols in the original, so it must not get any
+ * here: its samples are kept with cpumode "hypervisor" and without call chains.
  *
- * A thread that is not known (-1: of a unikernel all are) would be no thread to tools that read
- * numbers alone, as the Firefox profiler. It becomes one of its vCPU's, with numbers that no thread
- * of Linux has.
+ * If a thread is not known (tid -1, as always in a unikernel), its sample goes to a thread that
+ * stands for the vCPU, numbered above any Linux thread. Tools that only look at the numbers, like
+ * the Firefox profiler, would otherwise not see a thread.
  */
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -22,19 +22,19 @@
 #include "session/ordered.h"
 
 #define ROUND_SAMPLES 10000
-#define FIRST_VCPU_TID 4194304 /* PID_MAX_LIMIT: all of Linux are below */
+#define FIRST_VCPU_TID 4194304 /* PID_MAX_LIMIT: above every Linux tid */
 #define COPIED_FIELDS (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
 		       PERF_SAMPLE_CALLCHAIN)
 
 struct copier {
 	struct native *native;
 	struct context_cache *contexts;
-	struct map comms;    /* of vCPU threads: tid -> string + 1; of those that we make: 1 */
-	struct buffer record; /* the sample that is being made */
+	struct map comms;    /* tid of a vCPU thread -> string + 1; 1 for threads that we make up */
+	struct buffer record; /* the sample being built */
 	uint64_t *chain;
 };
 
-/* The event's name without the letters that say host or guest. */
+/* The event's name without the modifiers for host and guest. */
 static char *native_name(const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -51,7 +51,7 @@ static char *native_name(const char *name)
 	return copy;
 }
 
-/* What the recorder in the guest would have opened; only what is in the samples matters. */
+/* What a recorder inside the guest would have opened; only the fields used in samples matter. */
 static struct perf_event_attr native_attr(const struct perf_event_attr *attr, bool timed)
 {
 	uint64_t fields = COPIED_FIELDS & (timed ? ~0ULL : ~(uint64_t)PERF_SAMPLE_TIME);
@@ -72,7 +72,7 @@ static struct perf_event_attr native_attr(const struct perf_event_attr *attr, bo
 	};
 }
 
-/* Events that can be of a guest: tracepoints are the host's. */
+/* Tracepoints are left out: they fire in the host. */
 static struct error *create_writer(struct native *native, const char *path)
 {
 	const struct perfdata_reader *reader = native->session->reader;
@@ -95,14 +95,16 @@ static struct error *create_writer(struct native *native, const char *path)
 					       &native->writer);
 	else
 		error = error_create(ERROR_UNSUPPORTED,
-				     "the recording has events of the host alone");
+				     "the recording only has events of the host");
 	for (size_t i = 0; i < count; i++)
 		free(events[i].name);
 	free(events);
 	return error;
 }
 
-/* Without it, where nothing is known of the kernel, perf asks nobody for its symbols. */
+/*
+ * Without this map, if nothing is known of the kernel, perf does not look for its symbols at all.
+ */
 static struct error *write_kernel_map(struct native *native)
 {
 	struct perfdata_mapping mapping = { .pid = UINT32_MAX, .misc = PERF_RECORD_MISC_KERNEL,
@@ -132,12 +134,14 @@ struct error *native_find_id(struct native *native, size_t old_event, uint32_t v
 }
 
 /*
- * The guest's part of a chain into copier->chain; gives how many words. What is guessed (behind a
- * mark that repeats) is left out: it would no longer be seen to be so.
+ * Copies the guest's part of a chain to copier->chain and returns the number of words. Guessed
+ * frames (each follows a repeated mark) are left out, since they could not be recognized as
+ * guesses.
  */
 static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sample)
 {
-	uint64_t *chain = copier->chain, mark = 0, last = 0; /* of what is next, and was before */
+	/* the context of the next word, and of the last one */
+	uint64_t *chain = copier->chain, mark = 0, last = 0;
 	bool guest = false;
 	size_t count = 0;
 
@@ -165,7 +169,10 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 	return count;
 }
 
-/* A thread that the recording does not know from inside has the name of its vCPU's thread. */
+/*
+ * Names a thread after its vCPU's thread if the recording does not know the name from inside the
+ * guest.
+ */
 static struct error *write_vcpu_comm(struct copier *copier, const struct context *context,
 				     const struct session_sample *sample)
 {
@@ -252,8 +259,9 @@ static struct error *copy_sample(struct copier *copier, const struct session_sam
 }
 
 /*
- * All in the order of time: the recorder tells of threads when it has found them, which may be
- * after their first samples, and perf applies such a record when it comes to it.
+ * Writes all records in order of time. The recorder writes a thread's records when it finds the
+ * thread, which may be after the thread's first samples; perf applies such a record when it reaches
+ * it.
  */
 static struct error *copy_all(struct copier *copier)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a guest's recording has beside samples: comms, forks and mappings of its processes,
- * without the id that tied them to the VM, and losses.
+ * The records of a guest other than samples: comms, forks and mappings of its processes, without
+ * the id that tied them to the VM, and losses.
  *
- * A file that has no build-id is given one, made of its path: a reader would else take for the
- * guest's the file of that path on the machine that it runs on; perf its own vDSO
+ * A file without a build-id gets one made from its path. Otherwise a reader would look up that path
+ * on the machine it runs on and take the file there for the guest's; perf does so with its own vDSO
  * (machine__findnew_vdso()).
  */
 #include <linux/perf_event.h>
@@ -19,13 +19,13 @@
 
 struct native_side {
 	struct native *native;
-	struct arena *arena; /* of the bodies of … */
+	struct arena *arena; /* holds the bodies of these */
 	VECTOR(struct perfdata_record) records;
-	VECTOR(struct order_entry) order; /* by time, values are places in records */
-	size_t next;			  /* place in order */
+	VECTOR(struct order_entry) order; /* by time; values are indices into records */
+	size_t next;			  /* index into order */
 };
 
-/* Twenty bytes that no linker makes, the same for the same path. */
+/* Twenty bytes that no linker produces, always the same for the same path. */
 static void make_build_id(const char *path, struct native_file *ret)
 {
 	uint64_t hashes[2] = { hash_bytes(path, strlen(path)), 0 };
@@ -36,7 +36,7 @@ static void make_build_id(const char *path, struct native_file *ret)
 	ret->build_id_bytes = PERFDATA_BUILD_ID_BYTES;
 }
 
-/* MAPPING's file, added if it is new; NULL: it is none. */
+/* MAPPING's file, added if it is new; NULL if MAPPING has no file. */
 static const struct native_file *find_file(struct native *native,
 					   const struct perfdata_mapping *mapping)
 {
@@ -128,7 +128,7 @@ static struct error *copy_record(struct native_side *side, const struct perfdata
 	return NULL;
 }
 
-/* Keeps the records that are of the guest, but for samples, and puts them in order. */
+/* Keeps the guest's records, except samples, and sorts them. */
 static void collect(struct native_side *side)
 {
 	struct session *session = side->native->session;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of a converted recording, where stock perf looks for them:
+ * The symbols of a converted recording, in the places where stock perf looks for them:
  *
- *	kcore_dir/kallsyms, modules, kcore	with no option: as `perf record --kcore` leaves them
- *						(perf_data__kallsyms_name(), tools/perf/util/data.c,
- *						since 5.5)
+ *	kcore_dir/kallsyms, modules, kcore	without any option: as `perf record --kcore`
+ *						leaves them (perf_data__kallsyms_name(),
+ *						tools/perf/util/data.c, since 5.5)
  *	debug/.build-id/xx/yyyy…/elf		perf --buildid-dir FOLDER/debug …
  *	debug/PATH/xxyyyy…/elf			the same file, for hotspot: --debugPaths
  *						FOLDER/debug (PerfSymbolTable::findFile(),
  *						KDAB/perfparser)
  *
- * kcore has the kernel's ranges and no bytes. With it perf goes by addresses: without, it takes a
- * module's symbols only if the module's file is there, and none if that was looked at before the
- * kernel (maps__split_kallsyms()); with all of them as the kernel's own, what lies between two
- * modules (BPF programs, trampolines) would have the name of what stands before it.
+ * kcore contains the kernel's address ranges but no bytes. It makes perf assign symbols by address.
+ * Without it, perf uses a module's symbols only if it has the module's file, and none if it saw
+ * that file before the kernel (maps__split_kallsyms()). If all symbols were listed as the kernel's
+ * own, code between two modules (BPF programs, trampolines) would get the name of the symbol before
+ * it.
  *
- * The user's own cache of build-ids, ~/.debug, is left alone: the guest says what its files are,
- * and could name the host's samples.
+ * The user's build-id cache (~/.debug) is left alone: a guest names its own files, and could plant
+ * names for the host's samples there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 
 #define ELF_MAX_BYTES ((size_t)1 << 30)
 #define PAGE_BYTES 4096
-#define PATH_MAX_BYTES 1024 /* of programs that are found by path, too */
+#define PATH_MAX_BYTES 1024 /* for programs that are found by path as well */
 #define PATH_MAX_PARTS 32
 
 static struct error *make_folder(const char *path)
@@ -62,7 +63,7 @@ static uint16_t elf_machine(const struct native *native)
 	return elf_write_machine(perfdata_reader_features(native->session->reader)->arch);
 }
 
-/* perf takes these types alone (symbol_type__filter()). */
+/* perf only uses these types (symbol_type__filter()). */
 static bool is_placed(const struct native *native, const struct symbol *symbol)
 {
 	return strchr("TtWwDdBb", symbol->type) &&
@@ -70,10 +71,10 @@ static bool is_placed(const struct native *native, const struct symbol *symbol)
 }
 
 /*
- * Where symbols follow one another without a gap of pages: the kernel, each part of a module. perf
- * takes the last range first: then the kernel's map, which spans modules until that
- * (native_kernel_range()), becomes the kernel's range and leaves room for theirs (dso__load_kcore()
- * in tools/perf/util/symbol.c of Linux 6.1 and 6.12).
+ * Writes a range for each run of symbols without a gap of pages: the kernel, and each part of a
+ * module. perf takes the last range first. At that time the kernel's map still spans the modules
+ * (native_kernel_range()); it then shrinks to the kernel's range and leaves room for theirs
+ * (dso__load_kcore() in tools/perf/util/symbol.c of Linux 6.1 and 6.12).
  */
 static void put_core(const struct native *native, struct buffer *out)
 {
@@ -96,7 +97,8 @@ static void put_core(const struct native *native, struct buffer *out)
 }
 
 /*
- * perf asks for the name that the kernel's MMAP record ends with; a table has one for an address.
+ * perf looks up the name that the kernel's MMAP record ends with, but our table has only one name
+ * per address.
  */
 static void put_kallsyms(const struct native *native, struct buffer *out)
 {
@@ -109,7 +111,10 @@ static void put_kallsyms(const struct native *native, struct buffer *out)
 	kallsyms_write(native->kernel, true, out);
 }
 
-/* Without symbols kallsyms is empty: perf would take those of the machine that it runs on. */
+/*
+ * Without symbols kallsyms is empty. Without the file, perf would use the symbols of its own
+ * machine.
+ */
 static struct error *write_kernel(const struct native *native, const char *path)
 {
 	_cleanup_free_ char *folder = memory_printf("%s/kcore_dir", path);
@@ -133,7 +138,7 @@ static struct error *write_kernel(const struct native *native, const char *path)
 	return error;
 }
 
-/* Makes FOLDER/xx/yyyy… of the build-id TEXT; *RET_NEW: it was not there. */
+/* Makes FOLDER/xx/yyyy… from the build-id TEXT. *RET_NEW: it did not exist. */
 static struct error *make_entry(const char *folder, const char *text, char **ret, bool *ret_new)
 {
 	_cleanup_free_ char *first = memory_printf("%s/%.2s", folder, text);
@@ -150,7 +155,7 @@ static struct error *make_entry(const char *folder, const char *text, char **ret
 	return error;
 }
 
-/* A guest says what its paths are: none leads out of the folder that it is put behind. */
+/* Guests choose their paths: none may lead out of the folder to which it is appended. */
 static bool is_safe(const char *path)
 {
 	size_t parts = 0;
@@ -165,8 +170,8 @@ static bool is_safe(const char *path)
 }
 
 /*
- * The file ELF as DEBUG/PATH/TEXT/elf, too. Where it cannot be, a file there being another one's
- * folder, one tool less finds it.
+ * Links the file ELF as DEBUG/PATH/TEXT/elf as well. This can fail if one path needs a file where
+ * another needs a folder; then one tool does not find the file.
  */
 static void link_by_path(const char *debug, const char *path, const char *text, const char *elf)
 {
@@ -181,7 +186,7 @@ static void link_by_path(const char *debug, const char *path, const char *text, 
 		*end = '/';
 	}
 	if (link(elf, link_path) && errno != EEXIST)
-		log_detail("no '%s': %s", link_path, strerror(errno));
+		log_detail("could not link '%s': %s", link_path, strerror(errno));
 }
 
 static struct error *write_program(struct native *native, const char *debug,
@@ -205,7 +210,7 @@ static struct error *write_program(struct native *native, const char *debug,
 	for (size_t i = 0; i < file->build_id_bytes; i++)
 		snprintf(text + 2 * i, 3, "%02x", file->build_id[i]);
 	error = make_entry(folder, text, &place, &is_new);
-	if (!error && is_new) { /* else the same file at another path: its symbols are there */
+	if (!error && is_new) { /* else: same file at another path, already written */
 		elf_write_symbols(table, elf_machine(native), file->build_id, file->build_id_bytes,
 				  &bytes);
 		error = write_file(place, name, &bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor record: samples the vCPU threads of VMs into a perf.data file. What it does in
- * which order: the events (so that a wrong one is told before anything is touched), the VMs, the
- * guest symbols, the file; then it samples until Ctrl-C, --duration, COMMAND's end, or the end
- * of every VM that was named.
+ * perfvisor record: samples the vCPU threads of VMs into a perf.data file. It prepares the events
+ * first, so that a wrong one is reported before anything is touched, then the VMs, the guest
+ * symbols and the file. It then samples until Ctrl-C, --duration, COMMAND's end, or the end of
+ * every VM that was named.
  */
 #include <string.h>
 
@@ -35,57 +35,61 @@ static const struct option_spec record_option_table[] = {
 	       .completion = COMPLETE_VM),
 	OPTION(OPTION_FLAG, 'a', "all", all, NULL,
 	       "record every VM, also those that start later (the default)"),
-	OPTION(OPTION_FLAG, 0, "guest", guest, NULL, "samples of guests (the default)"),
-	OPTION(OPTION_FLAG, 0, "host", host, NULL, "samples of the host, on the vCPUs' threads"),
+	OPTION(OPTION_FLAG, 0, "guest", guest, NULL, "record samples of guests (the default)"),
+	OPTION(OPTION_FLAG, 0, "host", host, NULL,
+	       "record samples of the host, on the vCPUs' threads"),
 	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
 	OPTION(OPTION_UNSIGNED, 'F', "freq", frequency, "HZ",
-	       "samples a second and vCPU (default: 999, with --engine qmp 49)", .min = 1),
-	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "a sample each COUNT events",
+	       "samples per second and vCPU (default: 999, or 49 with --engine qmp)", .min = 1),
+	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "take a sample every COUNT events",
 	       .min = 1),
 	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
-	       "default: perf.data.guest, perf.data.host, both: perf.data.kvm",
+	       "default: perf.data.guest, perf.data.host, or perf.data.kvm for both",
 	       .completion = COMPLETE_FILE),
 	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
-	       "write a folder, in which stock perf finds the names of guest kernels, too"),
+	       "write a folder, where stock perf also finds the symbols of guest kernels"),
 	OPTION(OPTION_FLAG, 'g', NULL, callchains, NULL, "record call chains, too"),
 	OPTION(OPTION_STRING, 0, "call-graph", call_graph, "MODE[,SIZE]",
-	       "the same, in perf's words: fp, or dwarf, with a --stack-size",
+	       "the same, in perf's syntax: fp, or dwarf with a --stack-size",
 	       .completion = COMPLETE_WORDS, .words = "dwarf fp", .fallback = "dwarf"),
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
-	       "of a guest's user stack that is copied for them (default: 8192)", .min = 1,
+	       "how much of a guest's user stack to copy (default: 8192)", .min = 1,
 	       .max = MAX_STACK_BYTES),
 	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
-	       "exact (the default), or scan: where a chain breaks off, guess callers, and mark "
+	       "exact (the default), or scan: guess callers where a chain breaks off, and mark "
 	       "them",
 	       .completion = COMPLETE_WORDS, .words = "exact scan"),
 	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
-	       "what takes samples: auto (the default), or qmp, which asks QEMU and pauses the "
+	       "how to take samples: auto (the default), or qmp, which asks QEMU and pauses the "
 	       "guest",
 	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
 	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
-	       "of a core that samples may take of a vCPU before -F is lowered (default: 2, qmp: "
-	       "10)"),
+	       "the share of a core that samples may take from a vCPU before -F is lowered "
+	       "(default: 2, qmp: 10)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
-	       "symbols of the guest's kernel: its /proc/kallsyms", .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE", "and its /proc/modules",
+	       "symbols of the guest's kernel: a copy of its /proc/kallsyms",
+	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE",
+	       "a copy of its /proc/modules",
 	       .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE",
-	       "or its vmlinux; of a unikernel: its ELF file", .completion = COMPLETE_FILE),
+	       "its vmlinux, or a unikernel's ELF file", .completion = COMPLETE_FILE),
 	OPTION(OPTION_STRING, 0, "guestmount", guestmount, "DIR",
-	       "or, by the VM's pid, DIR/PID/proc/kallsyms", .completion = COMPLETE_DIRECTORY),
+	       "guests' root folders, mounted at DIR/PID (the VM's pid)",
+	       .completion = COMPLETE_DIRECTORY),
 	OPTION(OPTION_FLAG, 0, "no-memory", no_memory, NULL,
-	       "never read guest memory: guest kernels have no names without the options above"),
+	       "never read guest memory: guest kernels then need the options above"),
 	OPTION(OPTION_FLAG, 0, "kernel-only", kernel_only, NULL,
-	       "read nothing of guests' user space, and store no guest process"),
-	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "say more"),
-	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "say only what went wrong"),
+	       "do not read guests' user space, and record no guest processes"),
+	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print more"),
+	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "print only what went wrong"),
 	{ 0 }
 };
 
 /*
- * The words of perf record --call-graph. How a guest is unwound is not the user's to choose: by
- * what its kernel and programs have.
+ * The modes of perf record --call-graph. The user cannot choose how a guest is unwound: that
+ * depends on its kernel and programs.
  */
 static struct error *check_call_graph(struct record_options *options)
 {
@@ -96,8 +100,8 @@ static struct error *check_call_graph(struct record_options *options)
 
 	options->callchains = true;
 	if (!strcmp(mode, "fp")) {
-		log_note("--call-graph fp: only the host's chains are by frame pointers; guests' "
-			 "are by unwind data");
+		log_note("--call-graph fp: only the host's chains use frame pointers; guests' "
+			 "use unwind data");
 		return NULL;
 	}
 	if (length != 5 || strncmp(mode, "dwarf", 5))
@@ -105,7 +109,7 @@ static struct error *check_call_graph(struct record_options *options)
 			error_create(ERROR_USAGE,
 				     "--call-graph takes dwarf, dwarf,SIZE or fp, not '%s'",
 				     mode),
-			"before a command to be recorded write -g, or --call-graph dwarf");
+			"use -g or --call-graph dwarf in front of a command");
 	if (!comma)
 		return NULL;
 	size = strtoul(comma + 1, &end, 10);
@@ -127,7 +131,7 @@ static struct error *check_unwind(struct record_options *options)
 	return NULL;
 }
 
-/* Before the defaults of others are set. */
+/* Must come before defaults that depend on the engine. */
 static struct error *check_engine(struct record_options *options)
 {
 	const char *engine = options->engine ? options->engine : "auto";
@@ -147,20 +151,20 @@ static struct error *check_options(struct record_options *options)
 	if (options->frequency && options->count)
 		return error_create(ERROR_USAGE, "-F and -c exclude each other");
 	if (options->all && (options->vms.count || options->pids.count))
-		return error_create(ERROR_USAGE, "-a is every VM: it excludes --vm and -p");
+		return error_create(ERROR_USAGE, "-a records every VM and excludes --vm and -p");
 	for (size_t i = 0; i < options->pids.count; i++) {
 		const char *pid = options->pids.items[i];
 
 		if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
 			return error_hint(
 				error_create(ERROR_USAGE, "-p takes a process id, not '%s'", pid),
-				"--vm takes a VM's name, too");
+				"--vm also takes a VM's name");
 		vector_append(&options->vms, pid);
 	}
 	if (options->output && !strcmp(options->output, "-"))
 		return error_hint(error_create(ERROR_USAGE,
 					       "a recording cannot be written to a pipe"),
-				  "write a file and send that; -o ./- is a file of that name");
+				  "write a file and send that; -o ./- names a file");
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	error = options->call_graph ? check_call_graph(options) : NULL;
 	if (!error && options->unwind)
@@ -178,7 +182,7 @@ static struct error *check_options(struct record_options *options)
 	return NULL;
 }
 
-/* The time until the recording's end by --duration, in ms, not more than STEP_MS; 0: over. */
+/* How long to wait for --duration, in ms, at most STEP_MS; 0: the time is over. */
 static int next_wait(const struct record_options *options, uint64_t begin_ns)
 {
 	double left_ms;
@@ -223,7 +227,7 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	command_line[0] = (char *)"perfvisor";
 	memcpy(command_line + 1, argv, argc * sizeof(*argv));
 	error = record_events_tracing_data(events, &tracing_data);
-	if (!error) /* of VMs that came later */
+	if (!error) /* for VMs that came later */
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
 	record_symbols_add(symbols, recorder);
 	if (error) {
@@ -244,7 +248,10 @@ static struct error *finish_file(struct recorder *recorder, const struct record_
 	return error;
 }
 
-/* A guest takes a tenth of a second, unless the host is very slow; many are not all waited for. */
+/*
+ * Reading a guest's kernel takes a tenth of a second, unless the host is very slow. With many
+ * guests this does not wait for all of them.
+ */
 static void look_at_guests(struct recorder *recorder)
 {
 	struct progress progress = { 0 };
@@ -285,7 +292,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.qmp = options->qmp,
 	};
 	_cleanup_recorder_ struct recorder *recorder = NULL;
-	struct error *error = record_symbols_load(symbols, NULL); /* before a file is touched */
+	struct error *error = record_symbols_load(symbols, NULL); /* before touching any file */
 
 	if (!error)
 		error = recorder_create(&config, &recorder);
@@ -301,7 +308,7 @@ static struct error *record(const struct record_options *options, struct record_
 	return finish_file(recorder, options, events, symbols, argc, argv);
 }
 
-/* REST: where the command to be recorded begins. */
+/* REST: the index of the command to be recorded. */
 static struct error *run_with(struct record_options *options, int argc, char **argv, int rest,
 			      int *ret_status)
 {
@@ -348,12 +355,12 @@ const struct command command_record = {
 	.arguments = "[-- COMMAND…]",
 	.options = record_option_table,
 	.examples = "  perfvisor record                          # all VMs, until Ctrl-C\n"
-		    "  perfvisor record --vm web --duration 10   # one VM, ten seconds\n"
-		    "  perfvisor record --guest --host -- ping -c 5 guest   # both sides, while "
-		    "ping runs\n"
+		    "  perfvisor record --vm web --duration 10   # one VM, for ten seconds\n"
+		    "  perfvisor record --guest --host -- ping -c 5 guest   # both sides, as long "
+		    "as ping runs\n"
 		    "  perfvisor record -g                       # with call chains\n"
 		    "  perfvisor record -e kvm:kvm_exit          # each exit, with its reason\n"
-		    "  perfvisor record --engine qmp -p 4711     # a QEMU, with KVM or without; "
-		    "pauses it\n",
+		    "  perfvisor record --engine qmp -p 4711     # any QEMU, even without KVM; "
+		    "pauses the guest\n",
 	.run = run_record,
 };

@@ -23,11 +23,11 @@ struct record_options {
 	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
 	uint64_t frequency, count; /* 0: not given */
 	uint64_t stack_bytes;
-	const char *call_graph; /* as perf has it; NULL: not given */
+	const char *call_graph; /* perf's argument; NULL: not given */
 	const char *unwind;	/* NULL: not given */
-	bool scan;		/* it is that */
+	bool scan;		/* it is "scan" */
 	const char *engine;	/* NULL: not given */
-	bool qmp;		/* it is that one */
+	bool qmp;		/* it is "qmp" */
 	const char *output;
 	double duration_s; /* 0: not given */
 	double max_overhead; /* percent; 0: not given */
@@ -38,17 +38,17 @@ struct record_options {
 struct record_events {
 	struct host_events list;
 	VECTOR(host_modes) modes; /* per event */
-	char *choice;             /* why the default event is what it is; "" where it was named */
-	uint64_t frequency;       /* of events without a rate of their own; 0: OPTIONS' count */
+	char *choice;             /* why this is the default event; "" if the user named one */
+	uint64_t frequency; /* for events without a rate of their own; 0: use OPTIONS' count */
 };
 struct error *record_events_prepare(const struct record_options *options,
 				    struct record_events *ret) MUST_CHECK;
 void record_events_deinit(struct record_events *events);
-/* HEADER_TRACING_DATA of the tracepoints; *RET_COUNT 0 and nothing in OUT without any. */
+/* Builds HEADER_TRACING_DATA for the tracepoints. OUT stays empty if there are none. */
 struct error *record_events_tracing_data(const struct record_events *events,
 					 struct buffer *out) MUST_CHECK;
 
-/* With --engine qmp (record_qmp.c). Nothing is opened by it. */
+/* With --engine qmp (record_qmp.c). These open nothing. */
 struct error *record_qmp_check(const struct record_options *options) MUST_CHECK;
 struct error *record_qmp_prepare_event(const struct record_options *options,
 				       struct record_events *ret) MUST_CHECK;
@@ -56,13 +56,13 @@ void record_qmp_note_pauses(const struct recorder *recorder,
 			    const struct record_options *options,
 			    const struct sampler_cost *pauses);
 
-/* What is said (record_notes.c). The time is that of clock_monotonic_ns(). */
+/* Progress and summary messages (record_notes.c). Times are those of clock_monotonic_ns(). */
 void record_note_beginning(const struct recorder *recorder, const struct record_events *events);
 void record_show_progress(struct progress *progress, const struct recorder *recorder,
 			  uint64_t begin_ns);
 void record_note_end(const struct recorder *recorder, const struct record_options *options);
 
-/* The command to record (record_command.c): forked at once, runs when told to. */
+/* The command to record (record_command.c): forked at once, but runs only when started. */
 struct record_command {
 	pid_t pid; /* 0: none */
 	const char *name; /* of the program */
@@ -73,27 +73,28 @@ struct record_command {
 struct error *record_command_prepare(char **argv, struct record_command *ret) MUST_CHECK;
 struct error *record_command_start(struct record_command *command) MUST_CHECK;
 bool record_command_ended(struct record_command *command);
-/* Ends it, if it has not ended, and waits for it. Its exit status as a shell gives it. */
+/* Ends the command if it is still running and waits for it. Returns a shell's exit status. */
 int record_command_finish(struct record_command *command);
 
 /* Guest kernel symbols to be stored in the recording (record_symbols.c). */
 struct record_symbols {
 	struct kernel_source_options options;
 	VECTOR(struct perfdata_writer_symbols) tables; /* data owned */
-	VECTOR(uint32_t) loaded;                       /* pids that were looked for */
-	bool everyone;                                 /* one of them holds for every guest */
+	VECTOR(uint32_t) loaded;                       /* pids that were looked up */
+	bool everyone;                                 /* one of the tables is for every guest */
 };
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
 void record_symbols_deinit(struct record_symbols *symbols);
 /*
- * Loads what the options offer for every guest and for the VMs of INVENTORY (NULL: none), once.
+ * Loads what the options offer for every guest and for the VMs of INVENTORY (NULL: none), each
+ * once.
  */
 struct error *record_symbols_load(struct record_symbols *symbols,
 				  const struct perfdata_inventory *inventory) MUST_CHECK;
-/* Adds what guest memory gave, of VMs for which the options had nothing. */
+/* Adds symbols found in guest memory, for VMs for which the options had none. */
 void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder);
 
-/* Adds the guest kernels' symbols for stock perf to a recording that is a folder. */
+/* For a recording that is a folder: adds the guest kernels' symbols for stock perf. */
 struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,
 				      const struct perfdata_inventory *inventory) MUST_CHECK;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `perfvisor record … -- COMMAND`: the command is forked first and waits for a byte on a pipe, so
- * that the events can be enabled right before it runs. A second pipe, closed by a successful
- * exec, tells why one fails. It stays in perfvisor's process group: Ctrl-C reaches both.
+ * that the events can be enabled right before it runs. A second pipe, closed by a successful exec,
+ * carries the errno of a failed one. The command stays in perfvisor's process group: Ctrl-C reaches
+ * both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
-/* That a child ends is to interrupt the wait for samples. */
+/* The end of a child must interrupt the wait for samples. */
 static void notice_children(void)
 {
 	struct sigaction action = { .sa_handler = ignore_signal };
@@ -47,11 +48,11 @@ struct error *record_command_prepare(char **argv, struct record_command *ret)
 	pid_t pid;
 
 	if (pipe2(go, O_CLOEXEC))
-		return error_system(errno, "could not make a pipe");
+		return error_system(errno, "could not create a pipe");
 	if (pipe2(failure, O_CLOEXEC)) {
 		close(go[0]);
 		close(go[1]);
-		return error_system(errno, "could not make a pipe");
+		return error_system(errno, "could not create a pipe");
 	}
 	notice_children();
 	pid = fork();
@@ -77,7 +78,7 @@ struct error *record_command_start(struct record_command *command)
 	if (!command->pid)
 		return NULL;
 	if (write(command->go_fd, "", 1) != 1)
-		return error_system(errno, "the command is gone");
+		return error_system(errno, "the command has died");
 	do {
 		got = read(command->failure_fd, &errno_value, sizeof(errno_value));
 	} while (got < 0 && errno == EINTR);

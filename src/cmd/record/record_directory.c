@@ -12,7 +12,7 @@
 #include "cmd/record/record.h"
 #include "symbol/kallsyms.h"
 
-/* The last table of VM PID, else the one for all; NULL: none. */
+/* The last table of VM PID, or else the one for all VMs; NULL: none. */
 static const struct perfdata_writer_symbols *find_table(const struct record_symbols *symbols,
 							uint32_t pid)
 {
@@ -28,7 +28,9 @@ static const struct perfdata_writer_symbols *find_table(const struct record_symb
 	return found;
 }
 
-/* An empty file where nothing is known: perf would take this machine's symbols without any. */
+/*
+ * Writes an empty file if nothing is known: without a file, perf would use this machine's symbols.
+ */
 static struct error *write_kallsyms(const char *path, uint32_t pid,
 				    const struct perfdata_writer_symbols *symbols)
 {
@@ -44,9 +46,7 @@ static struct error *write_kallsyms(const char *path, uint32_t pid,
 		error = symbol_table_decode(symbols->data, symbols->size, &table);
 	if (error)
 		return error;
-	/*
-	 * Without the modules' names: perf takes a module's only where it knows the module's file.
-	 */
+	/* Without module names: perf uses a module's symbols only if it knows the module's file. */
 	if (table)
 		kallsyms_write(table, false, &text);
 	if (mkdir(folder, 0700) && errno != EEXIST)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From -e, -F and -c to events that can be opened: the default event where none is named, what
- * is sampled of host and guests, the rate, and a first try at opening each.
+ * Turns -e, -F and -c into events that can be opened: chooses the default event if none is named,
+ * what to sample of host and guests, and the rate, and tries to open each event once.
  *
- * The default rate is 999 Hz: not in step with anything that happens every millisecond. A
- * tracepoint without a rate is sampled each time, as perf does.
+ * The default rate is 999 Hz, so as not to be in step with anything that happens every millisecond.
+ * A tracepoint without a rate is sampled on every hit, as in perf.
  */
 #include <stdio.h>
 
@@ -24,7 +24,9 @@ static uint64_t max_sample_rate(void)
 	return file && fscanf(file, "%llu", &rate) == 1 && rate ? rate : UINT64_MAX;
 }
 
-/* The kernel refuses rates above its limit, which it lowers by itself when sampling gets slow. */
+/*
+ * The kernel refuses rates above its limit, and lowers the limit by itself if sampling gets slow.
+ */
 static uint64_t allowed_frequency(const struct record_options *options)
 {
 	uint64_t wanted = options->frequency ? options->frequency : DEFAULT_HZ;
@@ -33,7 +35,7 @@ static uint64_t allowed_frequency(const struct record_options *options)
 	if (wanted <= limit)
 		return wanted;
 	log_warning(
-		"the kernel allows %llu samples a second at most, so -F %llu is lowered to that "
+		"the kernel allows at most %llu samples per second, so -F %llu is lowered to that "
 		"(kernel.perf_event_max_sample_rate)",
 		(unsigned long long)limit, (unsigned long long)wanted);
 	return limit;
@@ -82,7 +84,7 @@ static struct error *prepare_event(struct host_event *event, const struct record
 	host_event_set_sampling(event);
 	if (options->callchains) {
 		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-		/* Those of guests are not the kernel's affair. */
+		/* The kernel does not provide the guests' chains. */
 		event->attr.exclude_callchain_kernel = !options->host;
 		event->attr.exclude_callchain_user = !options->host;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `perfvisor record` says: as it begins, as it goes on, and what became of the samples. */
+/* What `perfvisor record` prints: at the start, while it records, and a summary of the samples. */
 #include "base/log.h"
 #include "base/memory.h"
 #include "cmd/record/record.h"
@@ -41,20 +41,19 @@ void record_note_beginning(const struct recorder *recorder, const struct record_
 	log_note("recording %s", vms);
 	if (recorder_totals(recorder).vcpus_unknown)
 		log_note("which threads are vCPUs is not known here, so all threads of the VMs are "
-			 "sampled; 'perfvisor doctor' says why");
+			 "sampled; 'perfvisor doctor' shows why");
 	if (stats.ring_reduced)
-		log_note("the limit of locked memory leaves %zu KiB for a ring: samples may be "
+		log_note("the limit of locked memory leaves only %zu KiB per ring: samples may be "
 			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
 			 stats.ring_bytes >> 10);
 	if (recorder_lacks_chains(recorder))
-		log_note("guest samples have no call chains here: that takes an AMD host with "
-			 "Linux 5.17 or later, or Intel's with 6.3, BPF, and guest memory "
-			 "('perfvisor doctor' says what is missing); or --engine qmp, which pauses "
-			 "the guest");
+		log_note("guest samples have no call chains here: they need an AMD host with Linux "
+			 "5.17 or later, or an Intel host with 6.3 or later, BPF, and guest memory "
+			 "(see 'perfvisor doctor'); or --engine qmp, which pauses the guest");
 	else if (recorder_lacks_sp(recorder))
 		log_note("guests have call chains here only where their code keeps frame pointers, "
-			 "and of kernels where memory proves the stack pointer, which is out of "
-			 "reach on this host");
+			 "and kernels also where memory proves the stack pointer, which cannot be "
+			 "read on this host");
 	if (stats.ring_bytes)
 		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
 			   stats.ring_bytes >> 10);
@@ -69,7 +68,7 @@ void record_show_progress(struct progress *progress, const struct recorder *reco
 		return;
 	totals = recorder_totals(recorder);
 	progress_show(progress,
-		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C ends)",
+		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C stops)",
 		      totals.vms_alive, plural(totals.vms_alive), totals.threads,
 		      plural(totals.threads), (unsigned long long)totals.written,
 		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
@@ -99,22 +98,23 @@ static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint6
 	struct capture_stats stats = recorder_capture_stats(recorder);
 
 	if (lost)
-		log_warning("lost %llu of %llu samples (%.1f %%): a lower -F loses fewer",
+		log_warning("lost %llu of %llu samples (%.1f %%): try a lower -F",
 			    (unsigned long long)lost, (unsigned long long)all, 100.0 * lost / all);
 	if (stats.throttled)
-		log_warning("the kernel throttled the events %llu time%s: a lower -F avoids it",
+		log_warning("the kernel throttled the events %llu time%s: try a lower -F",
 			    (unsigned long long)stats.throttled, plural(stats.throttled));
 	if (stats.undecodable)
-		log_warning("%llu records of the kernel could not be read",
+		log_warning("%llu records from the kernel could not be decoded",
 			    (unsigned long long)stats.undecodable);
 	if (stats.due)
-		log_detail("%llu samples were due by the kernel's counts, %llu were taken",
+		log_detail("%llu samples were due according to the kernel's counts, %llu were "
+			   "taken",
 			   (unsigned long long)stats.due, (unsigned long long)all);
 }
 
 /*
- * What sampling took away from the guests: what the BPF program does is measured, and what QEMU is
- * asked.
+ * What sampling cost the guests: the measured time of the BPF program, or the pauses that QEMU
+ * made.
  */
 static void note_cost(const struct recorder *recorder, const struct record_options *options)
 {
@@ -126,7 +126,7 @@ static void note_cost(const struct recorder *recorder, const struct record_optio
 		return;
 	}
 	if (!samples) {
-		log_detail("no guest sample was taken by BPF: what they took is not known, and "
+		log_detail("no guest sample was taken by BPF: their cost is not known, and "
 			   "--max-overhead had no effect");
 		return;
 	}
@@ -137,15 +137,15 @@ static void note_cost(const struct recorder *recorder, const struct record_optio
 		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
 }
 
-/* Where SP is out of reach. */
+/* On hosts where SP cannot be read. */
 static void note_stack_pointers(const struct recorder *recorder)
 {
 	struct recorder_sp_counts counts = recorder_sp_counts(recorder);
 
 	if (counts.samples)
-		log_detail("of %llu kernel samples without a stack pointer %llu did not need it, "
-			   "of %llu it was found; of %llu none was, of %llu several, of %llu an "
-			   "uncertain one; %llu were in code with stacks of its own",
+		log_detail("%llu kernel samples had no stack pointer: %llu did not need it, for "
+			   "%llu it was found; for %llu there was none, for %llu several, for %llu "
+			   "an uncertain one; %llu were in code with its own stacks",
 			   (unsigned long long)counts.samples, (unsigned long long)counts.by_bp,
 			   (unsigned long long)counts.found, (unsigned long long)counts.none,
 			   (unsigned long long)counts.several, (unsigned long long)counts.unsure,
@@ -162,9 +162,9 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 			    "does not count in guests";
 
 	if (!totals.vms)
-		cause = "no VM ran";
+		cause = "no VM was running";
 	else if (!totals.sampled)
-		cause = "the recording was ended before sampling began";
+		cause = "the recording ended before sampling began";
 	else if (!totals.vms_alive)
 		cause = "the VMs have ended";
 	else if (stats.looks.failed)
@@ -176,13 +176,13 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
 		cause = "its vCPUs have not run yet";
 	else if (sum->host_dropped)
-		cause = "all samples were the host's; --host records those";
+		cause = "all samples were the host's; use --host to record those";
 	else if (sum->guest_dropped)
-		cause = "all samples were the guests'; --guest records those";
-	log_warning("nothing was recorded: %s ('perfvisor doctor' says what works)", cause);
+		cause = "all samples were the guests'; use --guest to record those";
+	log_warning("nothing was recorded: %s (see 'perfvisor doctor')", cause);
 }
 
-/* What was written, and where all the samples went: the sum of the numbers is all of them. */
+/* What was written, and where all the samples went: the numbers add up to the total. */
 void record_note_end(const struct recorder *recorder, const struct record_options *options)
 {
 	const struct perfdata_inventory *inventory = recorder_inventory(recorder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `perfvisor record --engine qmp`: what it takes, what it samples, and what it did to the guest. */
+/* `perfvisor record --engine qmp`: checks the options, sets up the event, reports the pauses. */
 #include "base/log.h"
 #include "cmd/record/record.h"
 
@@ -11,28 +11,31 @@ static uint64_t frequency_of(const struct record_options *options)
 	return options->frequency ? options->frequency : DEFAULT_HZ;
 }
 
-/* What each of the others asks for is not what QEMU can be asked. */
+/* Rejects options that ask for something QEMU cannot provide. */
 struct error *record_qmp_check(const struct record_options *options)
 {
 	const char *unfit = NULL;
 
 	if (options->host)
-		unfit = "--host: QEMU knows nothing of the host";
+		unfit = "--host: QEMU does not see the host";
 	else if (options->events.count)
-		unfit = "-e: it samples the time";
+		unfit = "-e: it samples by time";
 	else if (options->count)
-		unfit = "-c: it samples the time, at the rate of -F";
+		unfit = "-c: it samples by time, at the rate of -F";
 	else if (options->frequency > MAX_HZ)
-		unfit = "so high a rate: -F takes at most 1000 with it";
+		unfit = "such a high rate: -F is limited to 1000";
 	if (unfit)
 		return error_create(ERROR_USAGE, "--engine qmp excludes %s", unfit);
 	if (options->vms.count != 1)
 		return error_hint(error_create(ERROR_USAGE, "--engine qmp records one VM"),
-				  "name it: --vm NAME, or -p PID, also of a QEMU without KVM");
+				  "choose it with --vm NAME, or with -p PID (also for QEMU "
+				  "without KVM)");
 	return NULL;
 }
 
-/* A clock's samples, as those of QEMU's monitor are. Nothing is to be opened. */
+/*
+ * The event is a clock, since QEMU's monitor is asked at regular times. Nothing needs to be opened.
+ */
 struct error *record_qmp_prepare_event(const struct record_options *options,
 				       struct record_events *ret)
 {
@@ -49,12 +52,12 @@ struct error *record_qmp_prepare_event(const struct record_options *options,
 	event->attr.freq = 1;
 	event->attr.sample_freq = events.frequency;
 	host_event_set_sampling(event);
-	event->attr.sample_type &= ~PERF_SAMPLE_CPU; /* QEMU does not say on which it ran */
+	event->attr.sample_type &= ~PERF_SAMPLE_CPU; /* QEMU does not report which CPU it ran on */
 	if (options->callchains)
 		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	vector_append(&events.modes, modes);
 	events.choice =
-		memory_strdup("QEMU is asked at this rate, which pauses the guest each time");
+		memory_strdup("QEMU is asked at this rate, and pauses the guest each time");
 	*ret = events;
 	return NULL;
 }
@@ -70,8 +73,8 @@ void record_qmp_note_pauses(const struct recorder *recorder,
 	if (!looks || !stats.looks.elapsed_ns)
 		return;
 	log_note("asked for %llu Hz, QEMU answered %.1f times a second (%llu of %llu); the guest "
-		 "stood still for %.2f ms each time (p50), %.2f ms (p99), %.1f %% of all the time; "
-		 "%llu looks met a halted vCPU",
+		 "was paused for %.2f ms each time (p50), %.2f ms (p99), %.1f %% of the time; "
+		 "%llu samples hit a halted vCPU",
 		 (unsigned long long)frequency_of(options), (double)looks / seconds,
 		 (unsigned long long)looks, (unsigned long long)stats.looks.due,
 		 (double)sampler_cost_quantile(pauses, 0.5) / 1e6,

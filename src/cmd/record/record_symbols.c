@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest kernels' symbols go into the recording, so that it can be read anywhere. A table
- * for every guest (--guestkallsyms, --guestvmlinux) is stored once, for machine 0; one of a VM
- * (--guestmount, guest memory) that is the same as one for every guest is not stored again.
+ * Guest kernel symbols go into the recording, so that it can be read anywhere. A table for every
+ * guest (--guestkallsyms, --guestvmlinux) is stored once, for machine 0. A table of one VM
+ * (--guestmount, guest memory) is not stored again if it equals one that is stored for every guest.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ static struct error *load_for(struct record_symbols *symbols, uint32_t pid)
 	symbol_table_encode(table, &bytes);
 	if (bytes.overflow)
 		return error_create(ERROR_BAD_DATA,
-				    "the symbols of %s are larger than a recording holds", source);
+				    "the symbols of %s do not fit into a recording", source);
 	log_detail("%zu guest kernel symbols from %s", symbol_table_count(table), source);
 	store(symbols, &(struct perfdata_writer_symbols){
 			       .machine_pid = pid, .data = bytes.data, .size = bytes.size });
@@ -113,7 +113,7 @@ static bool has_table(const struct record_symbols *symbols, size_t count, uint32
 
 static void add_kernels(struct record_symbols *symbols, const struct recorder *recorder)
 {
-	size_t given = symbols->tables.count, count; /* given: by the options */
+	size_t given = symbols->tables.count, count; /* how many the options provided */
 	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
 
 	for (size_t i = 0; i < count && !symbols->everyone; i++)

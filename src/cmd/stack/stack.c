@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor stack: what a guest does at this moment. What its vCPUs run (stack_vcpus.c), or what
- * its other tasks wait for, by their kernel stacks in its memory.
+ * perfvisor stack: what a guest is doing at this moment. Shows what its vCPUs run (stack_vcpus.c),
+ * or what its other tasks wait for, from their kernel stacks in guest memory.
  */
 #include <inttypes.h>
 
@@ -22,11 +22,11 @@ struct stack_config {
 #define FIELD(name) offsetof(struct stack_config, name)
 
 static const struct option_spec stack_options[] = {
-	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (not needed if there is one)", 0,
-	  0, COMPLETE_VM, NULL },
+	{ OPTION_STRING, 0, "vm", FIELD(vm), "NAME|PID", "the VM (optional if there is only one)",
+	  0, 0, COMPLETE_VM, NULL },
 	{ OPTION_UNSIGNED, 0, "vcpu", FIELD(vcpu), "N", "only what this vCPU runs", 0, MAX_VCPU },
 	{ OPTION_FLAG, 0, "tasks", FIELD(tasks), NULL,
-	  "instead, every thread of the guest that does not run" },
+	  "show every thread of the guest that is not running instead" },
 	{ OPTION_FLAG, 0, "json", FIELD(json), NULL, "print JSON" },
 	{ 0 },
 };
@@ -36,7 +36,7 @@ static void print_stacks(const struct guest_tasks *tasks, const struct stack_lis
 	static const char *const remarks[UNWIND_TASK_KINDS] = {
 		[UNWIND_TASK_ASLEEP] = "",
 		[UNWIND_TASK_RUNNING] = " (running)",
-		[UNWIND_TASK_RESTLESS] = " (ran while it was read)",
+		[UNWIND_TASK_RESTLESS] = " (ran while being read)",
 		[UNWIND_TASK_DEAD] = " (no stack)",
 	};
 	bool first = true;
@@ -47,7 +47,7 @@ static void print_stacks(const struct guest_tasks *tasks, const struct stack_lis
 		char name[GUEST_TASK_NAME_BYTES];
 
 		if (!task->pid)
-			continue; /* a CPU's idle task is no thread */
+			continue; /* a CPU's idle task is not a thread */
 		printf("%s%" PRIu32 "/%" PRIu32 " %c %s%s%s%s\n", first ? "" : "\n", task->tgid,
 		       task->pid, stack->state, task->kernel_thread ? "[" : "",
 		       guest_command_printable(task->name, name, sizeof(name)),
@@ -133,12 +133,12 @@ static struct error *run_stack(const struct command *command, int argc, char **a
 
 const struct command command_stack = {
 	.name = "stack",
-	.summary = "Print what a guest's vCPUs run, or what its tasks wait for: call chains",
+	.summary = "Show what a guest's vCPUs run, or what its tasks wait for",
 	.arguments = "",
 	.options = stack_options,
 	.examples =
 		"  perfvisor stack --vm web1            # what each vCPU runs at this moment\n"
 		"  perfvisor stack --vm web1 --vcpu 0   # one of them\n"
-		"  perfvisor stack --vm web1 --tasks    # as every /proc/PID/stack in the guest\n",
+		"  perfvisor stack --vm web1 --tasks    # like all /proc/PID/stack in the guest\n",
 	.run = run_stack,
 };

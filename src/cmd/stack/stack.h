@@ -10,20 +10,20 @@
 #include "host/inspect/guest_stacks.h"
 #include "output/json.h"
 
-/* What a reader has before them. */
+/* What printing a chain needs to know. */
 struct stack_listing {
 	const struct guest_stacks *stacks;
 	const struct intern *strings;
-	bool waiting_hidden; /* as /proc/PID/stack does; JSON has all */
+	bool waiting_hidden; /* hides waiting functions, like /proc/PID/stack; JSON has all */
 };
 
-/* One of the listing's stacks: its frames and its end, a line each. */
+/* Prints one of the listing's stacks: its frames, and why it ends, a line each. */
 void stack_print_chain(const struct stack_listing *listing, const struct guest_stack *stack);
-/* Its members "end", "end_address" and "frames". */
+/* Writes the members "end", "end_address" and "frames". */
 void stack_write_chain(const struct stack_listing *listing, struct json *json,
 		       const struct guest_stack *stack);
 
-/* What the vCPUs of the VM that TEXT names run (VCPU: of one, or VCPU_STACKS_ALL). */
+/* Shows what the vCPUs of the VM that TEXT names run. VCPU: only this one, or VCPU_STACKS_ALL. */
 struct error *stack_show_vcpus(const char *text, uint32_t vcpu, bool as_json) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One chain of a guest, as text and as JSON. */
+/* Prints one call chain of a guest, as text or as JSON. */
 #include "cmd/stack/stack.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "cmd/guest_command.h"
 #include "guest/wire.h"
 
-/* The kernel's own form of it (%pB). */
+/* The kernel's own notation (%pB). */
 static void print_place(const struct stack_listing *listing, const struct guest_place *place,
 			bool user)
 {
@@ -36,13 +36,13 @@ static bool ends_in_user(const struct stack_listing *listing, const struct guest
 static void print_end(const struct stack_listing *listing, const struct guest_stack *stack)
 {
 	static const char *const reasons[UNWIND_ENDS] = {
-		[UNWIND_CUT] = "the stack goes on, at ",
+		[UNWIND_CUT] = "the stack continues, at ",
 		[UNWIND_NO_DATA] = "no unwind data for ",
-		[UNWIND_UNREADABLE] = "leads out of the stack, to ",
-		[UNWIND_NO_REGISTERS] = "needs registers that are not known: ",
+		[UNWIND_UNREADABLE] = "points outside the stack, to ",
+		[UNWIND_NO_REGISTERS] = "needs unknown registers: ",
 		[UNWIND_REPLACED] = "return address replaced by ",
-		[UNWIND_BAD] = "the stack leads backwards, to ",
-		[UNWIND_TOO_DEEP] = "more frames than are shown",
+		[UNWIND_BAD] = "points backwards, to ",
+		[UNWIND_TOO_DEEP] = "more frames than shown",
 	};
 
 	if (stack->end == UNWIND_COMPLETE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each vCPU runs at this moment. */
+/* Shows what each vCPU is running. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static void print_vcpu(const struct vcpu_stack *vcpu, const struct stack_listing
 		[VCPU_STOPPED] = "not running",
 		[VCPU_NESTED] = "runs a guest of its own",
 		[VCPU_UNSTARTED] = "not started",
-		[VCPU_RESTLESS] = "ran and slept while it was looked at",
+		[VCPU_RESTLESS] = "kept running and sleeping while being inspected",
 	};
 
 	printf("vCPU %" PRIu32 ": %s", vcpu->vcpu, states[vcpu->state]);
@@ -104,7 +104,7 @@ static struct error *read_vcpus(const char *text, uint32_t vcpu, struct intern *
 	if (!error)
 		return NULL;
 	error = error_prefix(error, "could not read what the vCPUs of VM '%s' run", vm->name);
-	return error_hint(error, "'perfvisor doctor' says what works on this host; stack --tasks "
+	return error_hint(error, "'perfvisor doctor' shows what works on this host; stack --tasks "
 				 "needs no registers");
 }
 

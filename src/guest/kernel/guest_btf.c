@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * BTF: a header, then records of types numbered from 1, then strings. One pass notes where each
- * type is; everything else looks at the records in place.
+ * BTF: a header, then records of types, numbered from 1, then strings. One pass notes where each
+ * type is; everything else reads the records in place.
  */
 #include "guest/kernel/guest_btf.h"
 
@@ -12,8 +12,8 @@
 #include "base/vector.h"
 
 #define MAX_CHAIN 32	     /* typedefs, qualifiers, arrays of arrays in a row */
-#define MAX_DEPTH 6	     /* of anonymous structures in each other */
-#define MAX_MEMBERS 2048     /* looked at for one step of a path, anonymous ones' included */
+#define MAX_DEPTH 6	     /* of anonymous structures nested in each other */
+#define MAX_MEMBERS 2048     /* examined for one step of a path, with anonymous ones' members */
 #define MAX_TYPES (1u << 20) /* a distribution's kernel has 150,000 */
 #define POINTER_BYTES 8
 #define MAX_TYPE_BYTES (1ULL << 32)
@@ -23,12 +23,10 @@ struct guest_btf {
 	size_t types_size;
 	const char *strings;
 	size_t strings_size;
-	VECTOR(uint32_t) offsets; /* of type N in the section, at N - 1 */
+	VECTOR(uint32_t) offsets; /* of type N in the section, at index N - 1 */
 };
 
-/*
- * Bytes behind the btf_type of a kind; SIZE_MAX: a kind that did not exist when this was written.
- */
+/* Bytes after the btf_type of a kind; SIZE_MAX: a kind newer than this code. */
 static size_t extra_bytes(const struct btf_type *type)
 {
 	size_t count = BTF_INFO_VLEN(type->info);
@@ -79,7 +77,7 @@ static bool note_types(struct guest_btf *btf)
 		memcpy(&type, bytes, sizeof(type));
 		cursor_skip(&cursor, extra_bytes(&type));
 		if (cursor.failed)
-			return btf->offsets.count; /* an unknown kind: what came before is usable */
+			return btf->offsets.count; /* an unknown kind: types before it are usable */
 		vector_append(&btf->offsets, offset);
 	}
 	return btf->offsets.count;
@@ -116,7 +114,7 @@ void guest_btf_destroy(struct guest_btf *btf)
 	free(btf);
 }
 
-/* The record of a type that note_types() has found to be whole. */
+/* The record of a type; note_types() has checked that it is complete. */
 static bool get_type(const struct guest_btf *btf, uint32_t number, struct btf_type *ret,
 		     const uint8_t **ret_extra)
 {
@@ -155,7 +153,7 @@ uint32_t guest_btf_find_struct(const struct guest_btf *btf, const char *name)
 	return 0;
 }
 
-/* Behind typedefs and qualifiers; 0 where they do not end. */
+/* Skips typedefs and qualifiers; 0 if the chain does not end. */
 static uint32_t resolve(const struct guest_btf *btf, uint32_t number, struct btf_type *ret,
 			const uint8_t **ret_extra)
 {
@@ -246,11 +244,11 @@ static void place_member(const struct guest_btf *btf, const struct btf_type *out
 	ret->offset = base + bit / 8;
 }
 
-/* One step of a path: the member of that name, and how far the search may still go. */
+/* One step of a path: the wanted member, and how far the search may still go. */
 struct step {
 	const char *name;
 	size_t length;
-	uint32_t budget; /* of members */
+	uint32_t budget; /* members left to examine */
 };
 
 static bool find_member(const struct guest_btf *btf, uint32_t structure, uint64_t base, int depth,

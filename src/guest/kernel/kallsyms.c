@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding and decoding kallsyms by shape.
+ * Finds kallsyms by its shape, and decodes it.
  *
- * Names are compressed: each is a length and that many bytes, each byte standing for one of 256
- * tokens. The token index, 256 ascending 16-bit offsets that end where the tokens in front of it
- * end, is what cannot be mistaken, so it is looked for first. Then the number of symbols, in front
- * of the names: right when that many names end where the markers begin, and every marker names the
- * place of each 256th symbol. Then the addresses: right when they ascend and lie in the kernel
- * image. A guest that forges all that gets the names it forged; a search that starts again and
- * again, for tables that are nearly right, ends when it has taken a few steps for each byte.
+ * Names are compressed: each is a length and that many bytes, and each byte stands for one of 256
+ * tokens. The token index is 256 ascending 16-bit offsets that end where the preceding token table
+ * ends. That pattern is unmistakable, so it is searched for first. Then the number of symbols, in
+ * front of the names: it is right if that many names end where the markers begin, and if every
+ * marker matches the position of a 256th symbol. Then the addresses: they are right if they ascend
+ * and lie in the kernel image. A guest that forges all of this gets the names it forged. A search
+ * that has to start over and over, because tables are nearly right, gives up after a few steps per
+ * byte.
  *
  * Source: scripts/kallsyms.c (write_src) and kernel/kallsyms.c (kallsyms_sym_address,
  * kallsyms_expand_symbol), 4.6 to 7.2.
@@ -21,11 +22,11 @@
 #define LONGEST_TOKEN 512
 #define MARKER_STEP 256
 #define MIN_SYMBOLS 256
-#define MAX_SYMBOLS (1u << 20) /* a kernel with everything built in has half of that */
-#define STEPS_PER_BYTE 4 /* a kernel's own tables are found with less than one */
-#define IMAGE_SLACK (128u << 20) /* symbols such as those of freed or absolute sections */
+#define MAX_SYMBOLS (1u << 20) /* a kernel with everything built in has half as many */
+#define STEPS_PER_BYTE 4 /* a real kernel's tables are found with less than one */
+#define IMAGE_SLACK (128u << 20) /* for symbols such as those of freed or absolute sections */
 
-/* How much longer the search in one block may go on. */
+/* How many more steps the search in one block may take. */
 struct effort {
 	uint64_t steps_left;
 };
@@ -69,7 +70,10 @@ static bool fits(const struct guest_block *block, size_t offset, uint64_t bytes)
 	return offset <= block->size && bytes <= block->size - offset;
 }
 
-/* Tables begin on 8 bytes in 64-bit kernels, on 4 since addresses are relative to their place. */
+/*
+ * Tables are aligned to 8 bytes in 64-bit kernels; to 4 since addresses are relative to their
+ * position.
+ */
 static size_t align_up(const struct guest_kallsyms *kallsyms, size_t value)
 {
 	return (value + kallsyms->alignment - 1) & ~(size_t)(kallsyms->alignment - 1);
@@ -91,7 +95,7 @@ static bool is_token_index(const struct guest_block *block, size_t at)
 	return true;
 }
 
-/* Whether the tokens that the index at INDEX describes begin at TABLE. */
+/* Whether TABLE is the start of the tokens that the index at INDEX describes. */
 static bool is_token_table(const struct guest_block *block, size_t table, size_t index)
 {
 	size_t end = table;
@@ -136,7 +140,7 @@ static bool find_token_table(const struct guest_block *block, size_t index, stru
 	return false;
 }
 
-/* The length of the name at *AT, which moves to the name's first byte; 0 at the block's end. */
+/* The length of the name at *AT; moves *AT to the name's first byte. 0 at the end of the block. */
 static size_t name_length(const struct guest_block *block, size_t *at)
 {
 	size_t length;
@@ -144,7 +148,9 @@ static size_t name_length(const struct guest_block *block, size_t *at)
 	if (!fits(block, *at, 2))
 		return 0;
 	length = block->data[(*at)++];
-	/* Two bytes since 6.1. Before, no name was that long: KSYM_NAME_LEN was 128. */
+	/*
+	 * Two-byte lengths exist since 6.1. Before, no name was that long: KSYM_NAME_LEN was 128.
+	 */
 	if (length & 0x80)
 		length = (length & 0x7f) | (size_t)block->data[(*at)++] << 7;
 	return fits(block, *at, length) ? length : 0;
@@ -161,7 +167,7 @@ static bool is_symbol_type(char type)
 	return (type >= 'A' && type <= 'Z') || (type >= 'a' && type <= 'z') || type == '?';
 }
 
-/* A cheap look before all names are walked. */
+/* A cheap check before walking all names. */
 static bool may_be_names(const struct guest_kallsyms *kallsyms, size_t at)
 {
 	for (int i = 0; i < 32; i++) {
@@ -183,7 +189,7 @@ static uint64_t marker(const struct guest_block *block, size_t markers, size_t i
 	return width == 4 ? u32_at(block, at) : u64_at(block, at);
 }
 
-/* Walks COUNT names from NAMES; true if markers behind them say the same. */
+/* Walks COUNT names from NAMES; true if the markers after them match. */
 static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t names, uint32_t count,
 				struct effort *effort)
 {
@@ -208,7 +214,7 @@ static bool names_match_markers(const struct guest_kallsyms *kallsyms, size_t na
 	return true;
 }
 
-/* The number of symbols stands in front of the names. */
+/* The number of symbols precedes the names. */
 static bool find_names(struct guest_kallsyms *kallsyms, struct effort *effort)
 {
 	const struct guest_block *block = &kallsyms->block;
@@ -250,7 +256,7 @@ static struct gva address_of(const struct guest_kallsyms *kallsyms, uint32_t ind
 	return GVA(kallsyms->relative_base - 1 - (int64_t)(int32_t)u32_at(block, at));
 }
 
-/* All symbols ascend and, but for the absolute ones, lie around the image. */
+/* All symbols ascend and, except for absolute ones, lie in or near the image. */
 static bool addresses_are_right(const struct guest_kallsyms *kallsyms, struct gva image_start,
 				struct gva image_end)
 {
@@ -270,7 +276,7 @@ static bool addresses_are_right(const struct guest_kallsyms *kallsyms, struct gv
 	return last >= image_start.value;
 }
 
-/* One place and form that the addresses may have. */
+/* Tries one position and format of the address table. */
 static bool try_addresses(struct guest_kallsyms *kallsyms, uint64_t at, uint64_t base_at,
 			  enum guest_kallsyms_form form, struct gva image_start,
 			  struct gva image_end)
@@ -296,7 +302,7 @@ static bool find_addresses(struct guest_kallsyms *kallsyms, struct gva image_sta
 	};
 	uint64_t offsets_bytes = align_up(kallsyms, 4 * (size_t)kallsyms->count);
 	uint64_t behind = align_up(kallsyms, kallsyms->token_index + GUEST_KALLSYMS_INDEX_BYTES);
-	/* Wraps where there is no room in front: try_addresses() refuses that. */
+	/* Wraps around if there is no room in front; try_addresses() rejects that. */
 	uint64_t base_before = (uint64_t)kallsyms->names - 2 * kallsyms->alignment;
 
 	for (size_t i = 0; i < sizeof(offset_forms) / sizeof(*offset_forms); i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a guest's kernel: the read-only data of its image are copied once (they do not change),
- * kallsyms and BTF are found in them.
+ * Opens a guest's kernel: copies the read-only data of its image once (it does not change), and
+ * finds kallsyms and BTF there.
  *
- * The build-id is the GNU note that the image carries between __start_notes and __stop_notes
+ * The build-id is in the GNU note that the image has between __start_notes and __stop_notes
  * (include/asm-generic/vmlinux.lds.h, NOTES).
  */
 #include "guest/kernel/kernel.h"
@@ -18,7 +18,7 @@
 #include "base/sort.h"
 #include "guest/kernel/kernel_private.h"
 
-#define MAX_READ_ONLY_BYTES (64ULL << 20) /* in all: page tables may show the same page often */
+#define MAX_READ_ONLY_BYTES (64ULL << 20) /* in total: page tables may map a page many times */
 #define MAX_NOTES_BYTES 4096
 
 static void copy_read_only(struct guest_kernel *kernel)
@@ -40,7 +40,7 @@ static void copy_read_only(struct guest_kernel *kernel)
 	}
 }
 
-/* 32 bits: half as many passes sort them, and few names share one. */
+/* 32 bits: sorting takes half as many passes, and few names collide. */
 static uint32_t hash_name(const char *name)
 {
 	return (uint32_t)hash_bytes(name, strlen(name));
@@ -60,7 +60,7 @@ static void index_names(struct guest_kernel *kernel)
 	kernel->by_name = kernel->by_name_copy = by_name;
 }
 
-/* False: few compressed bytes stand for more names than any kernel has. */
+/* False: a few compressed bytes expand to more names than any kernel has. */
 static bool take_symbols(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
 {
 	struct guest_kallsyms_iterator iterator = guest_kallsyms_iterate(kallsyms);
@@ -90,7 +90,7 @@ static void add_witness(struct guest_kernel *kernel, struct gva end, uint64_t by
 		(struct guest_witness){ GVA(end.value - bytes), bytes };
 }
 
-/* What names are made of, and addresses: both are others in every build with other symbols. */
+/* The token table and the addresses: both differ between builds with different symbols. */
 static void take_witnesses(struct guest_kernel *kernel, const struct guest_kallsyms *kallsyms)
 {
 	uint64_t start = kallsyms->block.start.value;
@@ -112,14 +112,14 @@ static struct error *find_symbols(struct guest_kernel *kernel)
 		take_witnesses(kernel, &kallsyms);
 		if (take_symbols(kernel, &kallsyms))
 			return NULL;
-		return error_create(ERROR_BAD_DATA, "the names of the guest's kernel have no end");
+		return error_create(ERROR_BAD_DATA, "the guest's kernel has too many symbol names");
 	}
 	return error_create(ERROR_NOT_FOUND,
 			    "the guest's kernel at %#llx has no symbol table (CONFIG_KALLSYMS)",
 			    (unsigned long long)kernel->image.start.value);
 }
 
-/* The bytes between two symbols: of a block where it holds them, else a copy in *RET_COPY. */
+/* The bytes between two symbols: inside a block if one holds them, else a copy in *RET_COPY. */
 static const uint8_t *bytes_between(struct guest_kernel *kernel, const char *start_name,
 				    const char *end_name, uint64_t max_bytes, uint64_t *ret_size,
 				    uint8_t **ret_copy)
@@ -194,7 +194,7 @@ struct error *guest_kernel_open(struct guest_space *space, struct guest_kernel *
 	kernel->names = arena_create();
 	if (!guest_kernel_image_find(space, &kernel->image))
 		return error_create(ERROR_NOT_FOUND,
-				    "the guest's page tables map no Linux kernel");
+				    "the guest's page tables do not map a Linux kernel");
 	copy_read_only(kernel);
 	error = find_symbols(kernel);
 	if (error)
@@ -241,7 +241,7 @@ const struct guest_symbol *guest_kernel_symbols(const struct guest_kernel *kerne
 	return kernel->symbols.items;
 }
 
-/* Sorting keeps the order of those that share a hash: the first is found first. */
+/* The sort is stable: of symbols with the same name, the first is found. */
 bool guest_kernel_find_symbol(const struct guest_kernel *kernel, const char *name, struct gva *ret)
 {
 	size_t count = kernel->symbols.count;
@@ -285,7 +285,7 @@ struct error *guest_kernel_layout(const struct guest_kernel *kernel,
 		if (!guest_btf_find_field(kernel->btf, rows->structure, rows->path, field) &&
 		    !rows->optional)
 			return error_create(ERROR_UNSUPPORTED,
-					    "the guest's kernel has no field %s of struct %s",
+					    "the guest's kernel has no field %s in struct %s",
 					    rows->path, rows->structure);
 	}
 	return NULL;

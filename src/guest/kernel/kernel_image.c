@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel image in its page tables: mapped pages of the range where the ISA links kernels.
+ * Finds the kernel image in the page tables, by looking at mapped pages where the ISA links
+ * kernels.
  *
- * x86-64 links the kernel at 0xffffffff80000000 and moves it (KASLR) by multiples of 2 MiB within
- * 1 GiB; modules follow behind that (arch/x86/include/asm/page_64_types.h, KERNEL_IMAGE_SIZE).
- * What is not used of the range is unmapped early in boot (cleanup_highmap), so that the first
- * mapped page is _text. Text is executable, .rodata is neither executable nor writable
- * (CONFIG_STRICT_KERNEL_RWX), the rest is writable.
- * Limits: other ISAs have no row here yet.
+ * x86-64 links the kernel at 0xffffffff80000000 and moves it (KASLR) by multiples of 2 MiB within 1
+ * GiB; modules come after that (arch/x86/include/asm/page_64_types.h, KERNEL_IMAGE_SIZE). Unused
+ * parts of the range are unmapped early in boot (cleanup_highmap), so the first mapped page is
+ * _text. Text is executable, .rodata is neither executable nor writable (CONFIG_STRICT_KERNEL_RWX),
+ * the rest is writable. Limits: there are no rows for other ISAs yet.
  */
 #include "guest/kernel/kernel_image.h"
 
 #include <elf.h>
 
 #define MAX_REGIONS 64
-#define MAX_STEPS (1u << 18) /* of 4 KiB in 1 GiB */
+#define MAX_STEPS (1u << 18) /* 4 KiB steps in 1 GiB */
 #define MAX_GAP (64ULL << 20)
 
 struct kernel_range {
@@ -57,7 +57,7 @@ static const struct kernel_range *find_range(const struct arch *arch)
 	return NULL;
 }
 
-/* In front of the image only its alignment matters. */
+/* To find the start, only its alignment matters. */
 bool guest_kernel_image_find_start(struct guest_space *space, struct gva *ret)
 {
 	struct arch_memory memory = guest_memory_for_walks(space->memory);
@@ -73,7 +73,7 @@ bool guest_kernel_image_find_start(struct guest_space *space, struct gva *ret)
 	return false;
 }
 
-/* Walks page by page from START, until a gap says that the image is over. */
+/* Walks page by page from START until a gap marks the end of the image. */
 static void collect(struct guest_space *space, struct gva start, struct guest_kernel_image *image)
 {
 	struct arch_memory memory = guest_memory_for_walks(space->memory);

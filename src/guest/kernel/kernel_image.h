@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a guest's kernel is mapped, by its page tables alone: the kernel image's range and its
- * pages of read-only data, from which everything else is found.
+ * Where a guest's kernel is mapped, found from its page tables alone: the range of the kernel image
+ * and its pages of read-only data. Everything else is found from there.
  */
 #ifndef GUEST_KERNEL_KERNEL_IMAGE_H
 #define GUEST_KERNEL_KERNEL_IMAGE_H
@@ -24,15 +24,15 @@ struct guest_region {
 
 struct guest_kernel_image {
 	struct gva start, end;
-	VECTOR(struct guest_region) regions; /* ascending, not overlapping; at most 64 */
+	VECTOR(struct guest_region) regions; /* ascending, no overlaps; at most 64 */
 };
 
 /*
- * Looks for the image in SPACE, whose tables must map the kernel (not a PTI user half). False:
- * nothing is mapped where this ISA's kernels are. On success release it with _deinit.
+ * Looks for the image in SPACE, whose tables must map the kernel (not the user half of PTI). False:
+ * nothing is mapped where this ISA puts kernels. On success, release it with _deinit.
  */
 bool guest_kernel_image_find(struct guest_space *space, struct guest_kernel_image *ret);
-/* Its start alone, which is what takes the fewest reads. */
+/* Finds only its start, which takes the fewest reads. */
 bool guest_kernel_image_find_start(struct guest_space *space, struct gva *ret);
 void guest_kernel_image_deinit(struct guest_kernel_image *image);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's kernel as bytes: what was found of it, and by what to tell that it still runs, which is
- * where its image is and a few of its bytes.
+ * A guest's kernel as bytes: everything found about it, and how to recognise that it is still
+ * running, namely the position of its image and a few of its bytes.
  *
- * In this machine's byte order: u32 KEPT_FORM; where the image is: u64 start, u64 end, u64 the
+ * In this machine's byte order: u32 KEPT_FORM; the position of the image: u64 start, u64 end, u64
  * guest physical address of its start; u32 count of regions, each u64 start, u64 end, u32 kind; u32
- * count of witnesses, each u64 address, u32 bytes, u64 hash of these; u32 bytes of the build-id and
- * itself; u32 count of symbols, their names in the order of hashes (struct guest_name_key, at a
- * multiple of 4), their u64 addresses, u32 offsets of their names, u8 types, u32 bytes of the
- * names, which end with 0 each; u32 bytes of BTF and itself.
+ * count of witnesses, each u64 address, u32 bytes, u64 hash of these bytes; u32 size of the
+ * build-id, then the build-id; u32 count of symbols, their names in hash order (struct
+ * guest_name_key, aligned to 4), their u64 addresses, u32 offsets of their names, u8 types, u32
+ * size of the names, then the names, each terminated by 0; u32 size of BTF, then BTF.
  */
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void keep_symbols(const struct guest_kernel *kernel, struct buffer *to)
 	keep_names(kernel, names_bytes, to);
 }
 
-/* What tells it from other kernels. */
+/* The part that distinguishes it from other kernels. */
 static bool keep_head(const struct guest_kernel *kernel, struct buffer *to)
 {
 	struct gpa start;
@@ -156,7 +156,7 @@ static bool take_image(struct cursor *kept, struct guest_kernel *kernel)
 	return !kept->failed;
 }
 
-/* Whether the guest's memory still holds what witnesses saw. */
+/* Whether the guest's memory still has the bytes that the witnesses recorded. */
 static bool is_same(struct cursor *kept, struct guest_kernel *kernel)
 {
 	uint32_t count = cursor_u32(kept);
@@ -188,7 +188,7 @@ static bool take_build_id(struct cursor *kept, struct guest_kernel *kernel)
 	return true;
 }
 
-/* Everything lies in the names, which a 0 ends. */
+/* Every name must lie within the names, which end with a 0. */
 static bool take_symbols(struct cursor *kept, struct guest_kernel *kernel)
 {
 	uint32_t count = cursor_u32(kept), names_bytes;
@@ -246,13 +246,13 @@ struct error *guest_kernel_recall(struct guest_space *space, const void *data, s
 	kernel->image.end = GVA(cursor_u64(&kept));
 	start = GPA(cursor_u64(&kept));
 	if (form != KEPT_FORM || !take_image(&kept, kernel))
-		return error_create(ERROR_BAD_DATA, "no kernel was kept so");
+		return error_create(ERROR_BAD_DATA, "the kept copy of a kernel is malformed");
 	if (!guest_space_translate(space, kernel->image.start, &here) ||
 	    here.value != start.value || !is_same(&kept, kernel))
-		return error_create(ERROR_NOT_FOUND, "the kernel that was kept does not run");
+		return error_create(ERROR_NOT_FOUND, "the kernel that was kept is not running");
 	if (!take_build_id(&kept, kernel) || !take_symbols(&kept, kernel) ||
 	    !take_types(&kept, kernel))
-		return error_create(ERROR_BAD_DATA, "no kernel was kept so");
+		return error_create(ERROR_BAD_DATA, "the kept copy of a kernel is malformed");
 	*ret = take_pointer(kernel);
 	return NULL;
 }

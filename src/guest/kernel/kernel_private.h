@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kernel.c and kernel_kept.c share. */
+/* Shared by kernel.c and kernel_kept.c. */
 #ifndef GUEST_KERNEL_KERNEL_PRIVATE_H
 #define GUEST_KERNEL_KERNEL_PRIVATE_H
 
@@ -12,7 +12,7 @@
 #define GUEST_KERNEL_BTF_MAX_BYTES (32ULL << 20)
 #define GUEST_KERNEL_BUILD_ID_MAX 20
 
-/* Bytes of the image that tell this kernel from others, and stay as they are while it runs. */
+/* Bytes of the image that distinguish this kernel from others and do not change while it runs. */
 struct guest_witness {
 	struct gva start;
 	uint64_t bytes;
@@ -20,7 +20,7 @@ struct guest_witness {
 
 struct guest_name_key {
 	uint32_t hash;	 /* of a symbol's name */
-	uint32_t symbol; /* its number; of somebody else's it may be too large */
+	uint32_t symbol; /* its number; may be out of range in recalled data */
 };
 
 #define GUEST_WITNESS_MAX_BYTES 4096
@@ -33,10 +33,10 @@ struct guest_kernel {
 	struct arena *names;
 	VECTOR(struct guest_symbol) symbols;
 	const struct guest_name_key *by_name; /* as many as symbols, ascending */
-	struct guest_name_key *by_name_copy;  /* NULL where they are somebody else's */
+	struct guest_name_key *by_name_copy;  /* NULL if they are borrowed */
 	const uint8_t *btf_bytes;
 	uint64_t btf_size;
-	uint8_t *btf_copy; /* NULL where they are somebody else's */
+	uint8_t *btf_copy; /* NULL if it is borrowed */
 	struct guest_btf *btf;
 	uint8_t build_id[GUEST_KERNEL_BUILD_ID_MAX];
 	size_t build_id_bytes;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every x86-64 Linux keeps a page table below 1 MiB, for as long as it runs: CPUs that start or
- * wake up in real mode get to long mode by it (trampoline_pgd, arch/x86/realmode/init.c). Its last
- * entry is that of the kernel's own page tables, which maps the kernel image.
+ * Every x86-64 Linux keeps a page table below 1 MiB for as long as it runs: CPUs that start or wake
+ * up in real mode use it to enter long mode (trampoline_pgd, arch/x86/realmode/init.c). Its last
+ * entry is that of the kernel's own page tables, and so maps the kernel image.
  *
- * Told from everything else there by the image: it is contiguous in physical memory, and the table
- * that the last entry names is part of it (level3_kernel_pgt, level4_kernel_pgt with 5 levels;
- * arch/x86/kernel/head_64.S). So the tables must map that very table where the image has it.
+ * The image tells it apart from everything else there: the image is contiguous in physical memory,
+ * and the table that the last entry points to is part of it (level3_kernel_pgt, or
+ * level4_kernel_pgt with 5 levels; arch/x86/kernel/head_64.S). So the tables must map that very
+ * table at its place in the image.
  *
- * A kernel that ran before may have left its own elsewhere; nothing here tells which of two runs,
- * so that neither is taken. Kernels that need no trampoline have none: Xen PV guests, and
- * confidential ones, whose memory is out of reach anyway.
+ * A kernel that ran earlier may have left its own table elsewhere. Nothing here tells which of the
+ * two is running, so neither is used. Kernels that need no trampoline have no such table: Xen PV
+ * guests, and confidential guests, whose memory cannot be read anyway.
  */
 #include "guest/kernel/kernel_search.h"
 
@@ -48,7 +49,9 @@ bool guest_kernel_search_wanted(const struct arch_mmu *mmu)
 	       mmu->x86.efer & EFER_LMA;
 }
 
-/* Whether SPACE maps an image that holds TABLE, from *RET on, which stands at *RET_GPA. */
+/*
+ * Whether SPACE maps an image that contains TABLE. It starts at *RET, and physically at *RET_GPA.
+ */
 static bool maps_image_with(struct guest_space *space, struct gpa table, struct gva *ret,
 			    struct gpa *ret_gpa)
 {
@@ -76,7 +79,7 @@ static void try_page(struct search *search, struct gpa page)
 	struct gva start;
 	uint64_t entry;
 
-	/* Page 0 is never given to a trampoline; as a CR3 it would say "not known". */
+	/* The trampoline never uses page 0; as a CR3 it would mean "not known". */
 	if (!bytes || !page.value || search->candidates == MAX_CANDIDATES)
 		return;
 	memcpy(&entry, bytes + LAST_ENTRY * sizeof(entry), sizeof(entry));
@@ -112,11 +115,11 @@ struct error *guest_kernel_search(struct guest_memory *memory, struct arch_mmu *
 	if (search.several)
 		return error_create(ERROR_NOT_FOUND,
 				    "the guest's memory holds page tables of several Linux "
-				    "kernels, and no vCPU says which it runs");
+				    "kernels, and no vCPU shows which one is running");
 	if (!search.mmu.x86.cr3)
 		return error_create(ERROR_NOT_FOUND,
-				    "no vCPU says where its page tables are, and the guest's "
-				    "memory below 1 MiB holds none of a Linux kernel");
+				    "no vCPU shows where its page tables are, and the guest's "
+				    "memory below 1 MiB holds no page tables of a Linux kernel");
 	*mmu = search.mmu;
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page tables that map a guest's Linux kernel, found in its memory: for guests whose CR3 the host
- * cannot say.
+ * Finds page tables that map a guest's Linux kernel in its memory: for guests whose CR3 the host
+ * cannot read.
  */
 #ifndef GUEST_KERNEL_KERNEL_SEARCH_H
 #define GUEST_KERNEL_KERNEL_SEARCH_H
@@ -13,15 +13,15 @@
 #include "guest/memory/memory.h"
 
 /*
- * Whether MMU is that of a vCPU whose CR3 is not known: 0, though it runs in long mode. What its
- * other registers say must be true.
+ * Whether MMU belongs to a vCPU with an unknown CR3: it is 0, though the vCPU runs in long mode.
+ * The other registers must be correct.
  */
 bool guest_kernel_search_wanted(const struct arch_mmu *mmu);
 
 /*
- * Completes such an MMU by a CR3 that maps the kernel image and little else. Reads the memory below
- * 1 MiB and some 10 pages, whatever the guest's size. ERROR_NOT_FOUND: there are none, or of
- * several kernels.
+ * Completes such an MMU with a CR3 that maps the kernel image and little else. Reads the memory
+ * below 1 MiB and some 10 more pages, whatever the guest's size. ERROR_NOT_FOUND: there are no such
+ * tables, or those of several kernels.
  */
 struct error *guest_kernel_search(struct guest_memory *memory, struct arch_mmu *mmu) MUST_CHECK;
 

@@ -2,13 +2,13 @@
 /*
  * Walks the kernel's list `modules`.
  *
- * Source: include/linux/module.h, kernel/module/{main,procfs,kallsyms}.c (module.c until 5.18):
- * memory is core_layout until 6.3, mem[] by type since 6.4, found by looking at BTF. A symbol's
- * letter is in typetab; it is upper case where the module exports the symbol (is_exported(),
+ * Source: include/linux/module.h, kernel/module/{main,procfs,kallsyms}.c (module.c until 5.18). A
+ * module's memory is in core_layout until 6.3, and in mem[] by type since 6.4; BTF shows which. A
+ * symbol's letter is in typetab; it is upper case if the module exports the symbol (is_exported(),
  * which looks at `syms` alone). /proc/modules counts core and init memory.
  *
- * A list that goes round ends where it does; what all modules together may have is bounded, so that
- * a thousand modules that share one huge table cost no more than one.
+ * The walk ends where a circular list closes. The total for all modules is bounded, so that a
+ * thousand modules that share one huge table cost no more than one.
  */
 #include "guest/kernel/module.h"
 
@@ -28,7 +28,7 @@
 #define TAINTS_BYTES 32
 #define MODULE_REF_BASE 1 /* kernel/module/main.c */
 
-/* enum module_state; UNFORMED ones are shown nowhere. */
+/* enum module_state; UNFORMED modules are not listed anywhere. */
 enum { STATE_LIVE, STATE_COMING, STATE_GOING, STATE_UNFORMED };
 
 struct layout {
@@ -42,10 +42,10 @@ struct layout {
 	struct guest_btf_field use_list, use_source;
 	struct guest_btf_field orc_count, orc_ips, orc_entries;
 	struct guest_btf_field static_call_count, static_calls;
-	/* Filled by find_strides(). */
+	/* Filled in by find_strides(). */
 	uint64_t mem_stride, export_stride;
-	uint32_t mem_count;  /* of types; 0: no mem[] */
-	int64_t first_init; /* of them */
+	uint32_t mem_count;  /* number of types; 0: no mem[] */
+	int64_t first_init; /* the first type of init memory */
 };
 
 #define ROW(structure, path, field) { structure, path, offsetof(struct layout, field), false }
@@ -92,7 +92,7 @@ struct walk {
 	struct guest_space *space;
 	struct layout layout;
 	struct guest_modules *modules;
-	struct map seen; /* modules: a list that goes round ends */
+	struct map seen; /* modules: stops at circular lists */
 	uint32_t symbols_left, exports_left, users_left;
 };
 
@@ -124,7 +124,9 @@ static bool add_range(struct guest_module *module, uint64_t start, uint64_t byte
 	return true;
 }
 
-/* enum mod_mem_type: text, data, rodata, ro_after_init; then the init ones, which go away. */
+/*
+ * enum mod_mem_type: text, data, rodata, ro_after_init; then the init types, which are freed later.
+ */
 static bool read_memory_types(struct walk *walk, struct gva at, struct guest_module *module)
 {
 	const struct layout *layout = &walk->layout;
@@ -161,7 +163,7 @@ static bool read_memory(struct walk *walk, struct gva at, struct guest_module *m
 	return add_range(module, base, bytes);
 }
 
-/* Where an exported symbol's entry points: as an offset from its own place, or by a pointer. */
+/* The target of an exported symbol's entry: an offset relative to itself, or a pointer. */
 static bool read_export(struct walk *walk, struct gva entry, uint64_t *ret_value,
 			uint64_t *ret_name)
 {
@@ -179,7 +181,7 @@ static bool read_export(struct walk *walk, struct gva entry, uint64_t *ret_value
 	return true;
 }
 
-/* The module's exports as pairs of hashed name and value. */
+/* The module's exports, as pairs of hashed name and value. */
 static void read_exports(struct walk *walk, struct gva at, struct map *ret)
 {
 	uint64_t stride = walk->layout.export_stride;
@@ -298,7 +300,7 @@ static void read_users(struct walk *walk, struct gva at, struct guest_module *mo
 	}
 }
 
-/* The letters of /proc/modules, for what distributions' kernels can say of a module. */
+/* The taint letters of /proc/modules, as far as distributions' kernels use them for modules. */
 static const char *taints_of(struct walk *walk, struct gva at)
 {
 	static const struct {
@@ -398,7 +400,7 @@ static void walk_list(struct walk *walk, struct gva head, size_t *ret_skipped)
 	*ret_skipped = skipped;
 }
 
-/* What needs more than one look at the types. */
+/* Layouts that take more than one lookup of types. */
 static void find_strides(struct walk *walk)
 {
 	const struct guest_btf *btf = guest_kernel_btf(walk->kernel);
@@ -429,8 +431,9 @@ struct error *guest_modules_read(const struct guest_kernel *kernel, struct guest
 
 	error = guest_kernel_layout(kernel, layout_rows, &walk.layout);
 	if (!error && !guest_kernel_find_symbol(kernel, "modules", &head))
-		error = error_create(ERROR_UNSUPPORTED,
-				     "the guest's kernel names no data (CONFIG_KALLSYMS_ALL)");
+		error = error_create(
+			ERROR_UNSUPPORTED,
+			"the guest's kernel has no data symbols (CONFIG_KALLSYMS_ALL)");
 	if (error) {
 		guest_modules_deinit(&modules);
 		return error_prefix(error, "could not read the guest's modules");

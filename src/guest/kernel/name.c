@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms_lookup(): the first of the symbols at the highest address that is not above; it ends
- * where the next higher one starts, or its memory ends (kernel/kallsyms.c, get_symbol_pos();
- * kernel/module/kallsyms.c, find_kallsyms_symbol()). A module's symbols are not sorted.
+ * kallsyms_lookup(): the first of the symbols at the highest address that is not above the given
+ * one; it ends where the next higher one starts, or where its memory ends (kernel/kallsyms.c,
+ * get_symbol_pos(); kernel/module/kallsyms.c, find_kallsyms_symbol()). A module's symbols are not
+ * sorted.
  */
 #include "guest/kernel/name.h"
 
@@ -29,7 +30,7 @@ static bool find_in_kernel(const struct guest_kernel *kernel, uint64_t address,
 	return true;
 }
 
-/* Names of the assembler's own, which kallsyms hides (include/linux/module_symbol.h). */
+/* The assembler's local names, which kallsyms hides (include/linux/module_symbol.h). */
 static bool is_mapping_symbol(const char *name)
 {
 	return !strncmp(name, ".L", 2) || !strncmp(name, "L0", 2) || *name == '$';

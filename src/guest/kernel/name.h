@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a guest's kernel itself calls an address: the name, offset and size of its backtraces. */
+/* The guest kernel's own name for an address: the name, offset and size used in its backtraces. */
 #ifndef GUEST_KERNEL_NAME_H
 #define GUEST_KERNEL_NAME_H
 
@@ -7,7 +7,7 @@
 #include "guest/kernel/module.h"
 
 struct guest_name {
-	const char *function;   /* lives as long as what it was found in */
+	const char *function;   /* valid as long as the object it was found in */
 	const char *module;     /* NULL: the kernel itself */
 	uint64_t offset, bytes; /* of the address in the function, and of the function */
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * init_uts_ns lies in the kernel's initialised data. It holds a struct new_utsname, at its start or
- * behind a reference count (include/linux/utsname.h): six fields of 65 bytes, the first "Linux" and
- * zeros (include/uapi/linux/utsname.h).
+ * init_uts_ns is in the kernel's initialised data. It has a struct new_utsname, at its start or
+ * after a reference count (include/linux/utsname.h): six fields of 65 bytes, the first of which is
+ * "Linux" followed by zeros (include/uapi/linux/utsname.h).
  *
- * Since 6.1 the data hold another one that nobody uses: the weak init_uts_ns that vmlinux is linked
- * with before its version is known (init/version.c). It reads "# SMP" where this reads "#1 SMP".
+ * Since 6.1 the data contains another one that is not used: the weak init_uts_ns that vmlinux is
+ * linked with before its version is known (init/version.c). It has "# SMP" where the real one has
+ * "#1 SMP".
  */
 #include "guest/kernel/uts.h"
 
@@ -54,7 +55,7 @@ static bool find_in(const uint8_t *bytes, size_t size, struct guest_uts *ret)
 	return false;
 }
 
-/* Each batch ends with the first bytes of the next: the names may lie across. */
+/* Each batch ends with the first bytes of the next: the names may cross the boundary. */
 static bool find_in_range(struct guest_space *space, uint64_t start, uint64_t end,
 			  struct guest_uts *ret)
 {

@@ -2,8 +2,8 @@
 /*
  * Guest physical memory through a cache of pages.
  *
- * The cache never drops a single page: what one look at a guest needs is small (a few MB), has a
- * maximum, and must be one consistent view as far as possible.
+ * The cache never evicts single pages: one look at a guest needs little memory (a few MB), which is
+ * bounded, and should see a consistent view as far as possible.
  */
 #include "guest/memory/memory.h"
 
@@ -17,7 +17,7 @@
 #include "base/vector.h"
 
 #define PREFETCH_PAGES 64
-#define NOT_THERE 0 /* a cached "no": the source could not read that page */
+#define NOT_THERE 0 /* cached failure: the source could not read that page */
 
 struct guest_memory {
 	struct guest_memory_source source;
@@ -26,11 +26,11 @@ struct guest_memory {
 	uint64_t max_bytes;
 	uint64_t bytes_read;
 	bool exhausted;
-	struct map pages; /* page number -> pointer to its copy, NOT_THERE */
-	VECTOR(uint8_t *) copies; /* each of one or more pages; owned */
+	struct map pages; /* page number -> pointer to its copy, or NOT_THERE */
+	VECTOR(uint8_t *) copies; /* of one or more pages each; owned */
 };
 
-/* A copy of SLOTS, in the order of their addresses. */
+/* A copy of SLOTS, sorted by address. */
 static struct guest_slot *copy_slots(const struct guest_slot *slots, size_t count)
 {
 	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));

@@ -110,7 +110,7 @@ bool guest_space_read_string(struct guest_space *space, struct gva from, char *t
 	return false;
 }
 
-/* Asks for the physical pages of the next COPY_BATCH pages at once. */
+/* Requests the physical pages of the next COPY_BATCH pages at once. */
 static void prefetch(struct guest_space *space, uint64_t from, uint64_t end)
 {
 	struct gpa pages[COPY_BATCH];

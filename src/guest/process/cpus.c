@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * __per_cpu_offset[] has what is to be added to a per-CPU symbol for each CPU (arch/x86/kernel/
- * setup_percpu.c); cpu_info, a per-CPU struct cpuinfo_x86, has its APIC id
- * (arch/x86/kernel/smpboot.c, smp_store_cpu_info()), in a field of its own until 6.6 and in topo
- * since. Of a CPU that never ran it reads 0 there, which is the first one's: whose number comes
- * first has it.
+ * __per_cpu_offset[] has each CPU's offset for per-CPU symbols (arch/x86/kernel/setup_percpu.c).
+ * cpu_info, a per-CPU struct cpuinfo_x86, has its APIC id (arch/x86/kernel/smpboot.c,
+ * smp_store_cpu_info()): in a field of its own until 6.6, in topo since then. For a CPU that never
+ * ran that field is 0, which is the first CPU's id: the CPU that comes first gets it.
  */
 #include "guest/process/cpus.h"
 
@@ -20,7 +19,7 @@ static const struct guest_layout_row rows[] = {
 	{ 0 },
 };
 
-/* A kernel that is built for one CPU has neither. */
+/* A kernel built for one CPU has neither. */
 static uint32_t count_cpus(const struct guest_kernel *kernel)
 {
 	struct gva address;

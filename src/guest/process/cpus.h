@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPUs of an x86-64 guest: where each has its per-CPU variables, which is its GS base in the
- * kernel. A vCPU is found by its APIC id, which is KVM's number of it.
+ * The CPUs of an x86-64 guest: the base of each CPU's per-CPU variables, which is its GS base in
+ * the kernel. A vCPU is found by its APIC id, the number that KVM gives it.
  */
 #ifndef GUEST_PROCESS_CPUS_H
 #define GUEST_PROCESS_CPUS_H
@@ -13,14 +13,14 @@
 
 struct guest_cpu {
 	uint32_t apic_id;
-	struct gva base; /* to be added to a per-CPU symbol (running.h) */
+	struct gva base; /* added to a per-CPU symbol (running.h) */
 };
 
 struct guest_cpus {
-	VECTOR(struct guest_cpu) items; /* in the guest's order; no APIC id twice */
+	VECTOR(struct guest_cpu) items; /* in the guest's order; each APIC id once */
 };
 
-/* Those that have run so far; none where the kernel does not tell (no BTF, no data symbols). */
+/* CPUs that have run so far; none if the kernel does not show them (no BTF, no data symbols). */
 void guest_cpus_read(const struct guest_kernel *kernel, struct guest_cpus *ret);
 void guest_cpus_deinit(struct guest_cpus *cpus);
 

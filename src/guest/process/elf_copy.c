@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading an ELF file with holes: what is needed of it is copied, to its own place, into an image
- * of the file that is zero elsewhere. Section headers whose contents were not copied are blanked
- * there (SHT_NULL), so that the reader of whole files (symbol/elf_file.h) can be given the image.
+ * Reads an ELF file with holes: the parts that are needed are copied to their offsets in an image
+ * of the file that is zero elsewhere. Headers of sections whose contents were not copied are
+ * blanked (SHT_NULL), so that the image can be passed to the reader of whole files
+ * (symbol/elf_file.h).
  *
- * An image is as large as its file in addresses, not in memory: pages that are never written take
- * none.
- * Limits: files of this machine's byte order; at most 65,279 sections.
+ * An image takes up as much address space as its file, but not as much memory: pages that are never
+ * written take none. Limits: files in this machine's byte order; at most 65,279 sections.
  */
 #include "guest/process/elf_copy.h"
 
@@ -17,9 +17,9 @@
 #include "symbol/elf_file.h"
 #include "symbol/table.h"
 
-#define MAX_FILE_BYTES (128ULL << 20) /* the cage has a limit of addresses, too */
+#define MAX_FILE_BYTES (128ULL << 20) /* the cage's address space is limited, too */
 #define MAX_READ_BYTES (16ULL << 20)
-#define READ_COST_BYTES 4096 /* of a read, beside its bytes: a short one takes a page, too */
+#define READ_COST_BYTES 4096 /* added to a read's bytes: even a short one takes a page */
 #define MAX_NOTE_BYTES 65536
 #define MAX_SEGMENTS 256
 #define SECTION_TYPE_OFFSET 4 /* of sh_type in a section header of either class */
@@ -108,7 +108,7 @@ struct guest_build_id guest_elf_build_id(const struct guest_elf_source *source)
 	return ret;
 }
 
-/* Which sections have been copied, by their number. */
+/* Which sections have been copied, by number. */
 struct sections {
 	bool *copied;
 	size_t count;
@@ -128,7 +128,7 @@ static bool copy_section(struct elf_copy *copy, struct sections *sections, size_
 	return sections->copied[number];
 }
 
-/* A table of symbols or relocations is of use only with what it refers to. */
+/* A table of symbols or relocations is only useful together with the sections it refers to. */
 static bool copy_table(struct elf_copy *copy, struct sections *sections, size_t number,
 		       size_t linked)
 {
@@ -157,7 +157,7 @@ static void copy_symbol_tables(struct elf_copy *copy, struct sections *sections)
 	sections->any_symbols = symtab || sections->dynsym;
 }
 
-/* Relocations of the procedure linkage table (.rela.plt) name its entries. */
+/* Copies the relocations of the procedure linkage table (.rela.plt), which name its entries. */
 static void copy_plt_relocations(struct elf_copy *copy, struct sections *sections)
 {
 	for (size_t i = 1; sections->dynsym && i < sections->count; i++) {
@@ -181,7 +181,7 @@ static void blank_others(struct elf_copy *copy, const struct sections *sections)
 			       sizeof(uint32_t));
 }
 
-/* False: the section headers, their names or all symbol tables are not there. */
+/* False: the section headers, their names or all symbol tables are missing. */
 static bool copy_sections(struct elf_copy *copy)
 {
 	size_t count = copy->header.e_shnum;
@@ -235,7 +235,7 @@ struct error *guest_elf_symbols(const struct guest_elf_source *source, struct sy
 
 	if (!elf_copy_open(source, &copy))
 		error = error_create(ERROR_NOT_FOUND, copy.missing ? "its headers are not in memory"
-								   : "it is no ELF file");
+								   : "it is not an ELF file");
 	else if (copy_sections(&copy) || elf_copy_dynamic(&copy))
 		error = make_table(&copy, ret);
 	else

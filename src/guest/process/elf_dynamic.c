@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dynamic symbols of a file whose section headers are not in memory. They stand at its end and are
- * of no use to a running program; what the loader needs is in its first segment, and in memory.
+ * Dynamic symbols of a file whose section headers are not in memory. Those are at the end of the
+ * file, and a running program does not use them; what the loader needs is in the first segment, and
+ * in memory.
  *
- * PT_DYNAMIC says where the symbols and their names are, not how many there are. DT_HASH has one
- * chain entry for each symbol. DT_GNU_HASH has chains that end with an odd word: the last symbol is
- * the end of the chain that begins last (System V ABI, "Dynamic Section"; binutils, bfd/elflink.c).
+ * PT_DYNAMIC shows where the symbols and their names are, but not how many there are. DT_HASH has
+ * one chain entry for each symbol. DT_GNU_HASH has chains that end with an odd word: the last
+ * symbol is the end of the chain that starts last (System V ABI, "Dynamic Section"; binutils,
+ * bfd/elflink.c).
  */
 #include <string.h>
 
@@ -15,15 +17,15 @@
 #define MAX_DYNAMIC_BYTES 65536
 #define MAX_HASH_BUCKETS (1u << 20)
 #define MAX_SYMBOLS (1u << 20)
-#define CHAIN_STEP 64 /* words of a chain that are read at once */
-#define MAX_SECTION 4000 /* the highest number that a symbol may have: all fit into ELF_COPY_ROOM */
+#define CHAIN_STEP 64 /* words of a chain read at once */
+#define MAX_SECTION 4000 /* the highest section number allowed: all fit into ELF_COPY_ROOM */
 
-/* What PT_DYNAMIC says, as file offsets; 0: nothing. */
+/* Contents of PT_DYNAMIC, as file offsets; 0: missing. */
 struct dynamic {
 	uint64_t symbols, names, name_bytes, hash, gnu_hash;
 };
 
-/* The file offset of ADDRESS; 0 if no segment has it. */
+/* The file offset of ADDRESS; 0 if it is in no segment. */
 static uint64_t to_offset(const struct elf_copy *copy, uint64_t address)
 {
 	for (size_t i = 0; i < copy->header.e_phnum; i++) {
@@ -77,7 +79,7 @@ static bool read_dynamic(struct elf_copy *copy, struct dynamic *ret)
 	return dynamic.symbols && dynamic.names;
 }
 
-/* COUNT words of the image, which were copied there. */
+/* COUNT words, copied into the image. */
 static const uint8_t *words_at(struct elf_copy *copy, uint64_t offset, uint64_t count)
 {
 	return elf_copy_range(copy, offset, count * sizeof(uint32_t)) ? copy->image + offset : NULL;
@@ -91,7 +93,7 @@ static uint32_t word(const uint8_t *words, size_t number)
 	return value;
 }
 
-/* The number of the last symbol of the chain that begins with FIRST, whose word is at OFFSET. */
+/* The number of the last symbol in the chain that starts with FIRST, whose word is at OFFSET. */
 static uint32_t chain_end(struct elf_copy *copy, uint64_t offset, uint32_t first)
 {
 	for (uint32_t number = first; number < MAX_SYMBOLS;) {
@@ -110,7 +112,7 @@ static uint32_t chain_end(struct elf_copy *copy, uint64_t offset, uint32_t first
 	return 0;
 }
 
-/* Header: buckets, number of the first symbol, words of the Bloom filter, its shift. */
+/* Header: number of buckets, number of the first symbol, words of the Bloom filter, its shift. */
 static uint32_t count_by_gnu_hash(struct elf_copy *copy, uint64_t at)
 {
 	const uint8_t *header = words_at(copy, at, 4), *words;
@@ -147,7 +149,7 @@ static uint32_t count_symbols(struct elf_copy *copy, const struct dynamic *dynam
 	return words && word(words, 1) <= MAX_SYMBOLS ? word(words, 1) : 0;
 }
 
-/* One more than the highest section that one of the symbols names. */
+/* One more than the highest section number used by the symbols. */
 static size_t sections_named(struct elf_copy *copy, uint64_t offset, uint64_t bytes)
 {
 	Elf_Data *data = elf_getdata_rawchunk(copy->elf, offset, bytes, ELF_T_SYM);
@@ -195,8 +197,8 @@ static void put_header(struct elf_copy *copy, uint64_t table, size_t count)
 }
 
 /*
- * Section headers behind the file: one for each that symbols name, of which only is known that it
- * is in memory; then .dynsym; then .dynstr, which is the sections' names, too (all "").
+ * Adds section headers after the file: one for each section that symbols refer to, which only says
+ * that it is in memory; then .dynsym; then .dynstr, which also serves for section names (all "").
  */
 static void put_sections(struct elf_copy *copy, const struct dynamic *dynamic,
 			 uint64_t symbol_bytes)

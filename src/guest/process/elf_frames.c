@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call frame information is in .eh_frame, which is mapped. Its place is told by .eh_frame_hdr,
- * which a program header shows (PT_GNU_EH_FRAME):
+ * Call frame information is in .eh_frame, which is mapped. .eh_frame_hdr locates it, and is itself
+ * located by a program header (PT_GNU_EH_FRAME):
  *
- *	u8 version, u8 encodings of the three that follow
- *	where .eh_frame is, how many functions it has
- *	of each function, sorted: where its code is, where its record is
+ * 	u8 version, u8 encodings of the three fields that follow
+ * 	where .eh_frame is, how many functions it has
+ * 	for each function, sorted: where its code is, where its record is
  *
- * and by section headers, if they are in memory: those have its size, and may show a .debug_frame
- * where there is no .eh_frame. Without a size .eh_frame ends with a record of no length.
+ * Section headers locate it, too, if they are in memory. They give its size, and may show a
+ * .debug_frame if there is no .eh_frame. If its size is unknown, .eh_frame ends with a record of
+ * length zero.
  *
- * Of a file in a page cache some pages of .eh_frame may be missing; the table of functions tells
- * where records go on behind them.
+ * For a file in a page cache, some pages of .eh_frame may be missing; the table of functions shows
+ * where the records continue after a gap.
  *
- * Source: LSB 5.0 Core, "Exception Frames". Limits: the encodings that linkers make; no x32.
+ * Source: LSB 5.0 Core, "Exception Frames". Limits: the encodings that linkers emit; no x32.
  */
 #include "guest/process/elf_frames.h"
 
@@ -32,7 +33,7 @@
 #define ENTRY_BYTES 8
 #define MAX_SECTIONS 65536
 
-/* A range of the file that is or would be mapped at ADDRESS. */
+/* A range of the file that is mapped, or would be, at ADDRESS. */
 struct range {
 	uint64_t offset, bytes, address;
 };
@@ -44,7 +45,7 @@ void guest_elf_frames_deinit(struct guest_elf_frames *frames)
 	free(frames->records);
 }
 
-/* ADDRESS and what is behind it in its segment. */
+/* ADDRESS and what follows it in its segment. */
 static bool find_range(const struct elf_copy *copy, uint64_t address, struct range *ret)
 {
 	for (size_t i = 0; i < copy->header.e_phnum; i++) {
@@ -83,7 +84,7 @@ static void find_code(const struct elf_copy *copy, struct guest_elf_frames *fram
 	}
 }
 
-/* Where the .eh_frame_hdr of SEGMENT says that .eh_frame is. */
+/* Where .eh_frame is, according to the .eh_frame_hdr of SEGMENT. */
 static bool read_header(struct elf_copy *copy, const GElf_Phdr *segment, struct range *ret,
 			bool *ret_has_table)
 {
@@ -101,7 +102,7 @@ static bool read_header(struct elf_copy *copy, const GElf_Phdr *segment, struct 
 	       find_range(copy, segment->p_vaddr + 4 + (int64_t)(int32_t)cursor_u32(&cursor), ret);
 }
 
-/* Fills frames->records from the table, if it is there. */
+/* Fills frames->records from the table, if there is one. */
 static void take_table(struct elf_copy *copy, const GElf_Phdr *segment, const struct range *range,
 		       struct guest_elf_frames *frames)
 {
@@ -150,7 +151,7 @@ static bool find_by_header(struct elf_copy *copy, struct guest_elf_frames *frame
 	return false;
 }
 
-/* Copies the section headers and their names; false: not all there. */
+/* Copies the section headers and their names; false: incomplete. */
 static bool copy_sections(struct elf_copy *copy)
 {
 	size_t count = copy->header.e_shnum;
@@ -201,7 +202,7 @@ static bool find_frames(struct elf_copy *copy, struct guest_elf_frames *frames, 
 	return find_by_name(copy, ".debug_frame", ret);
 }
 
-/* False: none of it is to be had. */
+/* False: none of it can be read. */
 static bool read_pages(const struct guest_elf_source *source, const struct range *range,
 		       struct guest_elf_frames *frames)
 {
@@ -254,7 +255,7 @@ static bool is_x86(const struct elf_copy *copy, bool *ret_bits32)
 	return copy->header.e_machine == (*ret_bits32 ? EM_386 : EM_X86_64);
 }
 
-/* Without WANTS_FRAMES nothing but the code. */
+/* Without WANTS_FRAMES, only the code. */
 static struct error *read_file(const struct guest_elf_source *source, bool wants_frames,
 			       struct guest_elf_frames *ret)
 {
@@ -264,9 +265,9 @@ static struct error *read_file(const struct guest_elf_source *source, bool wants
 
 	if (!elf_copy_open(source, &copy)) {
 		error = error_create(ERROR_NOT_FOUND, copy.missing ? "its headers are not in memory"
-								   : "it is no ELF file");
+								   : "it is not an ELF file");
 	} else if (!is_x86(&copy, &frames.bits32)) {
-		error = error_create(ERROR_UNSUPPORTED, "its code is not of x86");
+		error = error_create(ERROR_UNSUPPORTED, "its code is not x86 code");
 	} else {
 		find_code(&copy, &frames);
 		if (wants_frames)

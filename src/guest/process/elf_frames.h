@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call frame information of an x86 ELF file, 64- or 32-bit, of which only some bytes may be to
- * be had.
+ * The call frame information of an x86 ELF file, 64- or 32-bit, of which perhaps only some bytes
+ * can be read.
  */
 #ifndef GUEST_PROCESS_ELF_FRAMES_H
 #define GUEST_PROCESS_ELF_FRAMES_H
@@ -12,16 +12,16 @@
 #define GUEST_ELF_FRAMES_PAGE 4096
 
 struct guest_elf_frames {
-	uint8_t *data; /* .eh_frame or .debug_frame; behind its end may be something else */
+	uint8_t *data; /* .eh_frame or .debug_frame; other data may follow */
 	size_t bytes;
 	uint64_t address;   /* of DATA, as linked */
 	bool debug_frame;   /* not .eh_frame */
-	bool bits32;        /* of i386 */
+	bool bits32;        /* i386 */
 	bool *pages;        /* whether each GUEST_ELF_FRAMES_PAGE is there; NULL: all are */
-	size_t page_offset; /* of DATA in the first of them */
+	size_t page_offset; /* of DATA in the first of these pages */
 	/*
-	 * Where functions' records begin in DATA, ascending, by .eh_frame_hdr; NULL: it has no such
-	 * table.
+	 * Offsets in DATA where functions' records begin, ascending, from .eh_frame_hdr; NULL: it
+	 * has no such table.
 	 */
 	uint32_t *records;
 	size_t record_count;
@@ -32,12 +32,12 @@ struct guest_elf_frames {
 };
 
 /*
- * Reads at most 16 MiB. ERROR_NOT_FOUND: no ELF file, nothing of the kind in it, or it is not to be
- * had; ERROR_UNSUPPORTED: it is not of x86. The message says which.
+ * Reads at most 16 MiB. ERROR_NOT_FOUND: not an ELF file, no such information, or it cannot be
+ * read; ERROR_UNSUPPORTED: not x86 code. The message says which.
  */
 struct error *guest_elf_frames_read(const struct guest_elf_source *source,
 				    struct guest_elf_frames *ret) MUST_CHECK;
-/* Only the code, of a file that need not have any frames; errors as above. */
+/* Reads only the code, from a file that need not have call frame information; errors as above. */
 struct error *guest_elf_code_read(const struct guest_elf_source *source,
 				  struct guest_elf_frames *ret) MUST_CHECK;
 void guest_elf_frames_deinit(struct guest_elf_frames *frames);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maple tree as Linux 6.1 brought it (include/linux/maple_tree.h, lib/maple_tree.c).
+ * The maple tree introduced in Linux 6.1 (include/linux/maple_tree.h, lib/maple_tree.c).
  *
- * An encoded node pointer holds the node's address (256-byte aligned), its type in bits 6:3 and
- * flags below. A node has slots and, one less, pivots: the greatest index of each slot. Slots end
- * where a pivot reaches the node's own maximum, or is 0 behind the first slot: then that slot ends
- * at the maximum. What stands behind is stale. In leaves (types 0, 1) slots are entries, else
- * nodes.
+ * An encoded node pointer has the node's address (256-byte aligned), its type in bits 6:3, and
+ * flags below. A node has slots, and one fewer pivots: a pivot is the greatest index of its slot.
+ * The slots end where a pivot reaches the node's own maximum, or where it is 0 after the first
+ * slot: that slot then ends at the maximum. Anything after that is stale. Slots of leaves (types 0,
+ * 1) are entries, others are nodes.
  */
 #include "guest/process/maple.h"
 
@@ -50,7 +50,9 @@ struct node {
 	bool leaf;
 };
 
-/* xa_is_internal(), xa_is_node(): what is no plain pointer has bit 1 set and bit 0 clear. */
+/*
+ * xa_is_internal(), xa_is_node(): entries other than plain pointers have bit 1 set and bit 0 clear.
+ */
 static bool is_node(uint64_t entry)
 {
 	return (entry & 3) == 2 && entry > 4096;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The mappings of a process: struct vm_area_struct, held by a maple tree (since 6.1) or a linked
- * list (before), told apart by which of the two struct mm_struct has.
+ * The mappings of a process: struct vm_area_struct, in a maple tree (since 6.1) or a linked list
+ * (before). Which one it is depends on the fields that struct mm_struct has.
  *
  * Names follow show_map_vma() (fs/proc/task_mmu.c): a file's path; the name of a special mapping
- * (vm_special_mapping, mm/mmap.c); [heap] where it touches brk; [stack] where it holds start_stack;
- * [anon:NAME] (CONFIG_ANON_VMA_NAME). The vsyscall page of x86-64 is no vm_area_struct: it is shown
- * as vsyscall_mode says (arch/x86/entry/vsyscall/vsyscall_64.c).
+ * (vm_special_mapping, mm/mmap.c); [heap] if it touches brk; [stack] if it contains start_stack;
+ * [anon:NAME] (CONFIG_ANON_VMA_NAME). The vsyscall page of x86-64 has no vm_area_struct: how it is
+ * shown depends on vsyscall_mode (arch/x86/entry/vsyscall/vsyscall_64.c).
  */
 #include "guest/process/mapping.h"
 
@@ -68,8 +68,8 @@ struct guest_mapping_reader {
 	struct guest_program_reader *programs; /* NULL: no build-ids */
 	struct layout layout;
 	struct guest_maple_layout maple;
-	struct gva special_operations; /* 0: not known */
-	/* A file's mappings stand side by side. */
+	struct gva special_operations; /* 0: unknown */
+	/* Mappings of the same file are adjacent. */
 	struct last_file {
 		uint64_t at; /* 0: none */
 		uint32_t path;
@@ -78,7 +78,9 @@ struct guest_mapping_reader {
 	enum { VSYSCALL_NONE, VSYSCALL_EXECUTE, VSYSCALL_READ_EXECUTE } vsyscall;
 };
 
-/* enum { EMULATE, XONLY, NONE } vsyscall_mode; a kernel without it has no vsyscall page. */
+/*
+ * enum { EMULATE, XONLY, NONE } vsyscall_mode; a kernel without this variable has no vsyscall page.
+ */
 static void read_vsyscall_mode(struct guest_mapping_reader *reader)
 {
 	struct gva address;
@@ -111,7 +113,7 @@ struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
 	if (!error)
 		error = guest_path_reader_create(kernel, &reader->paths);
 	if (error)
-		return error_prefix(error, "could not read what guest processes have mapped");
+		return error_prefix(error, "could not read the mappings of guest processes");
 	guest_kernel_find_symbol(kernel, "special_mapping_vmops", &reader->special_operations);
 	read_vsyscall_mode(reader);
 	*ret = take_pointer(reader);
@@ -132,7 +134,7 @@ static bool field(struct guest_mapping_reader *reader, struct gva base,
 	return guest_kernel_read_field(reader->kernel, base, at, ret);
 }
 
-/* All vm_area_structs; false if there is reason to think that some are missing. */
+/* All vm_area_structs; false if some seem to be missing. */
 static bool find_areas(struct guest_mapping_reader *reader, struct gva mm,
 		       struct guest_pointers *areas)
 {
@@ -154,7 +156,7 @@ static bool find_areas(struct guest_mapping_reader *reader, struct gva mm,
 	return true;
 }
 
-/* The limits of an mm that name its mappings. */
+/* The fields of an mm that determine the names of its mappings. */
 struct mm_limits {
 	uint64_t brk, start_brk, start_stack;
 };
@@ -234,7 +236,7 @@ static void name_mapping(struct guest_mapping_reader *reader, struct gva area,
 	}
 }
 
-/* The program that AREA of MM maps; false: its code, if any, is no file's and no vDSO's. */
+/* The program that AREA of MM maps; false: it maps no code from a file or a vDSO. */
 static bool find_program(struct guest_mapping_reader *reader, struct gva mm, struct gva area,
 			 const struct guest_mapping *mapping, struct guest_program *ret)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What a guest process has mapped, as /proc/PID/maps shows it.
- */
+/* The mappings of a guest process, as in /proc/PID/maps. */
 #ifndef GUEST_PROCESS_MAPPING_H
 #define GUEST_PROCESS_MAPPING_H
 
@@ -28,8 +26,8 @@ struct guest_mapping {
 	uint64_t file_offset; /* in bytes */
 	uint32_t device_major, device_minor;
 	uint64_t inode;
-	uint32_t path; /* a number of the reader's strings: a path, "[heap]", "" */
-	/* of executable files and the vDSO, where it is in memory */
+	uint32_t path; /* number in the reader's strings: a path, "[heap]", "" */
+	/* of executable files and the vDSO, if it is in memory */
 	struct guest_build_id build_id;
 };
 
@@ -41,8 +39,8 @@ struct guest_mappings {
 struct guest_mapping_reader;
 
 /*
- * Finds the layouts once. KERNEL is borrowed; STRINGS too, and gets the paths; PROGRAMS too, and
- * gives the build-ids (NULL: there will be none).
+ * Looks up the layouts once. KERNEL, STRINGS and PROGRAMS are borrowed. Paths are added to STRINGS;
+ * build-ids come from PROGRAMS (NULL: no build-ids).
  */
 struct error *guest_mapping_reader_create(const struct guest_kernel *kernel,
 					  struct intern *strings,
@@ -54,7 +52,7 @@ void guest_mapping_reader_destroy(struct guest_mapping_reader *reader); /* takes
 void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 			 struct guest_mappings *ret);
 void guest_mappings_deinit(struct guest_mappings *mappings);
-/* The file or vDSO of the mapping that starts at START; false: nothing such does. */
+/* The file or vDSO of the mapping that starts at START; false if there is no such mapping. */
 bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,
 				struct gva start, struct guest_program *ret);
 

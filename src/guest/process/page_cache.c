@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page cache: address_space.i_pages, an xarray (since 4.20) of folios, by page number.
+ * The page cache: address_space.i_pages, an xarray (since 4.20) of folios, indexed by page number.
  *
- * The xarray (include/linux/xarray.h, lib/xarray.c): its head is an entry of index 0 or a node; a
- * node covers the bits of an index from `shift` on and has slots. An entry's lowest bits say what
- * it is: 10 a node (plus 2) or, when small, another slot of the same node that this one belongs to
- * (a folio of several pages); x1 a value: the page is swapped out or in DAX memory; 00 a folio.
+ * The xarray (include/linux/xarray.h, lib/xarray.c): its head is the entry of index 0, or a node; a
+ * node covers the bits of an index from `shift` up, and has slots. The lowest bits of an entry give
+ * its kind: 10 is a node (plus 2) or, if small, the number of another slot of the same node that
+ * this one belongs to (a folio of several pages); x1 is a value: the page is swapped out or in DAX
+ * memory; 00 is a folio.
  *
- * The struct pages of all frames lie in one array, `vmemmap`, so that the address of one tells its
- * frame (include/asm-generic/memory_model.h). A folio's struct is that of its first page, with the
- * number of that page in the file. A folio is only believed if it names the file as its own.
+ * The struct pages of all frames are in one array, `vmemmap`, so the address of one gives its frame
+ * (include/asm-generic/memory_model.h). A folio's struct is that of its first page, with the number
+ * of that page in the file. A folio is only trusted if it points back to the file.
  *
- * Limits: x86-64 kernels with CONFIG_SPARSEMEM_VMEMMAP and CONFIG_DYNAMIC_MEMORY_LAYOUT, as all
- * distributions have them. Files on DAX and swapped-out ones are not in memory. Those of hugetlbfs
- * are counted in huge pages before 6.7: only their first is found right.
+ * Limits: x86-64 kernels with CONFIG_SPARSEMEM_VMEMMAP and CONFIG_DYNAMIC_MEMORY_LAYOUT, which all
+ * distributions set. Swapped-out pages, and files on DAX, are not in memory. Before 6.7, hugetlbfs
+ * counts in huge pages: only the first page of such a file is found correctly.
  */
 #include "guest/process/page_cache.h"
 
@@ -68,7 +69,7 @@ static struct error *find_page_structs(const struct guest_kernel *kernel,
 	    !guest_kernel_find_symbol(kernel, "vmemmap_base", &vmemmap_base) ||
 	    !guest_space_read_u64(guest_kernel_space(kernel), vmemmap_base, &layout->page_structs))
 		return error_create(ERROR_UNSUPPORTED,
-				    "the guest's kernel does not say where its pages are");
+				    "the guest's kernel does not show where its struct pages are");
 	layout->uptodate_bit = bit;
 	return NULL;
 }
@@ -88,7 +89,7 @@ struct error *guest_page_cache_init(struct guest_page_cache *cache,
 	if (!error && (layout.slots.size > 8 * MAX_CHUNK || !layout.slots.size ||
 		       layout.slots.size & (layout.slots.size - 1)))
 		error = error_create(ERROR_UNSUPPORTED,
-				     "the guest's kernel has odd trees of pages");
+				     "the guest's kernel has xarray nodes of an unexpected size");
 	if (error)
 		return error_prefix(error, "could not read files in the guest's memory");
 	*cache = (struct guest_page_cache){ guest_kernel_space(kernel), layout };
@@ -107,7 +108,7 @@ static bool field(struct guest_page_cache *cache, uint64_t base, const struct gu
 	return true;
 }
 
-/* What an entry of an xarray is. */
+/* The kinds of xarray entries. */
 static bool is_internal(uint64_t entry)
 {
 	return (entry & 3) == 2;
@@ -124,8 +125,8 @@ static bool is_sibling(uint64_t entry, uint64_t chunk)
 }
 
 /*
- * The entry of INDEX in the xarray whose head is HEAD; 0: none. The shift falls from node to node,
- * which bounds the walk.
+ * The entry of INDEX in the xarray whose head is HEAD; 0: none. The shift decreases from node to
+ * node, which limits the walk.
  */
 static uint64_t find_entry(struct guest_page_cache *cache, uint64_t head, uint64_t index)
 {
@@ -141,7 +142,7 @@ static uint64_t find_entry(struct guest_page_cache *cache, uint64_t head, uint64
 		if (!field(cache, node, &cache->layout.shift, &shift) || shift >= limit)
 			return 0;
 		if (limit == 64 && index >> shift >= chunk)
-			return 0; /* behind the last page that the tree has */
+			return 0; /* after the last page in the tree */
 		limit = shift;
 		if (!guest_space_read_u64(cache->space,
 					  GVA(slots + 8 * (index >> shift & (chunk - 1))), &entry))
@@ -153,7 +154,7 @@ static uint64_t find_entry(struct guest_page_cache *cache, uint64_t head, uint64
 	return entry;
 }
 
-/* The frame of page INDEX, whose folio is FOLIO. */
+/* The frame of page INDEX, which FOLIO contains. */
 static bool find_frame(struct guest_page_cache *cache, struct gva file, uint64_t folio,
 		       uint64_t index, struct gpa *ret)
 {
@@ -204,7 +205,7 @@ void guest_cached_file_close(struct guest_cached_file *file)
 	vector_deinit(&file->used);
 }
 
-/* Finds COUNT pages from FIRST on, and reads them as they are now. */
+/* Finds COUNT pages starting with FIRST, and reads them as they are now. */
 static bool read_pages(struct guest_cached_file *file, uint64_t first, size_t count, void *pages)
 {
 	struct gpa frames[READ_PAGES];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths, built from their end: a dentry's name, then its parent's, at the root of a mount the
- * place where it is mounted (fs/d_path.c, fs/mount.h).
+ * Builds paths from the end: a dentry's name, then its parent's; at the root of a mount, continues
+ * at the mountpoint (fs/d_path.c, fs/mount.h).
  *
- * A dentry that is its own parent and no mount's root has no path but a name: those of memfds and
- * shared memory read "/NAME (deleted)" (simple_dname()), of anonymous inodes "anon_inode:NAME".
- * A removed file has no hash chain any more (d_unlinked()) and reads "PATH (deleted)".
+ * A dentry that is its own parent but not the root of a mount has a name instead of a path: memfds
+ * and shared memory are "/NAME (deleted)" (simple_dname()), anonymous inodes are "anon_inode:NAME".
+ * A removed file is no longer in a hash chain (d_unlinked()) and is shown as "PATH (deleted)".
  */
 #include "guest/process/path.h"
 
@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 
-#define MAX_STEPS 512 /* names and mounts of one path */
+#define MAX_STEPS 512 /* names and mounts in one path */
 #define MAX_STEPS_OF_ALL (1u << 19)
 #define NAME_BYTES 256
 #define MINOR_BITS 20 /* include/linux/kdev_t.h */
@@ -52,7 +52,7 @@ struct guest_path_reader {
 	const struct guest_kernel *kernel;
 	struct guest_space *space;
 	struct layout layout;
-	struct gva anon_inode_dname; /* 0: not known */
+	struct gva anon_inode_dname; /* 0: unknown */
 	uint32_t steps_left;
 };
 
@@ -92,7 +92,7 @@ static bool read_name(struct guest_path_reader *reader, uint64_t dentry, char *n
 	       guest_space_read_string(reader->space, GVA(at), name, NAME_BYTES);
 }
 
-/* A path that grows towards its front. */
+/* A path built from back to front. */
 struct backwards {
 	char *buffer;
 	size_t start, size;
@@ -108,7 +108,7 @@ static void prepend(struct backwards *path, const char *text)
 	memcpy(path->buffer + path->start, text + strlen(text) - length, length);
 }
 
-/* One mount up; false at the root of all. */
+/* One mount up; false at the topmost root. */
 static bool leave_mount(struct guest_path_reader *reader, uint64_t *dentry, uint64_t *mount)
 {
 	uint64_t outer = *mount - reader->layout.mount_public.offset;
@@ -150,7 +150,7 @@ static void walk_up(struct guest_path_reader *reader, uint64_t dentry, uint64_t 
 		prepend(path, "/");
 }
 
-/* Names that a file system makes up: true if this dentry has one. */
+/* True if the file system makes up the name of this dentry. */
 static bool read_made_up_name(struct guest_path_reader *reader, uint64_t dentry, uint64_t mount,
 			      struct backwards *path)
 {

@@ -11,24 +11,27 @@
 
 struct guest_path_reader;
 
-/* Finds the layouts once; ERROR_UNSUPPORTED as guest_kernel_layout(). KERNEL is borrowed. */
+/* Looks up the layouts once; ERROR_UNSUPPORTED as for guest_kernel_layout(). KERNEL is borrowed. */
 struct error *guest_path_reader_create(const struct guest_kernel *kernel,
 				       struct guest_path_reader **ret) MUST_CHECK;
 void guest_path_reader_destroy(struct guest_path_reader *reader); /* takes NULL */
 
 /*
- * The files read until the next call are one process's: the path components and mounts of all of
- * them are bounded; paths past that are "".
+ * The files read until the next call belong to one process: their path components and mounts are
+ * limited in total. Paths past the limit are "".
  */
 void guest_path_reader_begin(struct guest_path_reader *reader);
 
 struct guest_file {
-	char path[GUEST_PATH_BYTES]; /* "" where it cannot be read */
+	char path[GUEST_PATH_BYTES]; /* "" if it cannot be read */
 	uint64_t inode;
 	uint32_t device_major, device_minor;
 };
 
-/* What FILE (a struct file) is. False: it cannot be read. A path too long is cut at its front. */
+/*
+ * Describes FILE (a struct file). False: it cannot be read. A path that is too long loses its
+ * start.
+ */
 bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct guest_file *ret);
 
 DEFINE_CLEANUP(cleanup_guest_path_reader, struct guest_path_reader *, guest_path_reader_destroy)

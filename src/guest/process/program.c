@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs as ELF sources: a file by the page cache of its struct address_space (file->f_mapping,
- * which is the lower file's on overlayfs, as for page faults), a vDSO by its struct vdso_image
- * (arch/x86/include/asm/vdso.h), which holds what is mapped whether the process touched it or not.
+ * Programs as ELF sources: a file, through the page cache of its struct address_space
+ * (file->f_mapping, which is the lower file's on overlayfs, as for page faults); a vDSO, through
+ * its struct vdso_image (arch/x86/include/asm/vdso.h), which has all of its contents, whether the
+ * process has touched them or not.
  */
 #include "guest/process/program.h"
 
@@ -12,7 +13,7 @@
 #include "guest/process/page_cache.h"
 #include "symbol/table.h"
 
-#define MAX_PROGRAMS 8192 /* between two _forget(); a process has a few hundred at most */
+#define MAX_PROGRAMS 8192 /* between two calls of _forget(); a process has a few hundred at most */
 
 struct layout {
 	struct guest_btf_field file_mapping;
@@ -71,11 +72,11 @@ void guest_program_reader_destroy(struct guest_program_reader *reader)
 	free(reader);
 }
 
-/* A program being read; it stays where it is, since the source points into it. */
+/* A program being read; it must not move, since the source points into it. */
 struct opened {
 	struct guest_elf_source source;
-	struct guest_cached_file file; /* of a file */
-	struct guest_space *space;     /* of a vDSO, with the next */
+	struct guest_cached_file file; /* for a file */
+	struct guest_space *space;     /* for a vDSO, with the next field */
 	struct gva data;
 };
 
@@ -91,7 +92,7 @@ static bool read_vdso(void *context, uint64_t offset, void *data, size_t size)
 	return guest_space_read(vdso->space, GVA(vdso->data.value + offset), data, size);
 }
 
-/* What holds the program's contents: a struct address_space or vdso_image. */
+/* The object that has the program's contents: a struct address_space or vdso_image. */
 static bool find_contents(struct guest_program_reader *reader, const struct guest_program *program,
 			  struct gva *ret)
 {
@@ -153,7 +154,7 @@ struct guest_build_id guest_program_build_id(struct guest_program_reader *reader
 	return reader->build_ids.items[*number];
 }
 
-/* RET is to be closed either way. */
+/* RET must be closed in either case. */
 static struct error *begin_reading(struct guest_program_reader *reader,
 				   const struct guest_program *program, struct opened *ret)
 {
@@ -163,17 +164,18 @@ static struct error *begin_reading(struct guest_program_reader *reader,
 	if (find_contents(reader, program, &contents) &&
 	    open_program(reader, program, contents, ret))
 		return NULL;
-	return error_create(ERROR_NOT_FOUND, "it cannot be read in memory");
+	return error_create(ERROR_NOT_FOUND, "it cannot be read from memory");
 }
 
-/* ERROR, or another where the file is not the one any more that was read. */
+/* Returns ERROR, or a new error if the file has changed since it was read. */
 static struct error *end_reading(const struct guest_program *program, struct opened *opened,
 				 struct error *error)
 {
 	/* A vDSO is part of the kernel's image, which does not move. */
 	if (!error && program->kind == GUEST_PROGRAM_FILE &&
 	    !guest_cached_file_unchanged(&opened->file))
-		error = error_create(ERROR_NOT_FOUND, "it left memory while it was read");
+		error = error_create(ERROR_NOT_FOUND,
+				     "it was evicted from memory while being read");
 	guest_cached_file_close(&opened->file);
 	return error;
 }

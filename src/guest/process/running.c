@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The current task's pointer is a per-CPU variable: current_task until 6.1, a field of pcpu_hot
- * from 6.2 to 6.14, current_task again since (arch/x86/include/asm/current.h). A per-CPU symbol is
- * an offset until 6.14 and a kernel address since; the GS base is made so that their sum is the
- * variable of this CPU, either way (arch/x86/kernel/setup_percpu.c, cpu_kernelmode_gs_base()).
+ * The pointer to the current task is a per-CPU variable: current_task until 6.1, a field of
+ * pcpu_hot from 6.2 to 6.14, current_task again since then (arch/x86/include/asm/current.h). A
+ * per-CPU symbol is an offset until 6.14 and a kernel address since then. Either way, GS base plus
+ * the symbol is the address of this CPU's variable (arch/x86/kernel/setup_percpu.c,
+ * cpu_kernelmode_gs_base()).
  */
 #include "guest/process/running.h"
 
@@ -47,7 +48,7 @@ static const struct guest_layout_row current_rows[] = {
 	{ 0 },
 };
 
-/* A 5-level kernel that runs with 4 levels has the same table: CR4 tells. */
+/* A kernel with 5-level support that runs with 4 levels has the same table: check CR4. */
 static bool find_page_tables(const struct guest_kernel *kernel, struct gpa *ret)
 {
 	struct guest_space *space = guest_kernel_space(kernel);
@@ -76,7 +77,9 @@ void guest_kernel_use_own_page_tables(const struct guest_kernel *kernel)
 		*space = own;
 }
 
-/* Of the per-CPU variable NAME, which was the field HOT of pcpu_hot for some time. */
+/*
+ * The offset of the per-CPU variable NAME, which was the field HOT of pcpu_hot for some releases.
+ */
 static bool find_offset(const struct guest_kernel *kernel, const char *name,
 			const struct guest_btf_field *hot, __s64 *ret)
 {
@@ -93,8 +96,8 @@ static bool find_offset(const struct guest_kernel *kernel, const char *name,
 }
 
 /*
- * A kernel stack is as large as that of the first task, which has its place in the image
- * (include/asm-generic/vmlinux.lds.h, INIT_TASK_DATA; the end's name since 6.10 and before).
+ * Kernel stacks have the size of the first task's stack, which is part of the image
+ * (include/asm-generic/vmlinux.lds.h, INIT_TASK_DATA; the name of its end changed in 6.10).
  */
 static void find_stacks(const struct guest_kernel *kernel, const struct current_layout *layout,
 			struct guest_current *ret)
@@ -112,8 +115,8 @@ static void find_stacks(const struct guest_kernel *kernel, const struct current_
 }
 
 /*
- * hardirq_stack_inuse is set before the stack is switched to and cleared when it has been left;
- * until 5.11 irq_count counts from -1 up, in the same places (arch/x86/include/asm/irq_stack.h).
+ * hardirq_stack_inuse is set before switching to the stack, and cleared after leaving it. Until
+ * 5.11, irq_count counts up from -1 in the same places (arch/x86/include/asm/irq_stack.h).
  */
 static void find_irq_use(const struct guest_kernel *kernel, const struct current_layout *layout,
 			 struct guest_current *ret)
@@ -129,7 +132,7 @@ static void find_irq_use(const struct guest_kernel *kernel, const struct current
 	}
 }
 
-/* What says together whose stack is in use: src/bpf/stacks_in_use.h. */
+/* The fields that together show whose stack is in use: src/bpf/stacks_in_use.h. */
 static void find_stack_use(const struct guest_kernel *kernel, const struct current_layout *layout,
 			   struct guest_current *ret)
 {
@@ -156,7 +159,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	if (!find_page_tables(kernel, &page_tables) ||
 	    !find_offset(kernel, "current_task", &layout.hot_current, &current.task_offset))
 		return error_create(ERROR_UNSUPPORTED,
-				    "the guest's kernel names neither its page tables nor the "
+				    "the guest's kernel has no symbol for its page tables or the "
 				    "current task (CONFIG_KALLSYMS_ALL)");
 	current.page_tables = page_tables.value;
 	current.levels = guest_kernel_space(kernel)->mmu.x86.cr4 & CR4_LA57 ? 5 : 4;
@@ -173,7 +176,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 
 static uint64_t mix(uint64_t number, const void *data, size_t size)
 {
-	/* Never 0, which says that nothing could be read. */
+	/* Never 0, which means that nothing could be read. */
 	return (number * 31 + hash_bytes(data, size)) | 1;
 }
 
@@ -183,7 +186,7 @@ static uint64_t read_kernel_state(const struct guest_kernel *kernel)
 	struct gva address;
 
 	if (!guest_kernel_find_symbol(kernel, "linux_banner", &address))
-		return 1; /* it cannot be told apart, and is taken to be the same */
+		return 1; /* they cannot be told apart, so assume they are the same */
 	if (!guest_space_read(guest_kernel_space(kernel), address, banner, sizeof(banner)) ||
 	    strncmp(banner, "Linux version ", 14))
 		return 0;
@@ -233,7 +236,10 @@ static uint64_t read_module_state(const struct guest_kernel *kernel)
 	return number;
 }
 
-/* By the vCPU's page tables; where it does not say, by those that the kernel keeps for a start. */
+/*
+ * Checks the vCPU's page tables; if its CR3 is unknown, those that the kernel keeps for booting
+ * CPUs.
+ */
 static bool maps_kernel(const struct guest_kernel *kernel, const struct arch_mmu *mmu)
 {
 	struct guest_space *own = guest_kernel_space(kernel), its;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes hang on init_task.tasks, the threads of each on signal->thread_head by thread_node
- * (include/linux/sched.h, sched/signal.h). The pid in a namespace is thread_pid->numbers[level]
- * (include/linux/pid.h), the one in the first is task->pid.
+ * Processes are linked in init_task.tasks, the threads of each in signal->thread_head through
+ * thread_node (include/linux/sched.h, sched/signal.h). The pid in a namespace is
+ * thread_pid->numbers[level] (include/linux/pid.h), the one in the first namespace is task->pid.
  */
 #include "guest/process/task.h"
 
@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 #define MAX_TASKS 65536
-#define MAX_LINKS (2 * MAX_TASKS) /* followed in all: lists of threads may lead to themselves */
+#define MAX_LINKS (2 * MAX_TASKS) /* followed in total: lists of threads may be circular */
 #define MAX_PID 4194304 /* PID_MAX_LIMIT */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h, the same since 2.6 */
 #define MAX_NAMESPACE_LEVEL 32 /* MAX_PID_NS_LEVEL */
@@ -67,8 +67,9 @@ struct error *guest_task_reader_create(const struct guest_kernel *kernel,
 	struct error *error = guest_kernel_layout(kernel, layout_rows, &reader->layout);
 
 	if (!error && !guest_kernel_find_symbol(kernel, "init_task", &reader->init_task))
-		error = error_create(ERROR_UNSUPPORTED,
-				     "the guest's kernel names no data (CONFIG_KALLSYMS_ALL)");
+		error = error_create(
+			ERROR_UNSUPPORTED,
+			"the guest's kernel has no data symbols (CONFIG_KALLSYMS_ALL)");
 	if (error)
 		return error_prefix(error, "could not read the guest's processes");
 	reader->kernel = kernel;
@@ -89,7 +90,7 @@ static bool field(struct guest_task_reader *reader, struct gva base,
 	return guest_kernel_read_field(reader->kernel, base, at, ret);
 }
 
-/* Threads keep the pid of the outermost namespace where anything of this fails. */
+/* If any of this fails, threads keep the pid of the outermost namespace. */
 static void read_namespace(struct guest_task_reader *reader, struct guest_task *task)
 {
 	const struct layout *layout = &reader->layout;
@@ -118,7 +119,10 @@ static void read_mm(struct guest_task_reader *reader, struct guest_task *task)
 		guest_space_translate(reader->space, GVA(pgd), &task->page_tables);
 }
 
-/* Since 5.17 (kernel/kthread.c, get_kthread_comm()); a name that fits into comm is only there. */
+/*
+ * Since 5.17 (kernel/kthread.c, get_kthread_comm()); a name that fits into comm is only stored
+ * there.
+ */
 static void read_name(struct guest_task_reader *reader, struct guest_task *task)
 {
 	char text[GUEST_TASK_NAME_BYTES] = "";
@@ -129,7 +133,7 @@ static void read_name(struct guest_task_reader *reader, struct guest_task *task)
 	    !field(reader, task->at, &reader->layout.worker_private, &kthread) || !kthread ||
 	    !field(reader, GVA(kthread), &reader->layout.full_name, &name) || !name)
 		return;
-	/* One that is longer is cut, as in the guest's /proc. */
+	/* Longer ones are cut, as in the guest's /proc. */
 	guest_space_read_string(reader->space, GVA(name), text, sizeof(text));
 	if (*text)
 		memcpy(task->name, text, sizeof(text));
@@ -167,15 +171,15 @@ bool guest_task_read(struct guest_task_reader *reader, struct gva at, struct gue
 	return true;
 }
 
-/* A look at all lists. */
+/* One walk over all lists. */
 struct walk {
 	struct guest_task_reader *reader;
 	struct guest_tasks *tasks;
-	struct map seen; /* task_structs: a list that goes round ends */
+	struct map seen; /* task_structs: stops at circular lists */
 	uint32_t links_left;
 };
 
-/* False: seen before, unreadable, or too many. */
+/* False: already seen, unreadable, or too many. */
 static bool add_task(struct walk *walk, struct gva at)
 {
 	struct guest_task task;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The threads and processes of a guest, from init_task on.
- */
+/* The threads and processes of a guest, starting from init_task. */
 #ifndef GUEST_PROCESS_TASK_H
 #define GUEST_PROCESS_TASK_H
 
@@ -14,41 +12,41 @@
 #define GUEST_TASK_NAME_BYTES 64
 
 struct guest_task {
-	struct gva at;	       /* its task_struct: what names it at a sample */
-	/* pid is the thread's, tgid the process's, as ps and /proc have them */
+	struct gva at;	       /* its task_struct, which identifies it in a sample */
+	/* pid is the thread's, tgid the process's, as in ps and /proc */
 	uint32_t pid, tgid;
-	/* in the innermost pid namespace it is in; pid outside of containers */
+	/* in its innermost pid namespace; same as pid outside of containers */
 	uint32_t namespace_pid;
 	uint32_t namespace_level; /* 0: in the first namespace */
 	bool kernel_thread;
 	char comm[GUEST_COMM_BYTES];
-	char name[GUEST_TASK_NAME_BYTES]; /* comm, or the longer name that a kernel thread has */
+	char name[GUEST_TASK_NAME_BYTES]; /* comm, or the longer name of a kernel thread */
 	struct gva mm;		/* mm_struct; 0: none (kernel threads, zombies) */
-	struct gpa page_tables; /* of the mm: what CR3 holds, without its flag bits; 0: none */
+	struct gpa page_tables; /* of the mm: the contents of CR3 without its flag bits; 0: none */
 	struct gva stack;	/* lowest address of its kernel stack */
 };
 
 struct guest_tasks {
-	VECTOR(struct guest_task) items; /* the idle task first; threads behind their process */
+	VECTOR(struct guest_task) items; /* the idle task first; threads follow their process */
 };
 
 enum guest_task_scope { GUEST_PROCESSES, GUEST_THREADS };
 
 struct guest_task_reader;
 
-/* Finds the layouts once. KERNEL is borrowed. ERROR_UNSUPPORTED: no BTF, or no data symbols. */
+/* Looks up the layouts once. KERNEL is borrowed. ERROR_UNSUPPORTED: no BTF, or no data symbols. */
 struct error *guest_task_reader_create(const struct guest_kernel *kernel,
 				       struct guest_task_reader **ret) MUST_CHECK;
 void guest_task_reader_destroy(struct guest_task_reader *reader); /* takes NULL */
 
 /*
- * The task whose task_struct is AT, without looking at any list: some ten reads. False: what is
- * there cannot be a task (unreadable, or with a pid or a kernel stack that no task has).
+ * The task whose task_struct is AT, without walking any list: some ten reads. False: there cannot
+ * be a task at AT (unreadable, or with a pid or a kernel stack that no task has).
  */
 bool guest_task_read(struct guest_task_reader *reader, struct gva at, struct guest_task *ret);
 /*
- * At most 65,536 tasks. The lists change while they are read: what is read is what was linked
- * when it was passed.
+ * At most 65,536 tasks. The lists change while they are being read: each task listed was linked
+ * when the walk passed it.
  */
 void guest_tasks_read(struct guest_task_reader *reader, enum guest_task_scope scope,
 		      struct guest_tasks *ret);

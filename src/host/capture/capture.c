@@ -2,15 +2,15 @@
 /*
  * Chooses the engine, sizes the rings, waits, and passes on what the engine delivers.
  *
- * Ring size: a second of samples at the highest rate asked for, within bounds, and all rings
- * within RINGS_MAX_BYTES; they are drained whenever one is half full and at least every
- * few hundred milliseconds, so this is a reserve. Memory for rings is locked: without
- * CAP_IPC_LOCK a user may lock perf_event_mlock_kb per CPU and RLIMIT_MEMLOCK; rings are made to
- * fit in that, and where another program of the user has some of it, a slot halves its ring
- * until the kernel agrees.
+ * Ring size: a second of samples at the highest requested rate, within bounds, and all rings
+ * together within RINGS_MAX_BYTES. Rings are drained when one is half full, and at least every few
+ * hundred milliseconds, so this leaves room to spare. Memory for rings is locked: without
+ * CAP_IPC_LOCK a user may lock perf_event_mlock_kb per CPU and RLIMIT_MEMLOCK. Rings are sized to
+ * fit into that; if another program of the user has locked some of it, a slot halves its ring until
+ * the kernel agrees.
  *
- * Descriptors: one per event and thread (or CPU). The soft limit is raised to the hard one,
- * and the hard one where that is allowed.
+ * Descriptors: one per event and thread (or CPU). The soft limit is raised to the hard limit, and
+ * the hard limit is raised where that is allowed.
  */
 #include "host/capture/capture.h"
 
@@ -36,7 +36,7 @@ static const struct capture_engine *const engines[] = {
 };
 #define ENGINE_COUNT (sizeof(engines) / sizeof(*engines))
 
-/* The limit of open files, raised towards WANTED as far as is allowed. */
+/* Raises the limit of open files as far towards WANTED as allowed, and returns it. */
 static size_t raise_open_files(size_t wanted)
 {
 	struct rlimit limit, raised;
@@ -67,7 +67,10 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 	return bytes;
 }
 
-/* Of a sampler, for each CPU: its records are larger than perf's, with stacks still more so. */
+/*
+ * Size of a sampler's ring for each CPU: its records are larger than perf's, and much larger with
+ * stacks.
+ */
 static size_t sampler_ring_bytes(const struct capture_config *config)
 {
 	size_t cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -117,7 +120,7 @@ void capture_size_rings(struct capture *capture, size_t rings)
 	capture->stats.ring_bytes = bytes;
 }
 
-/* Takes the cheapest engine that can be set up; the cheapest one's error if none can. */
+/* Uses the cheapest engine that can be set up. If none can, returns the cheapest one's error. */
 static struct error *choose_engine(struct capture *capture, size_t threads)
 {
 	bool tried[ENGINE_COUNT] = { false };
@@ -251,7 +254,7 @@ void capture_wait(struct capture *capture, int timeout_ms)
 	int count = epoll_wait(capture->epoll_fd, events, 64, timeout_ms);
 
 	for (int i = 0; i < count; i++) {
-		struct capture_slot *slot = events[i].data.ptr; /* NULL: of a sampler */
+		struct capture_slot *slot = events[i].data.ptr; /* NULL: a sampler's ring */
 
 		if (slot && events[i].events & (EPOLLHUP | EPOLLERR))
 			slot->hung_up = true;

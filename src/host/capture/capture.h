@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sampling vCPU threads: events in, decoded samples out, each with the thread that it is of.
+ * Sampling vCPU threads: events in, decoded samples out, each with its thread.
  *
  *	capture_create(&config, &capture);
  *	capture_add_thread(capture, &thread, &index) …   also later
@@ -9,10 +9,10 @@
  *		capture_wait(capture, timeout_ms);
  *		capture_drain(capture);               one pass over everything
  *	}
- *	capture_finish(capture);                      stops, the last pass, the exact losses
+ *	capture_finish(capture);                      stops, last pass, exact losses
  *	capture_destroy(capture);
  *
- * How it is done is an engine's affair (capture_engine.h); the cheapest that works is taken.
+ * The engines do the work (capture_engine.h); the cheapest that works is used.
  */
 #ifndef HOST_CAPTURE_CAPTURE_H
 #define HOST_CAPTURE_CAPTURE_H
@@ -36,60 +36,65 @@ struct capture_thread {
 
 /* The part of a stack that was copied at a sample. */
 struct capture_stack {
-	struct gva start, end; /* END: of the stack, exclusive; copied were BYTES from START on */
+	struct gva start, end; /* END is the stack's (exclusive); BYTES from START on were copied */
 	uint32_t bytes;
-	const uint8_t *data; /* valid during the call that hands it over, of any alignment */
+	const uint8_t *data; /* valid during the callback; may be unaligned */
 };
 
 /*
- * What was copied further up in the user's stack: COUNT pairs of two words, the first of which is
- * where the next pair is, and behind the last pair ABOVE_BYTES that follow it in memory.
+ * Frame records copied from further up the user's stack: COUNT pairs of two words, where the first
+ * word is the address of the next pair. They are followed by the ABOVE_BYTES above the last pair in
+ * memory.
  */
 struct capture_links {
 	struct gva first;
 	uint32_t count, above_bytes;
-	const uint8_t *data; /* as a stack's */
+	const uint8_t *data; /* valid as long as a stack's */
 };
 
-/* What a guest's call chain is made of. */
+/* What a guest's call chain is built from. */
 #define CAPTURE_KERNEL_STACKS 2
 struct capture_stacks {
 	const uint64_t *registers; /* SAMPLER_REGISTERS of src/bpf/guest_sampler.h */
-	/* SP is not among them: a stack is what is above BP, if that is in one, or */
+	/*
+	 * SP is not among the registers: only what is above BP was copied, if BP is in a stack, or:
+	 */
 	bool sp_unknown;
-	/* kernel stacks are whole, and SP was in one, but for some code (unwind/table/calls.h) */
+	/* kernel stacks are whole, and contained SP, except in some code (unwind/table/calls.h) */
 	bool whole;
 	struct capture_stack kernel[CAPTURE_KERNEL_STACKS]; /* innermost first; 0 bytes: none */
-	struct capture_stack user; /* of user code, and of a guest that is no Linux the only one */
+	/* user code's stack; the only stack of a guest that is not Linux */
+	struct capture_stack user;
 	struct capture_links links;
 };
 
-/* What an engine that looks into vCPUs tells of a guest sample. */
+/* What an engine that looks into vCPUs reports for a guest sample. */
 struct capture_guest {
-	bool at_exit; /* the time is that of a VM exit which the instruction at the IP made */
-	bool nested;  /* of a guest in the guest: its kernel and processes are others */
+	bool at_exit; /* the time is that of a VM exit, caused by the instruction at IP */
+	bool nested;  /* from a guest in the guest, with another kernel and other processes */
 	bool has_task;
-	struct gva task, mm; /* of the thread that ran: its task_struct and mm_struct */
-	uint32_t pid, tgid;  /* as the guest numbers threads and processes */
-	char comm[16];	     /* as it is there: perhaps not terminated, anything in it */
-	uint32_t version; /* low bits of struct sampler_vm's at the sample; 0: nothing was known */
+	struct gva task, mm; /* the running thread's task_struct and mm_struct */
+	uint32_t pid, tgid;  /* the guest's own numbers for the thread and process */
+	char comm[16];	     /* the raw bytes: may be unterminated or contain anything */
+	/* low bits of struct sampler_vm's version at the sample; 0: nothing was known */
+	uint32_t version;
 	const struct capture_stacks *stacks; /* NULL: none were copied */
 };
 
-/* Threads are numbered from 0 in the order they were added; a number is never used again. */
+/* Threads are numbered from 0 in the order they were added. Numbers are not reused. */
 #define CAPTURE_NO_THREAD SIZE_MAX
 
 struct capture_sink {
 	void *context;
 	/*
-	 * SAMPLE is valid during the call; its id is the kernel's. GUEST: what is known besides, of
-	 * a guest sample; NULL: nothing, or it is none.
+	 * SAMPLE is valid during the call; its id is the kernel's. GUEST is what else is known of a
+	 * guest sample; NULL: nothing, or not a guest sample.
 	 */
 	void (*sample)(void *context, size_t event, size_t thread,
 		       const struct perfdata_sample *sample, const struct capture_guest *guest);
 	/*
-	 * COUNT more samples were taken and lost, up to about TIME_NS (0: not known). Not known of
-	 * which thread: CAPTURE_NO_THREAD. Each lost sample is told once, some only by
+	 * COUNT more samples were taken and lost, up to about TIME_NS (0: not known). THREAD is
+	 * CAPTURE_NO_THREAD if not known. Each lost sample is reported once, some of them only by
 	 * capture_finish().
 	 */
 	void (*lost)(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns);
@@ -98,19 +103,19 @@ struct capture_sink {
 struct capture_engine;
 extern const struct capture_engine capture_threads_engine; /* an event per thread */
 extern const struct capture_engine capture_cpus_engine;    /* an event per CPU, and a filter */
-extern const struct capture_engine capture_qmp_engine;     /* a QEMU is asked; never by cost */
+extern const struct capture_engine capture_qmp_engine;     /* asks a QEMU; never chosen by cost */
 
 struct capture_config {
 	const struct host_event *events; /* borrowed; probed, with their rate set */
 	size_t event_count;
 	size_t expected_threads;
 	struct capture_sink sink;
-	bool stacks; /* kernel stacks of guests are copied, for call chains, and: */
+	bool stacks; /* copy guests' kernel stacks for call chains, and: */
 	uint32_t user_stack_bytes;
 	const struct capture_engine *engine; /* NULL: by cost */
-	double max_overhead; /* share of a core that sampling may take of a thread; 0: any */
-	bool no_bpf;                         /* do without BPF, though it may be there */
-	uint32_t vmm; /* whose guest the threads are of, for an engine that knows one alone */
+	double max_overhead; /* share of a core that sampling may take on a thread; 0: unlimited */
+	bool no_bpf;                         /* do not use BPF, even if available */
+	uint32_t vmm; /* the VMM whose guest is sampled, for an engine that can sample only one */
 };
 
 struct capture;
@@ -118,16 +123,17 @@ struct capture;
 struct error *capture_create(const struct capture_config *config, struct capture **ret) MUST_CHECK;
 void capture_destroy(struct capture *capture); /* takes NULL */
 
-/* Starts sampling a thread (at once, if enabled). *RET is CAPTURE_NO_THREAD if it is gone. */
+/* Starts sampling a thread, at once if enabled. *RET is CAPTURE_NO_THREAD if it is gone. */
 struct error *capture_add_thread(struct capture *capture, const struct capture_thread *thread,
 				 size_t *ret) MUST_CHECK;
-/* The thread is gone: its losses are told, its resources given back. */
+/* The thread is gone: reports its losses and frees its resources. */
 void capture_remove_thread(struct capture *capture, size_t thread);
 
 /*
- * Whether guest samples say their process, once capture_set_guest() has told how it is found. The
- * latter holds for the threads of VM number VM; any thread may call it. False: there were more VMs
- * than it has room for, which is twice as many as there were threads at first, 1,024 at least.
+ * Whether guest samples include their process, once capture_set_guest() has described the guest.
+ * That call applies to the threads of VM number VM; any thread may make it. It returns false if
+ * there is no room for another VM: there is room for twice as many as there were threads at the
+ * start, but at least 1,024.
  */
 bool capture_sees_guests(const struct capture *capture);
 struct sampler_vm;
@@ -135,46 +141,52 @@ struct guest_cpus;
 bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sampler_vm *guest,
 		       const struct guest_cpus *cpus);
 /*
- * Whether all registers are known, of which stacks are found, once guests are seen; else SP is not.
+ * Whether all registers needed to find stacks are known for guests that are seen; otherwise SP is
+ * not.
  */
 bool capture_sees_registers(const struct capture *capture);
 
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
-/* Until a ring is half full, a thread ends, a signal comes, or TIMEOUT_MS pass. */
+/* Waits until a ring is half full, a thread ends, a signal arrives, or TIMEOUT_MS pass. */
 void capture_wait(struct capture *capture, int timeout_ms);
 void capture_drain(struct capture *capture);
 void capture_finish(struct capture *capture);
 
-/* Now and then after a drain: lowers the rate, and says so, where sampling exceeds max_overhead. */
+/*
+ * To be called now and then after a drain: lowers the rate, with a message, if sampling exceeds
+ * max_overhead.
+ */
 void capture_keep_budget(struct capture *capture);
 /*
- * Of events that have a rate, to FACTOR (above 0, at most 1) of what it is; delivers what came
- * before.
+ * Multiplies the rate of events that have one by FACTOR (above 0, at most 1). First delivers the
+ * samples taken so far.
  */
 void capture_lower_rate(struct capture *capture, double factor);
 
 struct capture_stats {
-	uint64_t throttled;   /* times that the kernel paused an event: samples not taken */
+	uint64_t throttled;   /* times the kernel paused an event and took no samples */
 	uint64_t undecodable; /* records that could not be read */
-	uint64_t due;         /* samples due by the kernel's own counts, of events with a fixed
+	uint64_t due;         /* samples due by the kernel's own counts, for events with a fixed
 			       * period on threads; complete after capture_finish() */
 	uint64_t lost_seen;   /* lost so far, as far as is known while recording */
 	size_t ring_bytes;
-	bool ring_reduced; /* the mlock limit left no room for the size wanted */
-	/* Of an engine that looks at all vCPUs at once. */
+	bool ring_reduced; /* the mlock limit did not allow the wanted size */
+	/* For an engine that looks at all vCPUs at once. */
 	struct {
-		uint64_t due, failed; /* by the timer; that took no sample for want of an answer */
-		uint64_t paused;      /* that met a guest that somebody else has paused */
-		uint64_t halted;      /* vCPUs that were halted, of all looks */
-		uint64_t elapsed_ns;  /* while it was enabled; complete after capture_finish() */
+		/* by the timer; without a sample because QEMU did not answer */
+		uint64_t due, failed;
+		uint64_t paused;      /* found the guest paused by somebody else */
+		uint64_t halted;      /* halted vCPUs, summed over all looks */
+		uint64_t elapsed_ns;  /* time while enabled; complete after capture_finish() */
 	} looks;
 };
 struct capture_stats capture_stats(const struct capture *capture);
 /*
- * What guest samples took that a BPF program took, or how long looks paused the guest; else all 0.
+ * The cost of guest samples taken by a BPF program, or how long looks paused the guest; otherwise
+ * all 0.
  */
 struct sampler_cost capture_cost(const struct capture *capture);
-/* What samples, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
+/* How samples are taken, for -v: "an event per thread", "an event per CPU, filtered by BPF". */
 const char *capture_description(const struct capture *capture);
 
 DEFINE_CLEANUP(cleanup_capture, struct capture *, capture_destroy)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lowers the rate of sampling where it takes more of a vCPU's thread than it may. One factor for
- * all threads and all events with a rate, so that their samples stay comparable. It is never raised
- * again. Events with a fixed period stay as they are: who asks for each COUNT events gets them.
+ * Lowers the sampling rate if sampling takes more of a vCPU's thread than it may. One factor
+ * applies to all threads and all events with a rate, so that their samples stay comparable. The
+ * rate is never raised again. Events with a fixed period are not changed: whoever asks for every
+ * COUNT events gets them.
  *
- * What is measured is the BPF sampler (src/bpf/sampler_cost.h), or how long an engine pauses vCPUs;
- * where perf takes the samples, nothing is.
+ * The measured cost is that of the BPF sampler (src/bpf/sampler_cost.h), or the time for which an
+ * engine pauses vCPUs. If perf takes the samples, nothing is measured.
  */
 #include <stdbool.h>
 
@@ -29,8 +30,8 @@ uint64_t capture_clock_period_ns(const struct capture *capture, size_t event)
 }
 
 /*
- * A timer goes on telling the period that it was opened with: hw.last_period is not that which was
- * set later (perf_swevent_hrtimer(), kernel/events/core.c; seen on 6.18).
+ * A timer keeps reporting the period it was opened with: hw.last_period is not updated when the
+ * period is set later (perf_swevent_hrtimer(), kernel/events/core.c; seen on 6.18).
  */
 uint64_t capture_period(const struct capture *capture, size_t event, uint64_t told)
 {
@@ -43,7 +44,7 @@ uint64_t capture_period(const struct capture *capture, size_t event, uint64_t to
 
 void capture_lower_rate(struct capture *capture, double factor)
 {
-	/* Nothing is in the rings that was sampled at another rate than the one that is known. */
+	/* The rings hold no samples taken at a rate other than the known one. */
 	if (capture->enabled)
 		capture->engine->disable(capture);
 	capture_drain(capture);
@@ -53,7 +54,7 @@ void capture_lower_rate(struct capture *capture, double factor)
 		capture->engine->enable(capture);
 }
 
-/* What EVENT took of THREAD since the last look, in ns. */
+/* What EVENT cost THREAD since the last look, in ns. */
 static uint64_t take_cost(struct capture *capture, size_t thread, size_t event)
 {
 	uint64_t *seen = &capture->cost_seen.items[thread * capture->config.event_count + event];
@@ -63,7 +64,7 @@ static uint64_t take_cost(struct capture *capture, size_t thread, size_t event)
 			? guest_sampler_cost_ns(capture->samplers[event],
 						&capture->threads.items[thread])
 			: capture->pauses.total_ns;
-	return *seen > before ? *seen - before : 0; /* of a thread that is gone nothing is known */
+	return *seen > before ? *seen - before : 0; /* a thread that is gone has no count */
 }
 
 static void look_at_thread(struct capture *capture, size_t thread, uint64_t elapsed_ns)
@@ -81,7 +82,7 @@ static void look_at_thread(struct capture *capture, size_t thread, uint64_t elap
 	sampling_budget_add(&capture->budget, &load);
 }
 
-/* Of the first event that has one; 0: none has. */
+/* Rate of the first event that has one; 0: none has. */
 static uint64_t first_rate(const struct capture *capture)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)
@@ -118,7 +119,7 @@ void capture_keep_budget(struct capture *capture)
 	} else if (verdict.worst > capture->budget.share && !capture->budget_exceeded) {
 		capture->budget_exceeded = true;
 		log_warning("sampling takes %.1f %% of a core on a vCPU's thread, --max-overhead "
-			    "is %g: the period of -c stays as it is, a longer one takes less",
+			    "is %g: the period of -c is not changed; try a longer one",
 			    verdict.worst * 100, capture->budget.share * 100);
 	}
 }

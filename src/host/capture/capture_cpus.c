@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine for many threads: one slot per CPU, whatever runs there, and samples of other
- * threads dropped: by a BPF program before perf writes them, or, without BPF (and for
+ * The engine for many threads: one slot per CPU samples whatever runs there, and samples of other
+ * threads are dropped: by a BPF program before perf writes them, or, without BPF (and for
  * tracepoints), by their tid after they were read. Descriptors and locked memory do not grow with
- * the threads; the price is an interrupt per CPU and period also while something else runs.
+ * the threads; the price is an interrupt per CPU and period even while something else runs.
  *
- * Losses: a ring is shared by many threads, so the kernel cannot say whose samples were
- * lost. The BPF program counts what it let pass, per thread; without it losses are told
- * without a thread.
+ * Losses: many threads share a ring, so the kernel cannot report whose samples were lost. The BPF
+ * program counts what it lets pass for each thread; without it, losses are reported without a
+ * thread.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "host/capture/capture_engine.h"
 
-/* Against an event on a thread: interrupts in everything that runs, with a filter or without. */
+/*
+ * Cost compared with an event on a thread: everything that runs gets interrupts, filtered or not.
+ */
 #define CPU_COST_FILTERED 4
 #define CPU_COST_UNFILTERED 16
 #define CPUS_MAX 8192
@@ -117,7 +119,7 @@ static void cpus_drain(struct capture *capture)
 
 static void cpus_remove(struct capture *capture, size_t thread)
 {
-	capture_drain(capture); /* it has ended: what it left is in the rings */
+	capture_drain(capture); /* it has ended: its last samples are in the rings */
 	capture_samplers_tell_lost(capture, thread);
 	capture_samplers_remove(capture, thread);
 }
@@ -147,7 +149,7 @@ static void cpus_finish(struct capture *capture)
 	for (size_t i = 0; i < capture->threads.count; i++) {
 		const uint64_t *entry = map_find(&capture->by_tid, capture->threads.items[i].tid);
 
-		if (entry && *entry == i + 1) /* the others' were told when they went */
+		if (entry && *entry == i + 1) /* the others' were reported when they were removed */
 			capture_samplers_tell_lost(capture, i);
 	}
 	for (size_t i = 0; i < state->slots.count; i++)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine that asks a QEMU: at each tick of a timer the guest is stopped, what its vCPUs run is
- * copied, and the guest goes on. It needs no rights but to read QEMU's memory, no BPF and no KVM.
- * One event, one VM.
+ * The engine that asks a QEMU: at each tick of a timer it stops the guest, copies what its vCPUs
+ * run, and lets it continue. It needs no rights except to read QEMU's memory, and neither BPF nor
+ * KVM. It supports one event and one VM.
  *
- * Samples are at equal distances of time, of all vCPUs at once; a vCPU that is halted gives none. A
- * tick that comes while QEMU still works at the one before is missed: the next sample then stands
- * for both.
+ * It samples all vCPUs at once, at equal intervals; halted vCPUs give no sample. If a tick comes
+ * while QEMU is still working on the previous one, it is missed, and the next sample stands for
+ * both.
  *
- * It pauses guests, so it is in no choice by cost: only who asks for it gets it.
+ * Since it pauses guests, it is never chosen by cost, only by name.
  *
- * The guest's description comes from the thread that reads its memory.
+ * The description of the guest comes from the thread that reads guest memory.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 
 struct vcpu {
 	struct guest_copy *copy; /* NULL: its thread is gone */
-	const struct sampler_record *record; /* NULL: none this time */
+	const struct sampler_record *record; /* NULL: no sample this time */
 	const struct sampler_stacks *stacks;
 };
 
@@ -35,7 +35,7 @@ struct qmp_state {
 	uint64_t enabled_ns;
 	bool said;
 	VECTOR(struct vcpu) vcpus; /* by thread */
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct guest_copy_guest guest;
 };
 
@@ -66,7 +66,7 @@ static struct error *qmp_create(struct capture *capture)
 	state->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (state->timer_fd < 0 ||
 	    epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, state->timer_fd, &interest))
-		error = error_system(errno, "could not make a timer");
+		error = error_system(errno, "could not create a timer");
 	else
 		error = qemu_pause_create(capture->config.vmm, &state->pause);
 	if (error)
@@ -118,7 +118,7 @@ static void qmp_disable(struct capture *capture)
 
 static void qmp_set_rate(struct capture *capture)
 {
-	(void)capture; /* as it is when it is enabled */
+	(void)capture; /* the rate takes effect when it is enabled */
 }
 
 static bool qmp_set_guest(struct capture *capture, const struct sampler_vm *guest,
@@ -145,7 +145,7 @@ static struct vcpu *find_vcpu(struct capture *capture, uint32_t number)
 	return NULL;
 }
 
-/* While the guest stands still. */
+/* Called while the guest is stopped. */
 static void copy_vcpus(struct capture *capture, const struct host_vm_memory *memory)
 {
 	struct qmp_state *state = capture->state;
@@ -235,7 +235,7 @@ static void qmp_drain(struct capture *capture)
 
 static void qmp_finish(struct capture *capture)
 {
-	(void)capture; /* what it does not take it counts at once */
+	(void)capture; /* missed ticks are counted at once */
 }
 
 static const char *qmp_description(const struct capture *capture)

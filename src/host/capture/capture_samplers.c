@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The BPF samplers of a capture, one for each event: they filter threads for events that are a
- * CPU's, and take guest samples with what is known of the guest besides.
+ * The BPF samplers of a capture, one per event. They filter threads for events on CPUs, and take
+ * guest samples together with what else is known of the guest.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 #include "host/capture/capture_engine.h"
 
-#define MIN_VMS 1024 /* that room is made for; a power of two */
+#define MIN_VMS 1024 /* room for at least this many; a power of two */
 
-/* A VM has at least one thread, and may be followed by others. */
+/* A VM has at least one thread, and more VMs may come later. */
 static uint32_t room_for_vms(const struct capture *capture)
 {
 	size_t vms = MIN_VMS;
@@ -36,7 +36,7 @@ void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 
 		if (capture->config.events[i].tracepoint)
 			continue;
-		/* Without rights or BPF perf alone has to do. */
+		/* Without the rights for BPF, perf has to do alone. */
 		error_destroy(guest_sampler_create(&options, sampler));
 		if (*sampler && guest_sampler_epoll_fd(*sampler) >= 0)
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD,

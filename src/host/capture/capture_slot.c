@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All events on one thread or CPU. Samples say their event by PERF_SAMPLE_IDENTIFIER, the first
- * word of the record, so events can share a ring (PERF_EVENT_IOC_SET_OUTPUT). Before Linux 6.2 the
- * kernel refuses that between software and hardware events of a thread (they are in different
- * contexts): those get a ring of their own.
+ * All events on one thread or CPU. A sample identifies its event with PERF_SAMPLE_IDENTIFIER, the
+ * first word of the record, so events can share a ring (PERF_EVENT_IOC_SET_OUTPUT). Before Linux
+ * 6.2 the kernel does not let software and hardware events of a thread share a ring (they are in
+ * different contexts), so these get a ring of their own.
  *
- * Losses: read() gives them per event and exactly with PERF_FORMAT_LOST (Linux 6.0); else
- * PERF_RECORD_LOST says how many records the ring lost, which with one event is the same.
- * PERF_RECORD_LOST_SAMPLES (lost by the PMU itself) is in neither.
+ * Losses: with PERF_FORMAT_LOST (Linux 6.0) read() returns exact losses per event. Otherwise
+ * PERF_RECORD_LOST gives the number of records that the ring lost, which is the same for a single
+ * event. PERF_RECORD_LOST_SAMPLES (lost by the PMU itself) is included in neither.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static struct error *map_ring(struct capture *capture, struct capture_counter *c
 		if (errno != EPERM || bytes <= page)
 			return map_error(errno, bytes);
 		bytes /= 2;
-		/* The next slot need not try in vain. */
+		/* The next slot can start with this size. */
 		capture->stats.ring_bytes = bytes;
 		capture->stats.ring_reduced = true;
 	}
@@ -49,11 +49,11 @@ static struct error *watch_ring(struct capture *capture, struct capture_slot *sl
 	struct error *error = map_ring(capture, counter);
 
 	if (!error && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, counter->fd, &interest))
-		error = error_system(errno, "could not watch a ring");
+		error = error_system(errno, "could not poll a ring");
 	return error;
 }
 
-/* Lets COUNTER write to a ring that the slot has; false: it needs one of its own. */
+/* Lets COUNTER write to one of the slot's rings; false: it needs its own. */
 static bool share_ring(struct capture_slot *slot, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -75,14 +75,14 @@ static void slot_attr(const struct capture *capture, size_t event, struct perf_e
 	ret->wakeup_watermark = capture->stats.ring_bytes / 2;
 }
 
-/* Adds what COUNTER counted, in samples, to the sum that these can be held against. */
+/* Adds COUNTER's count, converted to samples, to the number of samples that were due. */
 static void add_due(struct capture *capture, const struct host_event *event, uint64_t count)
 {
 	if (!event->attr.freq && event->attr.sample_period)
 		capture->stats.due += count / event->attr.sample_period;
 }
 
-/* Opens event INDEX. *RET_GONE: the thread or CPU is not there. */
+/* Opens event INDEX. *RET_GONE: the thread or CPU does not exist. */
 static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 				  struct capture_slot *slot, size_t index, bool *ret_gone)
 {
@@ -98,7 +98,7 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 		return *ret_gone ? NULL : host_event_open_error(event, errno);
 	}
 	if (ioctl(counter->fd, PERF_EVENT_IOC_ID, &counter->id))
-		return error_system(errno, "could not ask for the id of event '%s'", event->name);
+		return error_system(errno, "could not get the id of event '%s'", event->name);
 	if (share_ring(slot, index))
 		return NULL;
 	return watch_ring(capture, slot, counter);
@@ -148,7 +148,7 @@ void capture_slot_set_rate(const struct capture *capture, struct capture_slot *s
 {
 	for (size_t i = 0; i < capture->config.event_count; i++) {
 		const struct host_event *event = &capture->config.events[i];
-		/* Of a clock's rate the kernel makes a period when it is opened. */
+		/* The kernel converts a clock's rate to a period when it opens the event. */
 		uint64_t value = host_event_is_clock(event) ? capture_clock_period_ns(capture, i)
 							    : capture_rate(capture, i);
 
@@ -199,7 +199,7 @@ static size_t find_event(const struct capture *capture, const struct capture_slo
 	return SIZE_MAX;
 }
 
-/* The thread of a sample taken on a CPU; tids are used again, so the process must be right. */
+/* The thread of a sample taken on a CPU. Tids are reused, so the process must match, too. */
 static size_t find_thread(const struct capture *capture, const struct perfdata_sample *sample)
 {
 	const uint64_t *entry = map_find(&capture->by_tid, sample->tid);
@@ -232,7 +232,7 @@ static void take_sample(struct capture *capture, const struct capture_slot *slot
 		capture_deliver(capture, event, thread, &sample, NULL);
 }
 
-/* PERF_RECORD_LOST (id, count) and, without an id in front, PERF_RECORD_LOST_SAMPLES (count). */
+/* PERF_RECORD_LOST (id, count) or, without an id, PERF_RECORD_LOST_SAMPLES (count). */
 static void take_lost(struct capture *capture, struct capture_slot *slot,
 		      const struct perf_event_header *header, uint64_t time_ns)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine for few threads: each has a slot of its own (an event per thread), which follows
- * it over the CPUs and costs nothing while other threads run. Descriptors, locked memory and the
- * work of a pass grow with the threads.
+ * The engine for few threads: each thread has its own slot (an event per thread), which follows the
+ * thread from CPU to CPU and costs nothing while other threads run. Descriptors, locked memory and
+ * the work per pass grow with the number of threads.
  *
- * A thread that ends hangs its descriptors up; its last samples and its losses stay readable.
+ * When a thread ends, its descriptors report a hangup; its last samples and losses can still be
+ * read.
  */
 #include "host/capture/capture_engine.h"
 
@@ -70,7 +71,7 @@ static void threads_remove(struct capture *capture, size_t thread)
 
 	if (!slot)
 		return;
-	capture_slot_drain(capture, slot); /* it has ended: what it left is in the rings */
+	capture_slot_drain(capture, slot); /* it has ended: its last samples are in the rings */
 	capture_samplers_drain(capture);
 	finish_slot(capture, thread, slot);
 	capture_samplers_remove(capture, thread);

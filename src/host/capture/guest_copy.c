@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The GS base of the kernel is in force in kernel mode. In user mode it is not known from QEMU: it
- * is what it was in kernel mode before, else what the guest says of the CPU with the APIC id that
- * is the vCPU's number. Either may be wrong (QEMU gives other APIC ids where cores are no power of
- * two, a guest may boot anew): a user task is believed if its page tables are those in force.
+ * In kernel mode, the GS base in effect is the kernel's. In user mode QEMU does not provide it. It
+ * is then taken from the last time in kernel mode, or else from the guest's own data for the CPU
+ * whose APIC id is the vCPU's number. Either can be wrong (QEMU assigns other APIC ids if the
+ * number of cores is not a power of two; a guest may reboot), so a user task is trusted only if its
+ * page tables are in use.
  */
 #include "host/capture/guest_copy.h"
 
@@ -15,7 +16,7 @@
 
 static inline bool read_hva(struct sampler_vm *vm, uint64_t hva, void *data, uint32_t size)
 {
-	/* its first field */
+	/* the first field */
 	const struct guest_copy_guest *guest = (const struct guest_copy_guest *)vm;
 	struct iovec local = { data, size };
 	struct iovec remote = { (void *)(uintptr_t)hva, size };
@@ -39,14 +40,15 @@ static inline uint32_t max_user_bytes(struct sampler_vm *vm)
 	return ((const struct guest_copy_guest *)vm)->user_bytes;
 }
 
-#define __noinline static /* what a BPF program has verified by itself */
+#define __noinline static /* the BPF verifier checks these separately */
 #include "bpf/stacks_in_use.h"
 
-#define PTI_USER_HALF 0x1000ull /* of CR3: the page tables of user mode */
+#define PTI_USER_HALF 0x1000ull /* in CR3: selects the page tables of user mode */
 
 struct guest_copy {
 	struct sampler_thread thread;
-	uint64_t gs_base, version; /* as it was in the kernel last, of that version of the guest */
+	/* when last seen in the kernel, under this version of the guest */
+	uint64_t gs_base, version;
 	struct scratch scratch;
 };
 
@@ -76,7 +78,7 @@ static uint64_t known_gs_base(const struct guest_copy *copy, const struct guest_
 static uint64_t find_gs_base(struct guest_copy *copy, const struct guest_copy_guest *guest,
 			     const struct host_vm_registers *registers)
 {
-	/* Entry code has not come to SWAPGS yet where it is no address of the kernel. */
+	/* If it is not a kernel address, entry code has not reached SWAPGS yet. */
 	if (registers->user || !IS_KERNEL(registers->gs_base))
 		return known_gs_base(copy, guest);
 	copy->gs_base = registers->gs_base;
@@ -84,7 +86,7 @@ static uint64_t find_gs_base(struct guest_copy *copy, const struct guest_copy_gu
 	return copy->gs_base;
 }
 
-/* Not so of another vCPU's task, nor of a guest in the guest. */
+/* False for another vCPU's task, and for a guest in the guest. */
 static bool owns_page_tables(struct guest_copy *copy, struct guest_copy_guest *guest,
 			     const struct sampler_record *record)
 {

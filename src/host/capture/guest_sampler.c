@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loads src/bpf/guest_sampler.bpf.c, keeps its maps, and reads its rings. */
+/* Loads src/bpf/guest_sampler.bpf.c, fills its maps, and reads its rings. */
 #include "host/capture/guest_sampler.h"
 
 #include "config.h"
@@ -43,7 +43,7 @@ static size_t stack_bytes(const struct sampler_stacks *stacks)
 	return bytes + (size_t)stacks->links * SAMPLER_LINK_BYTES + stacks->above_links_bytes;
 }
 
-/* Records come from our own program; a size that is not its own is none of its records. */
+/* Records come from our own program; anything of another size is not a record. */
 static int take_record(void *context, void *data, size_t size)
 {
 	struct guest_sampler *sampler = context;
@@ -74,7 +74,7 @@ static struct error *add_ring(struct guest_sampler *sampler, uint32_t cpu, size_
 	_cleanup_close_ int ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, bytes, NULL);
 
 	if (ring < 0 || bpf_map_update_elem(outer, &cpu, &ring, BPF_ANY))
-		return error_system(errno, "could not make a BPF ring of %zu KiB", bytes >> 10);
+		return error_system(errno, "could not create a BPF ring of %zu KiB", bytes >> 10);
 	if (sampler->rings)
 		return ring_buffer__add(sampler->rings, ring, take_record, sampler)
 			       ? error_system(errno, "could not map a BPF ring")
@@ -103,7 +103,7 @@ static int size_maps(struct guest_sampler_skeleton *skeleton, uint32_t vms)
 	if (!result && skeleton->rodata->takes_stacks)
 		result = bpf_map__set_max_entries(skeleton->maps.scratches,
 						  libbpf_num_possible_cpus());
-	/* Where registers say it, nothing is looked up. */
+	/* If registers provide the GS base, the map of CPUs is not used. */
 	if (!result && skeleton->rodata->layout.has_vmcb)
 		result = bpf_map__set_max_entries(skeleton->maps.cpus, 1);
 	return result;
@@ -120,7 +120,7 @@ static struct error *load(struct guest_sampler *sampler,
 
 	no_guests = vm_sampler_layout_find(&layout);
 	if (no_guests)
-		log_detail("the processes of guests are not told: %s", error_message(no_guests));
+		log_detail("guest processes are not recorded: %s", error_message(no_guests));
 	sampler->sees_guests = !no_guests;
 	sampler->sees_registers = layout.has_vmcb;
 	bpf_log_begin(&log);
@@ -147,7 +147,7 @@ struct error *guest_sampler_create(const struct guest_sampler_options *options,
 	struct guest_sampler *sampler;
 	struct error *error;
 
-	/* The program sees the host's pids; perf gives those of our namespace. */
+	/* The program sees the host's pids, but perf reports those of our namespace. */
 	if (!host_capability_initial_pids())
 		return error_create(ERROR_UNSUPPORTED, "this is a container with its own pids");
 	sampler = memory_calloc(1, sizeof(*sampler));
@@ -245,7 +245,7 @@ void guest_sampler_add_cost(const struct guest_sampler *sampler, struct sampler_
 		sampler_cost_add(sum, &costs[i]);
 }
 
-/* Before the VM's own, whose version says for which kernel they hold. */
+/* Must precede the VM's own entry, whose version says which kernel these belong to. */
 static void set_cpus(struct guest_sampler *sampler, uint32_t vm, uint64_t version,
 		     const struct guest_cpus *cpus)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The mmap()ed ring of perf_event_open(2): a control page, then the data; the kernel writes
- * data_head, the reader data_tail, both counting bytes without wrapping. The ordering is that of
- * the comment in kernel/events/ring_buffer.c (perf_output_put_handle): head is loaded with
- * acquire before the data, tail is stored with release after them.
+ * The mmap()ed ring of perf_event_open(2): a control page followed by the data. The kernel writes
+ * data_head and the reader writes data_tail; both count bytes without wrapping. The memory ordering
+ * follows the comment in kernel/events/ring_buffer.c (perf_output_put_handle): head is loaded with
+ * acquire before the data is read, and tail is stored with release afterwards.
  */
 #include "host/capture/ring.h"
 
@@ -48,11 +48,11 @@ const struct perf_event_header *ring_next(struct ring *ring, uint8_t *scratch)
 	size_t first = ring->data_bytes - at;
 	const struct perf_event_header *header = (const void *)(ring->data + at);
 
-	/* Records are 8-byte aligned, so a header itself never wraps. */
+	/* Records are 8-byte aligned, so a header never wraps. */
 	if (left < sizeof(*header))
 		return NULL;
 	if (header->size < sizeof(*header) || header->size > left) {
-		ring->tail = ring->head; /* never seen: the kernel's own bug; go on behind it */
+		ring->tail = ring->head; /* never seen; would be a kernel bug: skip the rest */
 		return NULL;
 	}
 	ring->tail += header->size;

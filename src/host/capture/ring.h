@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's ring buffer of a perf event: mapped, read in passes.
+ * The kernel's ring buffer of a perf event, mapped and read in passes.
  *
- *	ring_begin(&ring);                     what was written up to here is this pass's
+ *	ring_begin(&ring);                     this pass ends at what has been written so far
  *	while ((header = ring_next(&ring, scratch))) …
- *	ring_end(&ring);                       the kernel may write over it
+ *	ring_end(&ring);                       the kernel may overwrite it
  */
 #ifndef HOST_CAPTURE_RING_H
 #define HOST_CAPTURE_RING_H
@@ -23,14 +23,15 @@ struct ring {
 
 #define RING_RECORD_MAX 65536 /* a record's size is 16 bits */
 
-/* Maps DATA_BYTES (a power of two times the page size) and the page before them. -1: errno. */
+/* Maps DATA_BYTES (a power of two times the page size) and the control page. -1: see errno. */
 int ring_map(struct ring *ring, int fd, size_t data_bytes);
 void ring_unmap(struct ring *ring);
 
 void ring_begin(struct ring *ring);
 /*
- * The next record, NULL at the pass's end; valid until ring_end(). A record that wraps around the
- * ring's end is put together in SCRATCH (RING_RECORD_MAX bytes), valid until the next call.
+ * The next record, or NULL at the end of the pass; valid until ring_end(). A record that wraps
+ * around the end of the ring is assembled in SCRATCH (RING_RECORD_MAX bytes), valid until the next
+ * call.
  */
 const struct perf_event_header *ring_next(struct ring *ring, uint8_t *scratch);
 void ring_end(struct ring *ring);

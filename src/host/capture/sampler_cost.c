@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Quantiles of a histogram by the nearest rank: the sample number ceil(share * samples). */
+/* Quantiles of a histogram by nearest rank: sample number ceil(share * samples). */
 #include "host/capture/sampler_cost.h"
 
 #define STEPS (1u << SAMPLER_COST_STEP_BITS)
@@ -13,7 +13,7 @@ uint64_t sampler_cost_samples(const struct sampler_cost *cost)
 	return samples;
 }
 
-/* The middle of what sampler_cost_bucket() puts into a bucket. */
+/* The middle of the values that sampler_cost_bucket() puts into a bucket. */
 static uint64_t middle_of(unsigned bucket)
 {
 	unsigned shift;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cost of sampling grows as its rate: the factor is budget / cost, with a tenth to spare. */
+/* The cost of sampling is proportional to its rate: the factor is budget / cost, less a tenth. */
 #include "host/capture/sampling_budget.h"
 
 #define AIM 0.9
@@ -27,7 +27,7 @@ void sampling_budget_judge(struct sampling_budget *budget, struct sampling_verdi
 
 	ret->factor = now->factor > before->factor ? now->factor : before->factor;
 	ret->worst = now->worst < before->worst ? now->worst : before->worst;
-	/* What was seen at the old rate says nothing of the new one. */
+	/* What was seen at the old rate does not apply to the new one. */
 	budget->before = ret->factor < 1 ? nothing : budget->now;
 	budget->now = nothing;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds what sampling takes of vCPUs' threads against what it may take, look by look:
+ * Compares the time that sampling takes on vCPUs' threads with the budget, one look at a time:
  *
- *	sampling_budget_add(&budget, &load);       for each thread: what it took since then
+ *	sampling_budget_add(&budget, &load);       for each thread: the cost since the last look
  *	sampling_budget_judge(&budget, &verdict);  ends the look
  *
- * One look that is too high changes nothing: a host that is a VM itself may have stood still in the
- * midst of a sample. Two in a row count, by the milder one.
+ * A single look that is too high changes nothing: if the host is a VM itself, it may have been
+ * stopped in the middle of a sample. Two in a row count, with the lower value of the two.
  */
 #ifndef HOST_CAPTURE_SAMPLING_BUDGET_H
 #define HOST_CAPTURE_SAMPLING_BUDGET_H
 
 /* Shares of a core: 0.02 is 2 % of its time. */
 struct sampling_load {
-	double adjustable; /* by events whose rate may be lowered */
-	double fixed;	   /* by others */
+	double adjustable; /* caused by events whose rate may be lowered */
+	double fixed;	   /* caused by others */
 };
 
 struct sampling_look {
@@ -22,19 +22,19 @@ struct sampling_look {
 };
 
 struct sampling_budget {
-	double share; /* that sampling may take of each thread */
+	double share; /* the share that sampling may take on each thread */
 	struct sampling_look now, before;
 };
 
 struct sampling_verdict {
 	/*
-	 * Of the rates as they are, what keeps the budget with some room, more than 0; 1: as they
-	 * are.
+	 * Factor for the current rates that stays within the budget with some room, more than 0; 1:
+	 * no change.
 	 */
 	double factor;
 	/*
-	 * What it took of the thread that it took most of. With FACTOR 1: if more than the budget,
-	 * no lower rate would help.
+	 * The cost on the thread where it was highest. If this exceeds the budget with FACTOR 1, a
+	 * lower rate would not help.
 	 */
 	double worst;
 };

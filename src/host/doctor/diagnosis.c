@@ -12,7 +12,7 @@
 #include "host/system/capability.h"
 #include "host/system/kvm.h"
 
-#define VMS_NAMED 5 /* more are counted only */
+#define VMS_NAMED 5 /* more VMs are only counted */
 
 void host_diagnosis_add(struct host_diagnosis *diagnosis, enum host_grade grade,
 			const char *subject, const char *mend, const char *format, ...)
@@ -44,8 +44,10 @@ bool host_diagnosis_can_record(const struct host_diagnosis *diagnosis)
 	return true;
 }
 
-/* On x86 all but the two usual vendors' modules: pvm's samples of guests, for one, are marked as
- * the host's. Elsewhere KVM has no vendors. */
+/*
+ * True on x86 for any module but the two usual vendors': pvm, for one, marks samples of guests as
+ * the host's. On other architectures KVM has no vendors.
+ */
 static bool is_unusual(enum host_kvm_vendor vendor)
 {
 	return vendor == HOST_KVM_OTHER && !access("/sys/module/kvm/parameters/ignore_msrs", F_OK);
@@ -56,7 +58,7 @@ void host_diagnose_kvm(struct host_diagnosis *diagnosis)
 	static const char *const names[] = {
 		[HOST_KVM_AMD] = "AMD (kvm_amd)",
 		[HOST_KVM_INTEL] = "Intel (kvm_intel)",
-		[HOST_KVM_OTHER] = "/dev/kvm is there",
+		[HOST_KVM_OTHER] = "/dev/kvm exists",
 	};
 	enum host_kvm_vendor vendor = host_kvm_vendor();
 
@@ -65,12 +67,13 @@ void host_diagnose_kvm(struct host_diagnosis *diagnosis)
 				   "modprobe kvm_amd or modprobe kvm_intel; if that fails, turn on "
 				   "virtualization in the firmware, or nested virtualization "
 				   "where this host is a VM itself",
-				   "there is no /dev/kvm, so there are no VMs of KVM");
+				   "there is no /dev/kvm, so there are no KVM guests");
 	else if (is_unusual(vendor))
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "KVM",
-				   "if a recording holds no guest samples: perfvisor record --host",
-				   "neither kvm_amd nor kvm_intel: samples of guests may be taken "
-				   "for the host's");
+				   "if a recording has no guest samples, try: perfvisor record "
+				   "--host",
+				   "neither kvm_amd nor kvm_intel: samples of guests may be "
+				   "mistaken for the host's");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "KVM", NULL, "%s", names[vendor]);
 }
@@ -106,7 +109,7 @@ static void diagnose_threads(struct host_diagnosis *diagnosis, const struct host
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "vCPU threads",
 				   host_capability_bpf() ? "mount -t debugfs none /sys/kernel/debug"
 							 : HOST_MEND_RIGHTS,
-				   "not known (%s); all threads of a VMM are sampled instead",
+				   "unknown (%s); all threads of a VMM are sampled instead",
 				   vms->vcpu_source_reason);
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "vCPU threads", NULL,
@@ -121,19 +124,19 @@ void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *
 	if (!host_capability_initial_pids())
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Container",
 				   "docker run --pid=host …, or run perfvisor on the host itself",
-				   "this is a pid namespace of its own: only VMs in it are seen");
+				   "running in a pid namespace: only VMs inside it are visible");
 	if (!vms)
 		return;
 	if (vms->processes_hidden)
 		host_diagnosis_add(
 			diagnosis, vms->items.count ? HOST_WORKS_LESS : HOST_FAILS, "Processes",
 			HOST_MEND_RIGHTS,
-			"%zu of other users may not be looked at: their VMs are not seen",
+			"%zu of other users may not be inspected: their VMs are not visible",
 			vms->processes_hidden);
 	if (!vms->items.count) {
 		host_diagnosis_add(diagnosis, HOST_FAILS, "VMs",
 				   "start one; perfvisor list shows it", "none is running%s",
-				   vms->processes_hidden ? ", or it may not be seen" : "");
+				   vms->processes_hidden ? ", or none is visible" : "");
 		return;
 	}
 	names = name_some(vms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of perfvisor works on this host, found out by trying: events are opened and closed,
- * the BPF iterator is loaded and run, nothing is changed. A finding is a line for a person.
+ * What of perfvisor works on this host, determined by trying: events are opened and closed, and the
+ * BPF iterator is loaded and run. Nothing is changed. A finding is a line for the user.
  */
 #ifndef HOST_DOCTOR_DIAGNOSIS_H
 #define HOST_DOCTOR_DIAGNOSIS_H
@@ -12,43 +12,45 @@
 
 enum host_grade {
 	HOST_WORKS,
-	HOST_WORKS_LESS, /* something else takes its place, or it is not needed for a recording */
-	HOST_FAILS,	 /* no recording without it */
+	HOST_WORKS_LESS, /* there is a substitute, or recording does not need it */
+	HOST_FAILS,	 /* recording is not possible without it */
 };
 
 struct host_finding {
 	enum host_grade grade;
 	const char *subject; /* one or two words */
-	char *text;	     /* what was found, and what follows from it */
-	char *mend;	     /* a command, or what else to do; NULL: nothing to mend */
+	char *text;	     /* what was found, and the consequences */
+	char *mend;	     /* how to fix it: a command, or other advice; NULL: nothing to fix */
 };
 
-/* What gives a process the rights that it lacks. */
+/* How to give a process the missing rights. */
 #define HOST_MEND_RIGHTS                                                                           \
 	"run it as root, or: setcap " HOST_CAPABILITIES "+ep \"$(command -v perfvisor)\""
 #if HAVE_BPF
 #define HOST_CAPABILITIES "cap_perfmon,cap_bpf,cap_sys_ptrace"
-#else /* without BPF VMs are looked for in /proc/PID/fd, which only owners may read */
+#else /* without BPF, VMs are found in /proc/PID/fd, which only owners may read */
 #define HOST_CAPABILITIES "cap_perfmon,cap_sys_ptrace,cap_dac_read_search"
 #endif
 
 struct host_diagnosis {
-	VECTOR(struct host_finding) findings; /* in the order in which they are to be read */
+	VECTOR(struct host_finding) findings; /* in the order in which they are printed */
 };
 
 void host_diagnose(struct host_diagnosis *ret);
 void host_diagnosis_deinit(struct host_diagnosis *diagnosis);
-/* Whether a recording would work now: nothing fails. */
+/* Whether a recording would work now: no finding is HOST_FAILS. */
 bool host_diagnosis_can_record(const struct host_diagnosis *diagnosis);
 
-/* For the files that look: appends a finding, whose MEND (may be NULL) and text are copied. */
+/*
+ * For the files that do the checks: appends a finding. MEND (may be NULL) and the text are copied.
+ */
 void host_diagnosis_add(struct host_diagnosis *diagnosis, enum host_grade grade,
 			const char *subject, const char *mend, const char *format, ...)
 	PRINTF_LIKE(5, 6);
 
 /*
- * How to add a check: a function like these, called in host_diagnose(). VMS: those found, NULL
- * where looking failed.
+ * To add a check, write a function like these and call it in host_diagnose(). VMS: the VMs found,
+ * NULL if the search failed.
  */
 void host_diagnose_kvm(struct host_diagnosis *diagnosis);
 void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *vms);

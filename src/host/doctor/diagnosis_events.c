@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be sampled: each event is opened, as a recording would open it, and closed at
- * once. With the mediated vPMU enabled hardware events are not even tried: one that sees
- * guests keeps a VM from being created while it is open.
+ * What can be sampled: each event is opened as a recording would open it, and closed at once. If
+ * the mediated vPMU is enabled, hardware events are not even tried: while an event that sees guests
+ * is open, no VM can be created.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "host/event/tracefs.h"
 #include "host/system/kvm.h"
 
-/* Opens the event TEXT on THREAD (0: this one) for samples of guests, and of the host if HOST. */
+/* Opens the event TEXT on THREAD (0: this one), to sample guests, and also the host if HOST. */
 static struct error *try_event(const char *text, bool host, uint32_t thread)
 {
 	struct host_events events = { 0 };
@@ -57,19 +57,19 @@ static void diagnose_pmu(struct host_diagnosis *diagnosis)
 	if (any) {
 		host_diagnosis_add(
 			diagnosis, HOST_WORKS_LESS, "PMU",
-			"where this host is a VM itself: give it a vPMU "
-			"(QEMU: -cpu host,pmu=on), or take a bare-metal host",
-			"no hardware event counts cycles here: cpu-clock takes its place");
+			"if this host is a VM, give it a vPMU "
+			"(QEMU: -cpu host,pmu=on), or use a bare-metal host",
+			"no hardware event counts cycles here: cpu-clock is used instead");
 		return;
 	}
 	host_diagnosis_add(diagnosis, HOST_WORKS, "PMU", NULL, "cycles can be sampled");
 	if (guests)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guests only", NULL,
-				   "the PMU cannot count in guests alone (%s)",
+				   "the PMU cannot count only in guests (%s)",
 				   error_message(guests));
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guests only", NULL,
-				   "the PMU can count in guests alone");
+				   "the PMU can count only in guests");
 }
 
 static void diagnose_mediated(struct host_diagnosis *diagnosis)
@@ -78,15 +78,15 @@ static void diagnose_mediated(struct host_diagnosis *diagnosis)
 			   "with no VM running: modprobe -r kvm_amd && modprobe kvm_amd "
 			   "enable_mediated_pmu=0 (or kvm_intel)",
 			   "enabled: a hardware event that sees guests could keep VMs from "
-			   "starting, so it is not used unless it is named");
+			   "starting, so perfvisor only uses one if you name it");
 }
 
 static void diagnose_vpmu(struct host_diagnosis *diagnosis)
 {
 	if (host_kvm_vpmu(HOST_KVM_MODULES) == HOST_VPMU_EVENTS)
 		host_diagnosis_add(diagnosis, HOST_WORKS, "vPMU", NULL,
-				   "guests' counters come before those of a recording, unless its "
-				   "events are pinned (modifier D)");
+				   "guests' counters take precedence over those of a recording, "
+				   "unless its events are pinned (modifier D)");
 }
 
 static void diagnose_clock(struct host_diagnosis *diagnosis)
@@ -100,7 +100,7 @@ static void diagnose_clock(struct host_diagnosis *diagnosis)
 		host_diagnosis_add(diagnosis, HOST_WORKS, "cpu-clock", NULL, "can be sampled");
 }
 
-/* A vCPU's thread, or the first one of a VM whose vCPU threads are not known. */
+/* A vCPU's thread, or the first thread of a VM if its vCPU threads are not known. */
 static uint32_t find_thread(const struct host_vms *vms, const struct host_vm **ret)
 {
 	for (size_t i = 0; vms && i < vms->items.count; i++) {
@@ -114,7 +114,7 @@ static uint32_t find_thread(const struct host_vms *vms, const struct host_vm **r
 	return 0;
 }
 
-/* The default event, and that it opens where a recording would open it. */
+/* Tries the default event where a recording would open it. */
 static void diagnose_choice(struct host_diagnosis *diagnosis, const struct host_vms *vms)
 {
 	struct host_event_choice choice;
@@ -149,7 +149,7 @@ static void diagnose_tracepoints(struct host_diagnosis *diagnosis)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Tracepoints",
 				   geteuid() ? "run it as root"
 					     : "mount -t tracefs none /sys/kernel/tracing",
-				   "tracefs is not mounted, or may not be read");
+				   "tracefs is not mounted or not readable");
 		return;
 	}
 	error = tracefs_find_events(root, "kvm*", "*", &events);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether guests' memory can be found and read, by which way, tried with a page of each guest. */
+/* Whether guest memory can be found and read, and how; tries one page of each guest. */
 #include <errno.h>
 
 #include "base/progress.h"
 #include "host/doctor/diagnosis.h"
 #include "host/vm/vm_memory.h"
 
-#define LIMIT_NS 10000000000u /* after that no further VM is tried */
+#define LIMIT_NS 10000000000u /* after this, no further VMs are tried */
 
 static struct error *read_page(struct host_vm_memory *memory)
 {
 	struct guest_memory_source source = host_vm_memory_source(memory);
 	uint8_t page[GUEST_PAGE_BYTES];
 
-	/* A VM that was just made has none. */
+	/* A VM that was just created has none. */
 	if (!memory->slots.count ||
 	    source.read_pages(source.context, &memory->slots.items[0].start, 1, page))
 		return NULL;
@@ -33,7 +33,7 @@ static struct error *try_vm(struct vm_memory_finder *finder, const struct host_v
 	return error ? error_prefix(error, "VM '%s'", vm->name) : NULL;
 }
 
-/* How many of VMS can be read; *RET_FIRST is why the first of the others cannot. */
+/* How many of VMS can be read. *RET_FIRST: why the first of the others cannot. */
 static size_t try_vms(struct vm_memory_finder *finder, const struct host_vms *vms,
 		      struct error **ret_first)
 {
@@ -67,7 +67,7 @@ void host_diagnose_guest_memory(struct host_diagnosis *diagnosis, const struct h
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest memory", NULL, "found by BPF");
 	else if (!count)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest memory", HOST_MEND_RIGHTS,
-				   "without BPF only QEMU can be asked where it is (QMP)");
+				   "without BPF, only QEMU's memory can be found (by QMP)");
 	if (!count)
 		return;
 	readable = try_vms(finder, vms, &first);
@@ -78,6 +78,6 @@ void host_diagnose_guest_memory(struct host_diagnosis *diagnosis, const struct h
 				   by_bpf ? "by BPF" : "by asking QEMU (QMP), without BPF");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest memory",
-				   hint ? hint : "perfvisor doctor, again",
+				   hint ? hint : "run perfvisor doctor again",
 				   "of %zu of %zu VMs: %s", readable, count, error_message(first));
 }

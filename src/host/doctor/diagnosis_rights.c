@@ -15,10 +15,10 @@
 #include "host/system/capability.h"
 #include "host/vm/vm_files.h"
 
-#define FILES_BESIDES 128  /* descriptors for everything but vCPUs */
-#define RATE_WANTED_HZ 999 /* that record asks for by default */
+#define FILES_BESIDES 128  /* descriptors for everything except vCPUs */
+#define RATE_WANTED_HZ 999 /* record's default rate */
 
-/* The number in the one-line file PATH; false: there is none. */
+/* Reads a number from the one-line file PATH; false: there is none. */
 static bool read_number(const char *path, long *ret)
 {
 	_cleanup_fclose_ FILE *file = fopen(path, "re");
@@ -39,8 +39,8 @@ static void diagnose_btf(struct host_diagnosis *diagnosis)
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		host_diagnosis_add(
 			diagnosis, HOST_WORKS_LESS, "BTF",
-			"a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions have it",
-			"the kernel has none: no BPF");
+			"a kernel with CONFIG_DEBUG_INFO_BTF=y, as in distributions' kernels",
+			"the kernel has none, so BPF does not work");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "BTF", NULL, "of the kernel%s",
 				   access("/sys/kernel/btf/kvm", F_OK) ? ""
@@ -50,7 +50,7 @@ static void diagnose_btf(struct host_diagnosis *diagnosis)
 static const char *bpf_mend(const struct error *error)
 {
 	if (is_locked_down())
-		return "the kernel is locked down (confidentiality), which forbids it: boot with "
+		return "the kernel is locked down (confidentiality), which forbids BPF: boot with "
 		       "lockdown=integrity";
 	switch (error_code(error)) {
 	case ERROR_PERMISSION:
@@ -71,7 +71,7 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis)
 	diagnose_btf(diagnosis);
 	if (error)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "BPF", bpf_mend(error),
-				   "%s; /proc and debugfs take its place", error_message(error));
+				   "%s; /proc and debugfs are used instead", error_message(error));
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "BPF", NULL,
 				   "finds VMs, their vCPU threads and memory");
@@ -86,23 +86,23 @@ void host_diagnose_guest_processes(struct host_diagnosis *diagnosis)
 
 	if (error)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes", bpf_mend(error),
-				   "samples do not say their guest's process: %s",
+				   "samples do not include guest processes: %s",
 				   error_message(error));
 	else if (!guest_sampler_sees_guests(sampler))
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Guest processes",
 				   "an AMD host with Linux 5.17 or later, an Intel host with 6.3",
-				   "samples do not say their guest's process: this host's KVM does "
+				   "samples do not include guest processes: this host's KVM does "
 				   "not keep what BPF needs for that");
 	else if (!guest_sampler_sees_registers(sampler))
 		host_diagnosis_add(
 			diagnosis, HOST_WORKS_LESS, "Guest processes",
 			"an AMD host, for all call chains",
-			"samples of Linux guests say theirs, but have call chains only where code "
-			"keeps frame pointers, and of kernels where memory proves the stack "
-			"pointer (this way was not tried on an Intel host)");
+			"samples of Linux guests include them, but have call chains only where "
+			"code keeps frame pointers, and in kernels also where memory proves the "
+			"stack pointer (not tried on an Intel host)");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Guest processes", NULL,
-				   "samples of Linux guests say theirs");
+				   "samples of Linux guests include them");
 	guest_sampler_destroy(sampler);
 }
 
@@ -121,7 +121,7 @@ static void diagnose_capabilities(struct host_diagnosis *diagnosis)
 
 	buffer_init(&missing, 1000);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		/* CAP_SYS_ADMIN stands for the two newer ones. */
+		/* CAP_SYS_ADMIN implies the two newer ones. */
 		bool has = host_capability_have(wanted[i].capability) ||
 			   (wanted[i].capability != CAP_SYS_PTRACE &&
 			    host_capability_have(CAP_SYS_ADMIN));
@@ -136,13 +136,16 @@ static void diagnose_capabilities(struct host_diagnosis *diagnosis)
 	else if (!host_capability_initial_user())
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Capabilities",
 				   "run perfvisor outside of the container",
-				   "those of a user namespace, which count for nothing here");
+				   "those of a user namespace, which have no effect here");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS, "Capabilities", NULL,
 				   "CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE");
 }
 
-/* kernel.perf_event_paranoid: 2 and more forbid users the kernel and so guests, 1 other CPUs. */
+/*
+ * kernel.perf_event_paranoid: from 2 on users may not sample the kernel, and so no guests; from 1
+ * on they may not sample CPUs.
+ */
 static void diagnose_paranoid(struct host_diagnosis *diagnosis)
 {
 	long level;
@@ -155,14 +158,15 @@ static void diagnose_paranoid(struct host_diagnosis *diagnosis)
 	}
 	if (host_capability_perf() || level < 0)
 		host_diagnosis_add(diagnosis, HOST_WORKS, "perf_event_paranoid", NULL, "%ld%s",
-				   level, level < 0 ? "" : ", which does not bind this process");
+				   level,
+				   level < 0 ? "" : ", which does not restrict this process");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "perf_event_paranoid",
 				   HOST_MEND_RIGHTS ", or: sysctl kernel.perf_event_paranoid=-1",
 				   "%ld: without CAP_PERFMON %s", level,
 				   level > 1
 					   ? "no guest can be sampled"
-					   : "VMs of this user can be sampled, a thread at a time");
+					   : "this user's VMs can be sampled, thread by thread");
 }
 
 void host_diagnose_rights(struct host_diagnosis *diagnosis)
@@ -187,7 +191,7 @@ static void diagnose_files(struct host_diagnosis *diagnosis, const struct host_v
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Open files",
 				   "ulimit -Hn 65536, as root, in the shell that starts perfvisor",
-				   "%ju are allowed, an event for each vCPU takes %zu: events per "
+				   "%ju are allowed, but an event per vCPU needs %zu: events per "
 				   "CPU are used instead",
 				   (uintmax_t)limit.rlim_max, wanted);
 }
@@ -207,7 +211,7 @@ static void diagnose_locked_memory(struct host_diagnosis *diagnosis)
 	host_diagnosis_add(
 		diagnosis, HOST_WORKS_LESS, "Locked memory",
 		"sysctl kernel.perf_event_mlock_kb=65536, or give it cap_ipc_lock",
-		"%ld KiB for each CPU: sample buffers are smaller, more samples are lost", kib);
+		"%ld KiB per CPU: sample buffers are smaller, and more samples are lost", kib);
 }
 
 static void diagnose_rate(struct host_diagnosis *diagnosis)
@@ -222,7 +226,7 @@ static void diagnose_rate(struct host_diagnosis *diagnosis)
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Sample rate",
 				   "sysctl kernel.perf_event_max_sample_rate=100000",
-				   "the kernel allows %ld Hz", rate);
+				   "the kernel allows only %ld Hz", rate);
 }
 
 void host_diagnose_limits(struct host_diagnosis *diagnosis, const struct host_vms *vms)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The -e syntax: tells the kinds of events apart and reads their modifiers, with the meaning
- * that perf gives them (tools/perf/util/parse-events.{l,y,c}): naming one level (u, k, h)
- * leaves the others out, naming one side (G, H) leaves the other out.
+ * The -e syntax: distinguishes the kinds of events and parses their modifiers, with the same
+ * meaning as in perf (tools/perf/util/parse-events.{l,y,c}): naming one level (u, k, h) excludes
+ * the others, and naming one side (G, H) excludes the other.
  *
- * Where a host has several kinds of cores, a generalised event becomes one event per kind, as
- * perf does: attr.config's upper half holds the PMU's type (PERF_PMU_TYPE_SHIFT); an event
- * without would count on one kind only.
+ * On a host with several kinds of cores, a generalised event becomes one event per kind, as in
+ * perf: the upper half of attr.config holds the PMU's type (PERF_PMU_TYPE_SHIFT). An event without
+ * it would count on one kind only.
  */
 #include "host/event/event.h"
 
@@ -42,7 +42,7 @@ static struct error *unknown_event(const char *name, const char *system)
 	struct event_candidates candidates = { 0 };
 	const char *root = tracefs_find();
 	_cleanup_free_ char *near = NULL;
-	struct error *error = error_create(ERROR_NOT_FOUND, "there is no event '%s'", name);
+	struct error *error = error_create(ERROR_NOT_FOUND, "unknown event '%s'", name);
 
 	event_pmu_list_events(EVENT_PMU_ROOT, &candidates);
 	if (root && system)
@@ -52,11 +52,11 @@ static struct error *unknown_event(const char *name, const char *system)
 		free(candidates.names.items[i]);
 	vector_deinit(&candidates.names);
 	if (near)
-		return error_hint(error, "near names: %s; 'perf list' has them all", near);
-	return error_hint(error, "'perf list' has the names");
+		return error_hint(error, "similar names: %s; 'perf list' shows all events", near);
+	return error_hint(error, "'perf list' shows the names");
 }
 
-/* One letter; false: there is no such modifier. */
+/* Applies one letter; false: unknown modifier. */
 static bool apply_modifier(struct host_event *event, char letter)
 {
 	switch (letter) {
@@ -98,7 +98,7 @@ static bool apply_modifier(struct host_event *event, char letter)
 	return true;
 }
 
-/* MODIFIERS for the events from FIRST on. */
+/* Applies MODIFIERS to the events from FIRST on. */
 static struct error *apply_modifiers(const char *modifiers, struct host_events *events,
 				     size_t first)
 {
@@ -106,7 +106,7 @@ static struct error *apply_modifiers(const char *modifiers, struct host_events *
 		for (const char *letter = modifiers; *letter; letter++)
 			if (!apply_modifier(&events->items.items[i], *letter))
 				return error_hint(error_create(ERROR_USAGE,
-							       "'%s' are not modifiers of an event",
+							       "invalid event modifiers '%s'",
 							       modifiers),
 						  "u k h: levels; G H: guest, host; p pp ppp P: "
 						  "precise; I: not idle; D: pinned; e: exclusive");
@@ -123,8 +123,8 @@ static struct error *parse_tracepoint(const char *system, const char *name,
 	if (!root)
 		return error_hint(
 			error_create(ERROR_PERMISSION,
-				     "tracepoint '%s:%s' cannot be looked up: tracefs is not "
-				     "mounted, or not readable",
+				     "tracepoint '%s:%s' cannot be found: tracefs is not "
+				     "mounted or not readable",
 				     system, name),
 			"as root: mount -t tracefs nodev /sys/kernel/tracing");
 	error = tracefs_find_events(root, system, name, &found);
@@ -182,7 +182,7 @@ static bool is_raw(const char *name, uint64_t *ret_config)
 	return true;
 }
 
-/* A name without ':' or '/'. False: there is no such event. */
+/* Parses a name without ':' or '/'. False: no such event. */
 static bool parse_name(const char *name, struct host_events *events, struct error **ret_error)
 {
 	uint32_t type;
@@ -206,7 +206,7 @@ static bool parse_name(const char *name, struct host_events *events, struct erro
 	return pmu != NULL;
 }
 
-/* PMUs of the kernel's own making: sysfs does not tell them from hardware. */
+/* PMUs implemented in software; sysfs does not distinguish them from hardware. */
 static bool is_software_pmu(const char *pmu)
 {
 	static const char *const names[] = { "software", "tracepoint", "kprobe", "uprobe",
@@ -230,8 +230,8 @@ static struct error *parse_pmu_event(const char *text, struct host_events *event
 
 	if (slash == last)
 		return error_hint(
-			error_create(ERROR_USAGE, "event '%s' lacks its second '/'", text),
-			"such as: cpu/event=0x3c,umask=0x01/G");
+			error_create(ERROR_USAGE, "event '%s' lacks the second '/'", text),
+			"example: cpu/event=0x3c,umask=0x01/G");
 	terms = memory_strndup(slash + 1, last - slash - 1);
 	event = add_event(events, text);
 	error = event_pmu_parse(EVENT_PMU_ROOT, pmu, terms, event);
@@ -267,11 +267,11 @@ static struct error *parse_event(const char *text, struct host_events *events)
 	struct error *error = NULL;
 
 	if (!*text)
-		return error_create(ERROR_USAGE, "an event has no name");
+		return error_create(ERROR_USAGE, "empty event name");
 	if (strpbrk(text, "{}"))
 		return error_hint(
-			error_create(ERROR_USAGE, "groups of events are not sampled: '%s'", text),
-			"name the events one by one: -e cycles -e instructions");
+			error_create(ERROR_USAGE, "event groups are not supported: '%s'", text),
+			"list the events separately: -e cycles -e instructions");
 	if (strchr(text, '/'))
 		return parse_pmu_event(text, events);
 	if (strchr(text, ':'))
@@ -281,7 +281,7 @@ static struct error *parse_event(const char *text, struct host_events *events)
 	return unknown_event(text, NULL);
 }
 
-/* The length of the event that TEXT begins with: up to a comma outside of slashes. */
+/* The length of the first event in TEXT: up to a comma outside of slashes. */
 static size_t event_length(const char *text)
 {
 	bool inside = false;
@@ -310,7 +310,8 @@ struct error *host_events_parse(const char *text, struct host_events *events)
 
 		error = parse_event(one, events);
 		if (!error && events->items.count > MAX_EVENTS)
-			error = error_create(ERROR_USAGE, "'%s' makes more than %d events", one,
+			error = error_create(ERROR_USAGE, "'%s' expands to more than %d events",
+					     one,
 					     MAX_EVENTS);
 		more = text[length] == ',';
 		text += length + more;

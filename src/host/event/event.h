@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events by name, in perf's syntax (perf-list(1)), and opening them:
+ * Events by name, in perf's syntax (perf-list(1)), and how to open them:
  *
  *	cycles, cpu-clock, L1-dcache-load-misses      symbolic: hardware, software, cache
  *	r1a8                                          raw, hexadecimal
@@ -9,7 +9,7 @@
  *	EVENT:MODIFIERS                               u k h (levels), G H (guest, host),
  *	                                              p (up to three) P (precise), I D e
  *
- * Groups ({a,b}) and their modifiers S and W are an error: events are sampled one by one.
+ * Groups ({a,b}) and their modifiers S and W are errors: events are sampled one by one.
  */
 #ifndef HOST_EVENT_EVENT_H
 #define HOST_EVENT_EVENT_H
@@ -24,7 +24,7 @@
 #include "base/vector.h"
 #include "host/system/kvm.h"
 
-/* A set of CPU modes, by the cpumode of samples: 1 << PERF_RECORD_MISC_KERNEL and so on. */
+/* A set of CPU modes, one bit per cpumode of samples: 1 << PERF_RECORD_MISC_KERNEL and so on. */
 typedef uint8_t host_modes;
 #define HOST_MODES_HOST                                                                            \
 	((1 << PERF_RECORD_MISC_CPUMODE_UNKNOWN) | (1 << PERF_RECORD_MISC_KERNEL) |                \
@@ -32,14 +32,14 @@ typedef uint8_t host_modes;
 #define HOST_MODES_GUEST ((1 << PERF_RECORD_MISC_GUEST_KERNEL) | (1 << PERF_RECORD_MISC_GUEST_USER))
 
 struct host_event {
-	struct perf_event_attr attr; /* type, config…, precise_ip, exclude_idle, pinned … and
-				      * freq or period where the event itself says so */
+	struct perf_event_attr attr; /* type, config…, precise_ip, exclude_idle, pinned …, and
+				      * freq or period if the event itself specifies them */
 	char *name;                  /* as perf would show it; owned */
-	bool software; /* counts whatever the CPU does: exclude_* bits do not tell its modes */
+	bool software; /* counts in every mode: exclude_* bits do not work reliably */
 	bool tracepoint;
 	bool rate_set;     /* by a term period= or freq= */
-	bool precise_best; /* :P, as precise as it goes */
-	bool levels_named; /* u, k or h was given: the levels in user, kernel, hv */
+	bool precise_best; /* :P, as precise as possible */
+	bool levels_named; /* u, k or h was given; user, kernel and hypervisor say which */
 	bool user, kernel, hypervisor;
 	bool sides_named; /* G or H was given */
 	bool guest, host;
@@ -49,43 +49,45 @@ struct host_events {
 	VECTOR(struct host_event) items;
 };
 
-/* Appends the event or events (separated by commas) in TEXT. An unknown one is ERROR_NOT_FOUND
- * with a hint, wrong syntax ERROR_USAGE; EVENTS is as before then. */
+/*
+ * Appends the events in TEXT (separated by commas). An unknown event is ERROR_NOT_FOUND with a
+ * hint, wrong syntax is ERROR_USAGE; EVENTS is then unchanged.
+ */
 struct error *host_events_parse(const char *text, struct host_events *events) MUST_CHECK;
 void host_events_deinit(struct host_events *events);
 
 /*
- * Decides what EVENT samples when GUEST and HOST are asked for, unless its own modifiers say:
- * sets the attr's exclude_* bits where they can be relied on (not for software events: those
- * ignore exclude_host, and from 6.13 on give guest samples of an excluded guest out as the
- * host's). *RET_MODES: the modes whose samples are wanted; others are to be counted only.
- * Tracepoints happen in the host and are always wanted.
+ * Decides what EVENT samples if GUEST and HOST are wanted; its own modifiers take precedence. Sets
+ * the attr's exclude_* bits where they are reliable. They are not for software events, which ignore
+ * exclude_host and from 6.13 on report samples of an excluded guest as the host's. *RET_MODES: the
+ * modes whose samples are wanted; samples in other modes are only to be counted. Tracepoints fire
+ * in the host and are always wanted.
  */
 void host_event_set_modes(struct host_event *event, bool guest, bool host, host_modes *ret_modes);
-/* What a sample says, by which clock, and that the event waits to be enabled; not its rate. */
+/* Sets the contents of samples, their clock, and that the event starts disabled; not its rate. */
 void host_event_set_sampling(struct host_event *event);
-/* Whether samples of the host (of guests) can come at all, with the attr as it is now. */
+/* Whether samples of the host (or of guests) are possible with the current attr. */
 bool host_event_sees_host(const struct host_event *event);
 bool host_event_sees_guest(const struct host_event *event);
-/* Whether it is cpu-clock or task-clock: a timer, whose period is in ns. */
+/* Whether EVENT is cpu-clock or task-clock: a timer with its period in ns. */
 bool host_event_is_clock(const struct host_event *event);
 
-/* What EVENT, while it is open, does to VMs that have such a vPMU; NULL: nothing. malloc()ed. */
+/* What EVENT does, while open, to VMs with such a vPMU; NULL: nothing. malloc()ed. */
 char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu);
 
 /*
- * perf_event_open(2), with FD_CLOEXEC. -1 with errno. Where the kernel does not know a bit that
- * only makes things better (PERF_FORMAT_LOST; precise_ip with :P), tries again without and
- * changes ATTR.
+ * perf_event_open(2) with FD_CLOEXEC. Returns -1 and sets errno on error. If the kernel does not
+ * know a bit that is only an improvement (PERF_FORMAT_LOST; precise_ip with :P), tries again
+ * without it and changes ATTR.
  */
 int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu);
 /*
- * Opens EVENT on the calling thread and closes it again: gives the reason early, and leaves in
- * EVENT what can be opened. Where a PMU knows nothing of guests (EINVAL with exclude_*), those
- * bits are cleared: its samples are then told apart by their cpumode, as a software event's.
+ * Opens EVENT on the calling thread and closes it again, to find errors early, and leaves in EVENT
+ * what can be opened. If a PMU cannot tell guests apart (EINVAL with exclude_*), clears those bits;
+ * its samples are then filtered by their cpumode, like a software event's.
  */
 struct error *host_event_probe(struct host_event *event) MUST_CHECK;
-/* Why it failed with ERRNO_VALUE, and what to do about it. */
+/* An error that explains ERRNO_VALUE, with a hint what to do. */
 struct error *host_event_open_error(const struct host_event *event, int errno_value) MUST_CHECK;
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which event to sample when none is named. A hardware cycles event sees what the CPU does,
- * interrupts off included, and can be counted in guests only; cpu-clock is a timer that works
- * without any PMU, tried on AMD: KVM says of the timer's interrupt that it was taken in the
- * guest. Whether the first is there is told by opening it, on the calling thread.
+ * Chooses the event to sample if the user names none. A hardware cycles event sees what the CPU
+ * does even with interrupts off, and can count in guests only. cpu-clock is a timer that works
+ * without any PMU (tried on AMD: KVM reports that the timer's interrupt came while the guest ran).
+ * Opening a cycles event on the calling thread shows whether it works.
  *
- * perf's own default, cycles:P, is not asked for: on Intel its PEBS belongs to the guest
- * then, and nothing is recorded.
+ * perf's own default, cycles:P, is not used: on Intel its PEBS would then belong to the guest, and
+ * nothing would be recorded.
  */
 #include "host/event/event_choice.h"
 
@@ -20,7 +20,7 @@
 
 #define PROBE_HZ 100
 
-/* 0: TEXT can be opened as it would be for sampling GUEST and HOST; else the errno. */
+/* 0: TEXT can be opened to sample GUEST and HOST; otherwise the errno. */
 static int probe(const char *text, bool guest, bool host)
 {
 	struct host_events events = { 0 };
@@ -94,22 +94,22 @@ struct error *host_event_choose(bool guest, bool host, struct host_event_choice 
 	if (several_kinds_of_cores())
 		return choose_clock(
 			guest, host,
-			memory_strdup("the cores are of several kinds, whose cycles are "
-				      "not the same"),
+			memory_strdup("this host has several kinds of cores, whose cycles are "
+				      "not comparable"),
 			ret);
 	errno_value = probe(cycles, guest, host);
 	if (errno_value)
 		return choose_clock(
 			guest, host,
-			memory_printf("no hardware cycles event can be sampled here: %s",
+			memory_printf("no hardware cycles event works here: %s",
 				      strerror(errno_value)),
 			ret);
 	*ret = (struct host_event_choice){
 		.event = memory_strdup(cycles),
 		.hardware = true,
 		.sees_host = host,
-		.why = memory_strdup(guest && !host ? "the PMU counts cycles in guests alone"
-						    : "the PMU counts cycles"),
+		.why = memory_strdup(guest && !host ? "the PMU can count cycles only in guests"
+						    : "the PMU can count cycles"),
 	};
 	return NULL;
 }

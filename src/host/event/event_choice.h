@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The event that is sampled when the user names none: the best that works here. */
+/* The event that is sampled if the user names none: the best one that works here. */
 #ifndef HOST_EVENT_EVENT_CHOICE_H
 #define HOST_EVENT_EVENT_CHOICE_H
 
@@ -15,9 +15,9 @@ struct host_event_choice {
 };
 
 /*
- * Tries events by opening them on the calling thread: a hardware cycles event counted in
- * guests only (GUEST), in the host only (HOST) or both; else cpu-clock. cpu-clock at once
- * where the mediated vPMU is enabled.
+ * Tries events by opening them on the calling thread: a hardware cycles event that counts only in
+ * guests (GUEST), only in the host (HOST) or in both; otherwise cpu-clock. If the mediated vPMU is
+ * enabled, uses cpu-clock without trying.
  */
 struct error *host_event_choose(bool guest, bool host, struct host_event_choice *ret) MUST_CHECK;
 void host_event_choice_deinit(struct host_event_choice *choice);

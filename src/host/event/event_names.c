@@ -87,7 +87,7 @@ static size_t match_prefix(const char *names, const char *text)
 	return best;
 }
 
-/* The row of TABLE with the longest match; its length, 0 without one. */
+/* Finds the row of TABLE with the longest match. Returns the match's length, 0 if there is none. */
 static size_t match_table(const struct symbol_row *table, size_t rows, const char *text,
 			  uint32_t *ret_config)
 {
@@ -114,7 +114,7 @@ static bool find_cache_event(const char *name, uint64_t *ret_config)
 	if (!length)
 		return false;
 	for (name += length; *name; name += length) {
-		name++; /* the '-' that match_prefix() saw */
+		name++; /* skips the '-' after the match */
 		if (!have_operation &&
 		    (length = match_table(operations, ROWS(operations), name, &operation)))
 			have_operation = true;
@@ -143,7 +143,7 @@ bool event_name_find(const char *name, uint32_t *ret_type, uint64_t *ret_config)
 	return true;
 }
 
-/* Levenshtein's distance of A and B, no more than LIMIT + 1; both shorter than 64. */
+/* The Levenshtein distance of A and B, at most LIMIT + 1; both must be shorter than 64. */
 static unsigned distance(const char *a, const char *b, unsigned limit)
 {
 	unsigned row[64];
@@ -175,7 +175,7 @@ struct suggestion {
 	unsigned score; /* less is better */
 };
 
-/* Keeps the best SUGGESTIONS in BEST, sorted. */
+/* Inserts NAME into BEST, which holds the best SUGGESTIONS, sorted. */
 static void offer(struct suggestion *best, const char *wanted, const char *name, size_t length)
 {
 	struct suggestion new = { .score = 0 };
@@ -186,7 +186,7 @@ static void offer(struct suggestion *best, const char *wanted, const char *name,
 	memcpy(new.name, name, length);
 	new.score = distance(wanted, new.name, limit);
 	if (new.score > limit) {
-		/* "exit" may want kvm:kvm_exit; a letter or two match anything. */
+		/* "exit" may mean kvm:kvm_exit, but one or two letters would match anything. */
 		if (strlen(wanted) < 3 || !strstr(new.name, wanted))
 			return;
 		new.score = limit + 1;

@@ -8,11 +8,13 @@
 
 #include "base/vector.h"
 
-/* Type and config of NAME, case as perf takes it; false: no such name. */
+/* Type and config of NAME; upper and lower case as in perf. False: no such name. */
 bool event_name_find(const char *name, uint32_t *ret_type, uint64_t *ret_config);
 
-/* Names that NAME may be a slip of, best first: "cycles, cpu-cycles"; NULL: none is near.
- * malloc()ed. CANDIDATES (borrowed) are considered beside the symbolic names. */
+/*
+ * Names that the user may have meant by NAME, best first: "cycles, cpu-cycles"; NULL: nothing is
+ * similar. malloc()ed. CANDIDATES (borrowed) are considered in addition to the symbolic names.
+ */
 struct event_candidates {
 	VECTOR(char *) names;
 };

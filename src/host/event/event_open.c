@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_event_open(2), what to leave out where a kernel does not know it, and what its errors
- * mean (kernel/events/core.c; tools/perf/util/evsel.c, evsel__open_strerror, says much the same
- * to perf's users).
+ * perf_event_open(2): what to leave out if a kernel does not know it, and what its errors mean
+ * (kernel/events/core.c; perf explains them much the same way in tools/perf/util/evsel.c,
+ * evsel__open_strerror).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, 
 		fd = open_once(attr, tid, cpu);
 		if (fd >= 0)
 			return fd;
-		/* What a PMU says to more precision than it has differs: EOPNOTSUPP, EINVAL, … */
+		/* PMUs differ in how they reject too high a precision: EOPNOTSUPP, EINVAL, … */
 		if (precise_best && attr->precise_ip && errno != EACCES && errno != EPERM &&
 		    errno != ESRCH && errno != EMFILE) {
 			attr->precise_ip--;
@@ -43,7 +43,7 @@ int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, 
 	}
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int try_open(struct host_event *event)
 {
 	int fd = host_event_open(&event->attr, event->precise_best, 0, -1);
@@ -79,7 +79,7 @@ static int read_paranoid(void)
 	return file && fscanf(file, "%d", &level) == 1 ? level : 2;
 }
 
-/* Debian's and Ubuntu's kernels know a level 3, at which CAP_PERFMON is not enough. */
+/* Debian's and Ubuntu's kernels have a level 3, where CAP_PERFMON is not enough. */
 #define PARANOID_ADMIN 3
 
 static struct error *permission_error(const struct host_event *event, int errno_value)
@@ -91,12 +91,12 @@ static struct error *permission_error(const struct host_event *event, int errno_
 
 	if (level >= PARANOID_ADMIN && host_capability_perf())
 		return error_hint(error,
-				  "at level %d this kernel asks for CAP_SYS_ADMIN: run it as root, "
-				  "or 'sysctl kernel.perf_event_paranoid=2' and the capabilities "
-				  "cap_perfmon and cap_sys_ptrace",
+				  "at level %d this kernel requires CAP_SYS_ADMIN: run as root, "
+				  "or 'sysctl kernel.perf_event_paranoid=2' and grant the "
+				  "capabilities cap_perfmon and cap_sys_ptrace",
 				  level);
-	return error_hint(error, "run it as root, or give the program the capabilities cap_perfmon "
-			  "and cap_sys_ptrace; 'perfvisor doctor' says more");
+	return error_hint(error, "run as root, or grant the capabilities cap_perfmon "
+			  "and cap_sys_ptrace; see 'perfvisor doctor'");
 }
 
 static struct error *unsupported_error(const struct host_event *event, int errno_value)
@@ -107,13 +107,13 @@ static struct error *unsupported_error(const struct host_event *event, int errno
 	if (!event->software && host_kvm_mediated_pmu())
 		return error_hint(error,
 				  "a VM has a mediated vPMU: hardware events that see guests "
-				  "are not to be had while it runs; -e cpu-clock is");
+				  "cannot be opened while it runs; use -e cpu-clock");
 	if (event->attr.precise_ip)
-		return error_hint(error, "try it without the modifier p");
+		return error_hint(error, "try without the modifier p");
 	if (!event->software)
-		return error_hint(error, "it may have no PMU for this (many clouds have none); "
+		return error_hint(error, "it may have no suitable PMU (many clouds have none); "
 					 "-e cpu-clock works everywhere");
-	return error_hint(error, "'perf list' has the events of this host");
+	return error_hint(error, "'perf list' shows the events of this host");
 }
 
 struct error *host_event_open_error(const struct host_event *event, int errno_value)
@@ -129,19 +129,19 @@ struct error *host_event_open_error(const struct host_event *event, int errno_va
 		return unsupported_error(event, errno_value);
 	case EINVAL:
 		return error_hint(
-			error_system(errno_value, "the kernel refuses event '%s' as it is named",
+			error_system(errno_value, "the kernel rejects event '%s'",
 				     event->name),
-			"its config, period or modifiers may be none of this CPU's; events "
+			"this CPU may not support its config, period or modifiers; events "
 			"of an uncore PMU cannot be sampled");
 	case EMFILE:
 	case ENFILE:
-		return error_hint(error_system(errno_value, "could not open event '%s' once more",
+		return error_hint(error_system(errno_value, "could not open event '%s' again",
 					       event->name),
-				  "raise the limit of open files (ulimit -n), or name fewer VMs");
+				  "raise the limit of open files (ulimit -n), or record fewer VMs");
 	case EBUSY:
 		return error_hint(
 			error_system(errno_value, "could not open event '%s'", event->name),
-			"another profiler may hold the PMU alone");
+			"another profiler may be using the PMU exclusively");
 	}
 	return error_system(errno_value, "could not open event '%s'", event->name);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PMU/TERM[=VALUE],…/ after Documentation/ABI/testing/sysfs-bus-event_source-devices-*:
+ * PMU/TERM[=VALUE],…/, see Documentation/ABI/testing/sysfs-bus-event_source-devices-*:
  *
  *	type          a number: attr.type
  *	format/TERM   "config:0-7,32-35": which bits of which config word the term fills
- *	events/NAME   "event=0x3c,umask=0x01": terms that an event's name stands for
- *	cpus          the CPUs of a core PMU, where not all cores are of one kind
+ *	events/NAME   "event=0x3c,umask=0x01": the terms that an event's name stands for
+ *	cpus          the CPUs of a core PMU, if there are several kinds of cores
  *
- * Terms of perf itself: config, config1, config2 (whole words), period, freq, name.
+ * perf's own terms: config, config1, config2 (whole words), period, freq, name.
  */
 #include "host/event/event_pmu.h"
 
@@ -20,9 +20,9 @@
 #include "base/file.h"
 
 #define SYSFS_MAX_BYTES 4096
-#define MAX_ALIAS_DEPTH 2 /* an event's terms name formats, never other events */
+#define MAX_ALIAS_DEPTH 2 /* an event's terms use formats, never other events */
 
-/* The content of ROOT/PMU/FILE without its newline; false: not there. */
+/* Reads ROOT/PMU/FILE without its newline; false: does not exist. */
 static bool read_attribute(const char *root, const char *pmu, const char *file, const char *name,
 			   char *ret, size_t size)
 {
@@ -83,7 +83,7 @@ static struct error *parse_value(const char *term, const char *text, uint64_t *r
 	return NULL;
 }
 
-/* Terms that every PMU takes; *RET_DONE: NAME was one. */
+/* Terms that every PMU accepts. *RET_DONE: NAME was one of them. */
 static struct error *apply_common_term(struct host_event *event, const char *name,
 				       const char *value, bool *ret_done)
 {
@@ -110,7 +110,7 @@ static struct error *apply_common_term(struct host_event *event, const char *nam
 		return NULL;
 	}
 	if (!number)
-		return error_create(ERROR_USAGE, "term '%s' must be more than 0", name);
+		return error_create(ERROR_USAGE, "term '%s' must be greater than 0", name);
 	event->attr.sample_period = number;
 	event->attr.freq = frequency;
 	event->rate_set = true;
@@ -141,11 +141,11 @@ static struct error *apply_term(const char *root, const char *pmu, char *term, i
 			return error;
 		if (!apply_format(&event->attr, text, number, &too_big))
 			return error_create(ERROR_UNSUPPORTED,
-					    "term '%s' of %s has a format that is not "
-					    "understood: %s",
+					    "term '%s' of %s has an unsupported "
+					    "format: %s",
 					    term, pmu, text);
 		return too_big ? error_create(ERROR_USAGE,
-					      "value '%s' is too big for term '%s' (%s)",
+					      "value '%s' is too large for term '%s' (%s)",
 					      value ? value : "1", term, text)
 			       : NULL;
 	}
@@ -153,8 +153,8 @@ static struct error *apply_term(const char *root, const char *pmu, char *term, i
 	    read_attribute(root, pmu, "events/", term, text, sizeof(text)))
 		return apply_terms(root, pmu, text, depth + 1, event);
 	return error_hint(
-		error_create(ERROR_NOT_FOUND, "%s has no term and no event '%s'", pmu, term),
-		"'ls %s/%s/format %s/%s/events' shows those there are", root, pmu, root, pmu);
+		error_create(ERROR_NOT_FOUND, "%s has no term or event '%s'", pmu, term),
+		"'ls %s/%s/format %s/%s/events' shows what it has", root, pmu, root, pmu);
 }
 
 static struct error *apply_terms(const char *root, const char *pmu, const char *terms, int depth,
@@ -178,12 +178,12 @@ struct error *event_pmu_parse(const char *root, const char *pmu, const char *ter
 	if (!*pmu || !strcmp(pmu, ".") || !strcmp(pmu, "..") ||
 	    !read_attribute(root, pmu, "type", "", text, sizeof(text)))
 		return error_hint(error_create(ERROR_NOT_FOUND, "this host has no PMU '%s'", pmu),
-				  "'ls %s' shows those there are", root);
+				  "'ls %s' shows them", root);
 	event->attr.type = strtoul(text, NULL, 10);
 	return apply_terms(root, pmu, terms, 0, event);
 }
 
-/* Calls VISIT for each PMU until it gives false. */
+/* Calls VISIT for each PMU until it returns false. */
 static void for_each_pmu(const char *root,
 			 bool (*visit)(const char *root, const char *pmu, void *data), void *data)
 {

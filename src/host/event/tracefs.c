@@ -114,7 +114,7 @@ struct error *tracefs_find_events(const char *root, const char *system, const ch
 
 	visit_events(root, system, name, collect_event, &collection);
 	if (events->items.count == before)
-		return error_create(ERROR_NOT_FOUND, "there is no tracepoint '%s:%s'", system,
+		return error_create(ERROR_NOT_FOUND, "unknown tracepoint '%s:%s'", system,
 				    name);
 	qsort(events->items.items + before, events->items.count - before,
 	      sizeof(*events->items.items), compare_events);
@@ -142,7 +142,7 @@ void tracefs_list_events(const char *root, const char *system, struct event_cand
 	visit_events(root, system, "*", list_event, candidates);
 }
 
-/* A file's text behind its size (u64, or u32 where SMALL). */
+/* Appends a file's size (u64, or u32 if SMALL) and its text. */
 static struct error *append_file(const char *root, const char *name, bool small, struct buffer *out)
 {
 	_cleanup_free_ char *path = memory_printf("%s/%s", root, name);
@@ -202,7 +202,7 @@ static bool is_wanted(uint64_t id, const uint64_t *ids, size_t count)
 	return false;
 }
 
-/* Keeps of ALL, which stays sorted by system, those that have one of IDS. */
+/* Removes the events from ALL whose id is not in IDS. ALL stays sorted by system. */
 static void keep_wanted(struct tracefs_events *all, const uint64_t *ids, size_t count)
 {
 	size_t kept = 0;
@@ -220,7 +220,7 @@ static void keep_wanted(struct tracefs_events *all, const uint64_t *ids, size_t 
 	all->items.count = kept;
 }
 
-/* How many of the COUNT events from EVENTS on are of the first one's system. */
+/* How many of the COUNT events from EVENTS on belong to the same system as the first. */
 static size_t same_system(const struct tracefs_event *events, size_t count)
 {
 	size_t same = 1;
@@ -263,18 +263,18 @@ struct error *tracefs_build_tracing_data(const char *root, const uint64_t *ids, 
 		      compare_events);
 	error = append_headers(root, out);
 	if (!error)
-		error = append_formats(root, NULL, 0, out); /* none of the ftrace system's own */
+		error = append_formats(root, NULL, 0, out); /* none of the ftrace system */
 	if (!error)
 		error = append_systems(root, &events, out);
 	tracefs_events_deinit(&events);
 	if (error)
 		return error;
-	buffer_append_u32(out, 0); /* kallsyms: the recording has the kernel's symbols elsewhere */
+	buffer_append_u32(out, 0); /* kallsyms: stored elsewhere */
 	error = append_file(root, "printk_formats", true, out);
 	buffer_append_u64(out, 0); /* saved command lines: COMM records name the threads */
 	if (!error && out->overflow)
 		error = error_create(ERROR_SYSTEM,
-				     "the tracepoints' formats are larger than %zu bytes",
+				     "the formats of the tracepoints exceed %zu bytes",
 				     out->max_bytes);
 	return error;
 }

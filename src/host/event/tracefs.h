@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "host/event/event_names.h"
 
-/* Where tracefs is mounted, NULL: nowhere (or not to be looked into). */
+/* Where tracefs is mounted; NULL: nowhere, or it may not be read. */
 const char *tracefs_find(void);
 
 struct tracefs_event {
@@ -17,22 +17,22 @@ struct tracefs_event {
 	uint64_t id;
 };
 struct tracefs_events {
-	VECTOR(struct tracefs_event) items; /* by system and name */
+	VECTOR(struct tracefs_event) items; /* sorted by system and name */
 };
 
 /*
- * Appends the tracepoints of ROOT that SYSTEM and NAME match (shell wildcards). None:
- * ERROR_NOT_FOUND, or ERROR_PERMISSION where tracefs may not be read.
+ * Appends the tracepoints of ROOT that match SYSTEM and NAME (shell wildcards). If there are none,
+ * returns ERROR_NOT_FOUND, or ERROR_PERMISSION if tracefs may not be read.
  */
 struct error *tracefs_find_events(const char *root, const char *system, const char *name,
 				  struct tracefs_events *events) MUST_CHECK;
 void tracefs_events_deinit(struct tracefs_events *events);
-/* Adds "SYSTEM:NAME" of every tracepoint of the systems that match, malloc()ed. */
+/* Adds "SYSTEM:NAME" for every tracepoint of the matching systems, malloc()ed. */
 void tracefs_list_events(const char *root, const char *system, struct event_candidates *candidates);
 
 /*
- * perf's HEADER_TRACING_DATA for tracepoints IDS: what a reader needs to print their fields.
- * OUT's maximum bounds it.
+ * Builds perf's HEADER_TRACING_DATA for the tracepoints IDS, which a reader needs to print their
+ * fields. The size is limited by OUT's maximum.
  */
 struct error *tracefs_build_tracing_data(const char *root, const uint64_t *ids, size_t count,
 					 struct buffer *out) MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The cage: a new process (not a fork: it shares no memory with its owner) that drops user,
- * groups and capabilities, closes its files and admits only the system calls of seccomp's
- * list below; any other one ends it.
+ * The cage: a new process (not a fork, so it shares no memory with its owner) that drops user,
+ * groups and capabilities, closes its files, and admits only the system calls in the seccomp list
+ * below. Any other system call kills it.
  */
 #include "host/inspect/cage.h"
 
@@ -34,13 +34,13 @@ struct error *host_cage_start(struct host_cage *ret)
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_system(errno, "could not make a socket for the guest parser");
+		return error_system(errno, "could not create a socket for the guest parser");
 	owner = ends[0];
-	/* Not HOST_CAGE_FD itself: dup2() onto itself would leave it closed on exec. */
+	/* Not HOST_CAGE_FD itself: dup2() of a descriptor to itself would keep it close-on-exec. */
 	caged = fcntl(ends[1], F_DUPFD_CLOEXEC, HOST_CAGE_FD + 1);
 	close(ends[1]);
 	if (caged < 0)
-		return error_system(errno, "could not make a socket for the guest parser");
+		return error_system(errno, "could not create a socket for the guest parser");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
@@ -68,11 +68,11 @@ static struct error *drop_rights(void)
 
 	if (!geteuid() && (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 			   setresuid(NOBODY, NOBODY, NOBODY) < 0))
-		return error_system(errno, "could not give up root");
+		return error_system(errno, "could not drop root");
 	if (syscall(SYS_capset, &header, none) < 0)
-		return error_system(errno, "could not give up capabilities");
+		return error_system(errno, "could not drop capabilities");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
-		return error_system(errno, "could not give up rights");
+		return error_system(errno, "could not drop privileges");
 	return NULL;
 }
 
@@ -89,8 +89,8 @@ static struct error *drop_files(void)
 }
 
 /*
- * What a guest can make the parser take; its own limits stay below that. ASan wants an address
- * space of its own size.
+ * Limits what a guest can make the parser allocate; the parser's own limits are lower. ASan needs a
+ * larger address space.
  */
 static struct error *limit_memory(void)
 {
@@ -103,7 +103,7 @@ static struct error *limit_memory(void)
 	return NULL;
 }
 
-/* What a program that computes, talks over its socket and ends needs of the kernel. */
+/* The system calls needed by a program that computes, uses its socket, and exits. */
 static struct error *admit_system_calls(void)
 {
 	static const int admitted[] = {
@@ -138,10 +138,10 @@ struct error *host_cage_enter(void)
 		error = limit_memory();
 	if (!error)
 		error = drop_rights();
-	/* Behind drop_rights(): a change of user clears it. */
+	/* Must come after drop_rights(): changing the user clears it. */
 	if (!error && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		error = error_system(errno, "could not tie the guest parser to its owner");
 	if (!error)
 		error = admit_system_calls();
-	return error ? error_prefix(error, "the guest parser could not be caged") : NULL;
+	return error ? error_prefix(error, "could not enter the cage of the guest parser") : NULL;
 }

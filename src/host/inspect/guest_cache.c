@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file is a struct header, which says whose it is, and the bytes; it is PID-TICKS-FD.PART,
- * written beside its place and renamed into it. What its bytes hold is for those to check who
- * decode them.
+ * A file is a struct header, which identifies its owner, followed by the bytes. It is called
+ * PID-TICKS-FD.PART; it is written under a temporary name and then renamed. Whoever decodes the
+ * bytes must check them.
  */
 #include "host/inspect/guest_cache.h"
 
@@ -30,17 +30,20 @@ static const char *const part_names[GUEST_CACHE_PARTS] = { "kernel", "symbols", 
 
 struct header {
 	char magic[8];
-	uint64_t program; /* another build may find other things */
+	uint64_t program; /* another build may find different things */
 	uint64_t start_ticks, pid_namespace;
 	uint32_t pid, fd, part, reserved;
 	char host_boot[40];
-	/* Behind here: what is not known before it is read. */
-	uint64_t key, bytes, checksum; /* of the bytes */
+	/* From here on: fields that are not known before the file is read. */
+	uint64_t key, bytes, checksum; /* checksum: of the bytes */
 };
 
 #define LANES 4
 
-/* Against disks, not people. Lanes, so that no step has to wait for the one before. */
+/*
+ * Protects against disk errors, not against people. Uses lanes, so that no step waits for the
+ * previous one.
+ */
 static uint64_t checksum(const uint8_t *data, size_t size)
 {
 	uint64_t lanes[LANES] = { 1, 2, 3, 4 };
@@ -151,7 +154,7 @@ void guest_cache_entry_deinit(struct guest_cache_entry *entry)
 	*entry = (struct guest_cache_entry){ 0 };
 }
 
-/* What NAME is of; pid 0: it is being written. False: it is none of ours. */
+/* Parses NAME. Pid 0: the file is being written. False: the file is not ours. */
 static bool parse_name(const char *name, uint32_t *ret_pid, uint64_t *ret_ticks)
 {
 	*ret_pid = 0;
@@ -159,7 +162,7 @@ static bool parse_name(const char *name, uint32_t *ret_pid, uint64_t *ret_ticks)
 	       sscanf(name, "%" SCNu32 "-%" SCNu64 "-", ret_pid, ret_ticks) == 2;
 }
 
-/* Whether it is of a VM that runs, or was begun just now. */
+/* Whether the file belongs to a running VM, or writing it has just begun. */
 static bool is_of_use(uint32_t pid, uint64_t ticks, const struct stat *file)
 {
 	struct host_process_stat process;
@@ -201,7 +204,7 @@ static void list_files(DIR *folder, struct files *files)
 	}
 }
 
-/* Leaves room for BYTES more. */
+/* Makes room for another BYTES. */
 static void make_room(const char *path, size_t bytes)
 {
 	DIR *folder = opendir(path);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was found of guests, kept between runs: finding a guest's kernel and symbols costs a tenth
- * of a second, using what was found before a fifth of that. A cache only: every failure is a miss,
- * and whatever is there may go.
+ * Keeps what was found of guests between runs. Finding a guest's kernel and symbols takes a tenth
+ * of a second; using what was found before takes a fifth of that. This is only a cache: every
+ * failure is a miss, and entries may disappear at any time.
  *
- * An entry is of one VM, which is one file of one process of one boot of this host, so that no
- * guest has a part in what is said of another. That it still holds, the guest's memory has to say
- * (guest_recall.h).
+ * An entry belongs to one VM, which is one file of one process during one boot of this host, so no
+ * guest can influence what is said about another. Whether an entry is still valid is checked
+ * against guest memory (guest_recall.h).
  */
 #ifndef HOST_INSPECT_GUEST_CACHE_H
 #define HOST_INSPECT_GUEST_CACHE_H
@@ -22,15 +22,17 @@ enum guest_cache_part {
 	GUEST_CACHE_PARTS
 };
 
-/* Whose entries. */
+/* The VM that entries belong to. */
 struct guest_cache_vm {
-	const char *folder; /* borrowed; NULL: there is no cache for it */
+	const char *folder; /* borrowed; NULL: no cache for this VM */
 	uint32_t pid, fd;
 	uint64_t start_ticks, pid_namespace;
 	char host_boot[40];
 };
 
-/* FOLDER is made if its parent is there, and used if none but this process's user can change it. */
+/*
+ * FOLDER is created if its parent exists, and used if nobody but this process's user can change it.
+ */
 void guest_cache_vm_init(struct guest_cache_vm *vm, const char *folder, uint32_t pid, uint32_t fd);
 
 struct guest_cache_entry {
@@ -40,13 +42,13 @@ struct guest_cache_entry {
 	size_t size;
 };
 
-/* False: there is none; RET is then empty, and may be released all the same. */
+/* False: no entry; RET is then empty, and may still be released. */
 bool guest_cache_load(const struct guest_cache_vm *vm, enum guest_cache_part part,
 		      struct guest_cache_entry *ret);
 void guest_cache_entry_deinit(struct guest_cache_entry *entry);
 /*
- * Replaces that part of the VM's. Entries of VMs that are gone go, and the oldest of too many
- * bytes.
+ * Replaces that part of the VM's entry. Removes entries of VMs that are gone, and the oldest
+ * entries if there are too many bytes.
  */
 void guest_cache_store(const struct guest_cache_vm *vm, enum guest_cache_part part, uint64_t key,
 		       const void *data, size_t size);

@@ -19,7 +19,7 @@ struct guest_client {
 	struct host_cage cage;
 	bool running;
 	uint64_t bytes_read;
-	uint64_t call_bytes; /* read by the call under way */
+	uint64_t call_bytes; /* read during the current call */
 };
 
 static bool in_slots(const struct guest_client *client, uint64_t page)
@@ -34,7 +34,7 @@ static bool in_slots(const struct guest_client *client, uint64_t page)
 	return false;
 }
 
-/* Takes the addresses of a GUEST_READ; false: one of them is not the parser's to ask for. */
+/* Takes the addresses of a GUEST_READ; false: the parser may not ask for one of them. */
 static bool take_addresses(const struct guest_client *client, const struct buffer *request,
 			   struct gpa *ret, size_t *ret_count)
 {
@@ -61,7 +61,7 @@ static struct error *serve_pages(struct guest_client *client, const struct buffe
 
 	if (!take_addresses(client, request, addresses, &count))
 		return error_create(ERROR_BAD_DATA,
-				    "the guest parser asked for what is not guest memory");
+				    "the guest parser asked for pages outside guest memory");
 	bytes = count * GUEST_PAGE_BYTES;
 	if (bytes > client->limits.bytes_per_call - client->call_bytes)
 		return error_create(ERROR_BAD_DATA, "the guest parser read too much");
@@ -77,7 +77,7 @@ static struct error *serve_pages(struct guest_client *client, const struct buffe
 
 struct error *guest_client_malformed(void)
 {
-	return error_create(ERROR_BAD_DATA, "the guest parser gave a malformed answer");
+	return error_create(ERROR_BAD_DATA, "the guest parser sent a malformed answer");
 }
 
 static struct error *failure_of(const struct buffer *answer)
@@ -91,7 +91,10 @@ static struct error *failure_of(const struct buffer *answer)
 	return error_create(code, "%.*s", length, (const char *)answer->data + sizeof(code));
 }
 
-/* Serves pages until an answer comes. *RET_FAILURE: the parser's own, after which it goes on. */
+/*
+ * Serves pages until an answer arrives. *RET_FAILURE is a failure that the parser reported; the
+ * parser can still be used.
+ */
 static struct error *wait_for_answer(struct guest_client *client, struct buffer *ret,
 				     struct error **ret_failure)
 {
@@ -108,7 +111,8 @@ static struct error *wait_for_answer(struct guest_client *client, struct buffer 
 		else if (!error && type == GUEST_FAILED)
 			*ret_failure = failure_of(ret);
 		else if (!error && type != GUEST_RESULT)
-			error = error_create(ERROR_BAD_DATA, "the guest parser said %u", type);
+			error = error_create(ERROR_BAD_DATA,
+					     "the guest parser sent unexpected message %u", type);
 		if (error || type != GUEST_READ)
 			return error;
 	}
@@ -163,7 +167,7 @@ static void append_registers(struct buffer *request, const struct arch_mmu *mmu)
 	buffer_append(request, registers, sizeof(registers));
 }
 
-/* What to look at, as questions that open a guest begin. */
+/* Every question that opens a guest begins with this. */
 static void append_guest(const struct guest_client *client, const struct arch_mmu *mmu,
 			 struct buffer *request)
 {
@@ -211,7 +215,7 @@ struct error *guest_client_ask_code(struct guest_client *client, const struct ar
 	return guest_client_ask(client, GUEST_ASK_CODE, request.data, request.size, ret);
 }
 
-/* A parser that asks but does not listen: without a limit a send would wait for it. */
+/* Without a limit, sending to a parser that asks but does not read would block. */
 static struct error *limit_sends(const struct guest_client *client)
 {
 	double seconds = client->limits.seconds_per_call;

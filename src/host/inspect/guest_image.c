@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A user who names the wrong file would get chains that are wrong. So the guest's code is compared
- * with the file's, page by page; what differs has no data. The guest's page tables are read in the
- * cage.
+ * If the user names the wrong file, chains would be wrong. The guest's code is therefore compared
+ * with the file's, page by page; code that differs has no unwind data. The guest's page tables are
+ * read in the cage.
  */
 #include "host/inspect/guest_image.h"
 
@@ -71,7 +71,7 @@ const char *guest_image_path(const struct guest_image *image)
 	return image->path;
 }
 
-/* CODE goes on from FROM to END as it is in the file. */
+/* Appends the range from FROM to END, where guest and file have the same code, to CODE. */
 static void add_code(struct guest_image_code *code, const struct unwind_mapping *segment,
 		     uint64_t from, uint64_t end)
 {
@@ -91,7 +91,7 @@ static void add_code(struct guest_image_code *code, const struct unwind_mapping 
 							.functions = segment->functions }));
 }
 
-/* The pages of ANSWER (GUEST_ASK_CODE), from FIRST on, against the file. */
+/* Compares the pages of ANSWER (GUEST_ASK_CODE), from FIRST on, with the file. */
 static void compare(const struct guest_image *image, const struct unwind_mapping *segment,
 		    uint64_t first, const struct buffer *answer, struct guest_image_code *code)
 {
@@ -115,7 +115,7 @@ static void compare(const struct guest_image *image, const struct unwind_mapping
 	}
 }
 
-/* Of a segment that is larger than an answer holds the rest has no data. */
+/* If a segment is larger than an answer can be, the rest of it gets no unwind data. */
 static struct error *compare_segment(struct guest_client *client, const struct arch_mmu *mmu,
 				     const struct guest_image *image,
 				     const struct unwind_mapping *segment,
@@ -134,7 +134,7 @@ static struct error *compare_segment(struct guest_client *client, const struct a
 	return error;
 }
 
-/* Segments are at most a few, and ascending in any ELF file that can be loaded. */
+/* Segments are few, and ascending in any ELF file that can be loaded. */
 static struct error *compare_all(struct guest_client *client, const struct arch_mmu *mmu,
 				 const struct guest_image *image, struct guest_image_code *code)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the cache and the caged parser. */
+/* Passes data between the cache and the caged parser. */
 #include "host/inspect/guest_recall.h"
 
 #include <string.h>

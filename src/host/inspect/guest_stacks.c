@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions about stacks, some tasks at a time, and their checked answers. */
+/* Asks about stacks, some tasks at a time, and checks the answers. */
 #include "host/inspect/guest_stacks.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "guest/wire.h"
 #include "host/inspect/guest_client.h"
 
-_Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "all stacks are sent");
+_Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "there is room for all stacks");
 
 static uint32_t decode_text(struct cursor *cursor, struct intern *strings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call chains of a guest's tasks and vCPUs, with names, as its caged parser finds them. */
+/* The call chains of a guest's tasks and vCPUs, with names, as found by its caged parser. */
 #ifndef HOST_INSPECT_GUEST_STACKS_H
 #define HOST_INSPECT_GUEST_STACKS_H
 
@@ -9,22 +9,22 @@
 #include "host/inspect/guest_view.h"
 #include "unwind/walk/task_stack.h"
 
-/* Code of the guest, as its own backtraces would name it. */
+/* Code of the guest, named as in its own backtraces. */
 struct guest_place {
 	uint64_t address;
-	uint64_t offset, bytes;    /* in the function, and of it */
+	uint64_t offset, bytes;    /* offset in the function, and the function's size */
 	/*
-	 * Interned; "": no name is known, or the kernel itself. User code's function is demangled,
-	 * its module is its file's path.
+	 * Interned; "": no name is known, or the module is the kernel itself. In user code,
+	 * function is demangled and module is the file's path.
 	 */
 	uint32_t function, module;
 };
 
 struct guest_stack_frame {
 	struct guest_place place;
-	bool call;    /* a return address; else where the task was interrupted */
-	bool guessed; /* not found by unwind data */
-	bool waiting; /* scheduler or lock code: /proc/PID/stack leaves it out */
+	bool call;    /* a return address; otherwise where the task was interrupted */
+	bool guessed; /* not found with unwind data */
+	bool waiting; /* scheduler or lock code, which /proc/PID/stack hides */
 	bool user;
 };
 
@@ -43,37 +43,38 @@ struct guest_stacks {
 };
 
 /*
- * Looks at TASKS, each as it is when its turn comes; names go to STRINGS. ERROR_UNSUPPORTED: the
- * guest's kernel has no unwind data, or does not describe its tasks.
+ * Reads the stacks of TASKS, each in its state at that moment. Names go to STRINGS.
+ * ERROR_UNSUPPORTED: the guest's kernel has no unwind data, or does not describe its tasks.
  */
 struct error *guest_stacks_read(struct guest_view *view, const struct guest_task *tasks,
 				size_t count, struct intern *strings,
 				struct guest_stacks *ret) MUST_CHECK;
 /*
- * Adds what an answer to GUEST_ASK_STACKS says of COUNT tasks. False: it is malformed; RET then
- * holds some of it.
+ * Adds the stacks of COUNT tasks from an answer to GUEST_ASK_STACKS. False: the answer is
+ * malformed, and RET holds part of it.
  */
 bool guest_stacks_decode(const struct buffer *answer, size_t count, struct intern *strings,
 			 struct guest_stacks *ret);
 
-/* What a vCPU was met at. */
+/* The state in which a vCPU was seen. */
 struct guest_vcpu_state {
 	bool user;
 	struct unwind_registers registers; /* all of them, by number */
-	struct gva task;  /* its task_struct; 0: not known, found by GS_BASE */
-	uint64_t gs_base; /* of the kernel */
+	struct gva task;  /* its task_struct; 0: not known, to be found by GS_BASE */
+	uint64_t gs_base; /* the kernel's */
 	struct arch_mmu mmu;
-	const struct capture_stacks *stacks; /* NULL: it stands still, they are read from memory */
+	/* NULL: the vCPU is stopped, and its stacks are read from memory */
+	const struct capture_stacks *stacks;
 };
 
 /*
- * Its chain, the kernel's and below it the user's, is added to STACKS as that of a task asleep.
- * *RET_TASK is the task that it ran, all 0 if that is not known. Errors as above.
+ * Adds its chain, the kernel's part followed by the user's, to STACKS, like that of a sleeping
+ * task. *RET_TASK is the task that it ran, all 0 if not known. Errors as above.
  */
 struct error *guest_stacks_read_vcpu(struct guest_view *view, const struct guest_vcpu_state *state,
 				     struct intern *strings, struct guest_stacks *stacks,
 				     struct guest_task *ret_task) MUST_CHECK;
-/* Likewise by an answer to GUEST_ASK_VCPU. */
+/* The same, from an answer to GUEST_ASK_VCPU. */
 bool guest_stacks_decode_vcpu(const struct buffer *answer, struct intern *strings,
 			      struct guest_stacks *stacks, struct guest_task *ret_task);
 void guest_stacks_deinit(struct guest_stacks *stacks);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a guest: its memory slots, a vCPU whose page tables map a kernel (or one in long mode,
- * where the host cannot say CR3: the parser looks for page tables then), a caged parser. Most of
- * what is asked then: guest_view_answers.c.
+ * Opens a guest: finds its memory slots and a vCPU whose page tables map a kernel, and starts a
+ * caged parser. If the host cannot report CR3, a vCPU in long mode is enough: the parser then
+ * searches for page tables. Most questions that follow are in guest_view_answers.c.
  */
 #include "host/inspect/guest_view_private.h"
 
@@ -16,8 +16,8 @@
 #include "host/inspect/guest_recall.h"
 
 /*
- * Not below /run: this is some 20 MB for each guest, and memory is what a host of guests has none
- * to spare of. Not root's home, which other users' settings can lead elsewhere (sudo -E).
+ * Not below /run: an entry takes about 20 MB per guest, and memory is scarce on a host of guests.
+ * Not in root's home, which other users' settings can redirect (sudo -E).
  */
 #define CACHE_FOLDER "/var/cache/perfvisor"
 #define MAX_VCPUS_TRIED 8
@@ -25,11 +25,13 @@
 /* A kernel with all its modules and 10,000 processes takes about 20 MB. */
 static const struct guest_client_limits limits = { .bytes_per_call = 64 << 20,
 						   .seconds_per_call = 60 };
-/* The page tables of a kernel image and 16 MB of it. Ten milliseconds, where nothing else runs. */
+/*
+ * The page tables of a kernel image and 16 MB of it. Takes ten milliseconds if nothing else runs.
+ */
 static const struct guest_client_limits names_limits = { .bytes_per_call = 24 << 20,
 							 .seconds_per_call = 10 };
 
-/* A question that says which registers to look at the guest by, and takes the answer. */
+/* A question that says which registers to use to look at the guest, and receives the answer. */
 typedef struct error *open_question(struct guest_view *view, const struct arch_mmu *mmu);
 
 static bool decode_text(struct cursor *cursor, char *text, size_t size)
@@ -94,7 +96,10 @@ static struct error *ask_names(struct guest_view *view, const struct arch_mmu *m
 	return NULL;
 }
 
-/* Of a kernel with PTI the user half maps no kernel to speak of: its other half goes first. */
+/*
+ * With PTI, the user half of the page tables maps next to nothing of the kernel, so the other half
+ * is tried first.
+ */
 static struct error *try_vcpu(struct guest_view *view, open_question *ask,
 			      const struct arch_mmu *mmu)
 {
@@ -112,8 +117,8 @@ static struct error *try_vcpu(struct guest_view *view, open_question *ask,
 }
 
 /*
- * A nested guest's page tables are not this guest's; those of guests on Intel hosts can be looked
- * for.
+ * A nested guest's page tables are not this guest's. Page tables of guests on Intel hosts can be
+ * searched for.
  */
 bool guest_view_has_page_tables(const struct host_vm_registers *registers)
 {
@@ -153,8 +158,7 @@ static struct error *find_memory(struct vm_memory_finder *finder, const struct h
 	for (size_t i = 0; i < ret->registers.count; i++)
 		if (guest_view_has_page_tables(&ret->registers.items[i]))
 			return NULL;
-	return error_create(ERROR_NOT_FOUND, "no vCPU of VM '%s' says where its page tables are",
-			    vm->name);
+	return error_create(ERROR_NOT_FOUND, "no vCPU of VM '%s' has known page tables", vm->name);
 }
 
 struct error *guest_view_start_parser(struct host_vm_memory *memory,
@@ -173,7 +177,7 @@ struct error *guest_view_start_parser(struct host_vm_memory *memory,
 	return error;
 }
 
-/* A parser that has a guest's memory to read. */
+/* Starts a parser for a guest whose memory can be read. */
 static struct error *start_view(struct vm_memory_finder *finder, const struct host_vm *vm,
 				const struct guest_client_limits *to, struct guest_view **ret)
 {

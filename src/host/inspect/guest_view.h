@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A running guest, seen from outside: its kernel, symbols, processes and their mappings, by its
- * memory alone. The parsing is done in a cage (guest_client.h); answers are checked here.
+ * A running guest, seen from outside: its kernel, symbols, processes and their mappings, read from
+ * guest memory. A caged process does the parsing (guest_client.h); its answers are checked here.
  */
 #ifndef HOST_INSPECT_GUEST_VIEW_H
 #define HOST_INSPECT_GUEST_VIEW_H
@@ -24,50 +24,52 @@
 struct guest_view;
 
 struct guest_view_kernel {
-	struct guest_uts names; /* "" where they are not known */
+	struct guest_uts names; /* "" if not known */
 	uint8_t build_id[20];
 	size_t build_id_bytes; /* 0: not known */
-	uint64_t start, end;   /* of its image, end exclusive */
-	bool recalled; /* it was known from an earlier look (guest_cache.h) */
-	bool has_types;	       /* BTF: without it no modules and no processes */
-	bool has_data_symbols; /* KALLSYMS_ALL: likewise */
+	uint64_t start, end;   /* of its image; end is exclusive */
+	bool recalled; /* known from an earlier run (guest_cache.h) */
+	bool has_types;	       /* BTF, needed for modules and processes */
+	bool has_data_symbols; /* KALLSYMS_ALL, needed likewise */
 };
 
 /*
- * Finds VM's memory and the Linux kernel in it. ERROR_NOT_FOUND: no Linux kernel (a unikernel, a
- * guest that has not booted); ERROR_PERMISSION, ERROR_UNSUPPORTED: its memory is out of reach.
+ * Finds VM's memory and the Linux kernel in it. ERROR_NOT_FOUND: no Linux kernel (a unikernel, or a
+ * guest that has not booted). ERROR_PERMISSION, ERROR_UNSUPPORTED: its memory cannot be read.
  */
 struct error *guest_view_open(struct vm_memory_finder *finder, const struct host_vm *vm,
 			      struct guest_view **ret) MUST_CHECK;
 void guest_view_close(struct guest_view *view); /* takes NULL */
 /*
- * The release and host name alone: a look that costs milliseconds, and seconds at most, whatever
- * the guest does. Errors as above.
+ * Reads only the release and the host name. Takes milliseconds, and at most seconds, whatever the
+ * guest does. Errors as above.
  */
 struct error *guest_view_ask_names(struct vm_memory_finder *finder, const struct host_vm *vm,
 				   struct guest_uts *ret) MUST_CHECK;
 
 const struct guest_view_kernel *guest_view_get_kernel(const struct guest_view *view);
-/* What is read from here on is as it is now. */
+/* Everything that is read from here on is current. */
 struct error *guest_view_refresh(struct guest_view *view) MUST_CHECK;
 
-/* Text in the formats of /proc/kallsyms and /proc/modules; RET is initialised, and cleared. */
+/*
+ * Text in the formats of /proc/kallsyms and /proc/modules. RET must be initialised; it is cleared.
+ */
 struct error *guest_view_kallsyms(struct guest_view *view, struct buffer *ret) MUST_CHECK;
 struct error *guest_view_modules(struct guest_view *view, struct buffer *ret) MUST_CHECK;
-/* An encoded symbol table (symbol/table.h), to be decoded with care. */
+/* An encoded symbol table (symbol/table.h), which must be decoded with care. */
 struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret) MUST_CHECK;
-/* The unwind data of kernel and modules. ERROR_UNSUPPORTED: the kernel has none. */
+/* The unwind data of the kernel and its modules. ERROR_UNSUPPORTED: the kernel has none. */
 struct error *guest_view_unwind_table(struct guest_view *view,
 				      struct unwind_table **ret) MUST_CHECK;
 /*
- * What its kernel's code calls, for looking for stack pointers. ERROR_UNSUPPORTED: this cannot be
- * told of this kernel.
+ * The targets of calls in the kernel's code, used to search for stack pointers. ERROR_UNSUPPORTED:
+ * not possible for this kernel.
  */
 struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret) MUST_CHECK;
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;
-/* A task as the parser sends it; a cursor that has failed leaves what it may. */
+/* Decodes a task as sent by the parser. If the cursor fails, the contents of RET are undefined. */
 void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret);
 /*
  * The task whose task_struct is TASK, as of the last refresh: some ten reads, no list is walked.
@@ -75,53 +77,54 @@ void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret);
  */
 struct error *guest_view_task(struct guest_view *view, struct gva task,
 			      struct guest_task *ret) MUST_CHECK;
-/* Of the process whose mm_struct is MM; paths go to STRINGS. */
+/* The mappings of the process whose mm_struct is MM. Paths go to STRINGS. */
 struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
 				  struct guest_mappings *ret) MUST_CHECK;
 /*
- * An encoded symbol table of the file or vDSO that MM has mapped from START on, by file offset; RET
- * is as above, the table to be decoded with care. All memory is refreshed by it.
- * ERROR_NOT_FOUND: no file is mapped there, or its symbols are not in the guest's memory.
+ * An encoded symbol table, by file offset, of the file or vDSO that MM has mapped from START on.
+ * RET is as above, and must be decoded with care. Refreshes all memory. ERROR_NOT_FOUND: no file is
+ * mapped there, or its symbols are not in guest memory.
  */
 struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
 				      struct buffer *ret) MUST_CHECK;
 /*
- * The unwind data of the same, by file offset. All memory is refreshed by it. ERROR_NOT_FOUND as
- * above, ERROR_UNSUPPORTED: a file of another machine than x86.
+ * The unwind data of the same file, by file offset. Refreshes all memory. ERROR_NOT_FOUND as above;
+ * ERROR_UNSUPPORTED: the file is not for x86.
  */
 struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
 					   struct unwind_table **ret) MUST_CHECK;
 
 /*
- * What a sampler needs to find the current task of a vCPU, of which RET_CPUS says where its per-CPU
- * variables are; VERSION is the caller's, not 0. ERROR_UNSUPPORTED: the guest's kernel does not
- * tell (no BTF, no data symbols).
+ * What a sampler needs to find the current task of a vCPU; RET_CPUS gets the addresses of the
+ * per-CPU variables. The caller chooses VERSION, not 0. ERROR_UNSUPPORTED: the guest's kernel lacks
+ * the information (no BTF, no data symbols).
  */
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 				  struct sampler_vm *ret, struct guest_cpus *ret_cpus) MUST_CHECK;
 /*
- * As it is now, by what vCPUs have now. An error: the parser is gone, or the VM's memory slots are
- * others than before; the view is good for nothing any more.
+ * The guest's current state, using the vCPUs' current registers. An error means that the parser is
+ * gone or the VM's memory slots have changed; the view is then useless.
  */
 struct error *guest_view_check(struct guest_view *view, struct vm_memory_finder *finder,
 			       const struct host_vm *vm, struct guest_state *ret) MUST_CHECK;
 
 /*
- * Asks the parser QUESTION with SIZE bytes of DATA (guest/wire.h); RET is initialised, and cleared.
+ * Asks the parser QUESTION with SIZE bytes of DATA (guest/wire.h). RET must be initialised; it is
+ * cleared.
  */
 struct error *guest_view_ask(struct guest_view *view, enum guest_message question, const void *data,
 			     size_t size, struct buffer *ret) MUST_CHECK;
 
-/* For guests of other kinds. A parser that reads MEMORY, which must outlive it. */
+/* For other kinds of guests: starts a parser that reads MEMORY, which must outlive it. */
 struct guest_client;
 struct guest_client_limits;
 struct error *guest_view_start_parser(struct host_vm_memory *memory,
 				      const struct guest_client_limits *limits,
 				      struct guest_client **ret) MUST_CHECK;
-/* The largest slots: what a sampler has no room for it does not read. */
+/* Describes the largest slots; a sampler does not read those that it has no room for. */
 void guest_view_describe_slots(const struct host_vm_memory *memory, struct sampler_vm *ret);
 
-/* A number for the VM's memory slots as the view knows them. */
+/* A number that identifies the VM's memory slots as the view knows them. */
 uint64_t guest_view_slots(const struct guest_view *view);
 uint64_t guest_view_bytes_read(const struct guest_view *view);
 

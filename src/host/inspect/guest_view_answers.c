@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the caged parser says of a guest. It has read what the guest wrote, and may be the guest's
- * by now: an answer is checked like a file.
+ * Answers of the caged parser about a guest. The parser has read what the guest wrote and may be
+ * under the guest's control by now, so answers are checked like files.
  */
 #include "host/inspect/guest_view_private.h"
 
@@ -14,7 +14,7 @@
 #define MAX_MAPPINGS 65537 /* and the vsyscall page */
 #define MAX_PATH_BYTES 4097
 
-/* RET is at the answer's beginning. */
+/* RET is positioned at the start of the answer. */
 static struct error *ask(struct guest_view *view, enum guest_message question, const void *data,
 			 size_t size, struct cursor *ret)
 {
@@ -25,7 +25,7 @@ static struct error *ask(struct guest_view *view, enum guest_message question, c
 	return error;
 }
 
-/* Whether all of an answer was there, and nothing more. */
+/* Whether the answer was read completely, with nothing left over. */
 static struct error *check_whole(const struct cursor *cursor)
 {
 	return cursor->failed || cursor_left(cursor) ? guest_client_malformed() : NULL;
@@ -230,9 +230,9 @@ static void put_registers(const struct arch_mmu *mmu, uint64_t cr3, uint64_t *re
 }
 
 /*
- * The registers of vCPUs that run the guest's own kernel. Only with PTI does the bit mean that
- * another half maps the kernel; without it, page tables may be at any page (Linux 7.2). Both are
- * tried.
+ * The registers of vCPUs that run the guest's own kernel. The bit selects the half of the page
+ * tables that maps the kernel, but only with PTI; without PTI, page tables may be at any page
+ * (Linux 7.2). Both readings are tried.
  */
 static size_t gather_registers(const struct host_vm_memory *memory,
 			       uint64_t (*ret)[GUEST_WIRE_REGISTERS])

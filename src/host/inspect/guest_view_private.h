@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What guest_view.c shares with guest_view_answers.c. */
+/* Shared by guest_view.c and guest_view_answers.c. */
 #ifndef HOST_INSPECT_GUEST_VIEW_PRIVATE_H
 #define HOST_INSPECT_GUEST_VIEW_PRIVATE_H
 
@@ -17,9 +17,9 @@ struct guest_view {
 	struct guest_view_kernel kernel;
 };
 
-/* Whether the guest can be looked at by this vCPU. */
+/* Whether this vCPU's registers can be used to look into the guest. */
 bool guest_view_has_page_tables(const struct host_vm_registers *registers);
-/* MEMORY: the guest's as it is now. */
+/* MEMORY is the guest's current one. */
 struct error *guest_view_ask_state(struct guest_view *view, const struct host_vm_memory *memory,
 				   struct guest_state *ret) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU that is halted is read from memory; its chain holds if its registers are the same before
- * and behind that. Of the others samples are taken as for a recording, one of each. One that gives
- * none stands still if its registers are the same at two looks, and is read as if it were halted.
+ * A halted vCPU is read from memory; its chain is valid if its registers are the same before and
+ * after. Others are sampled as in a recording, once each. If a vCPU gives no sample and its
+ * registers are the same at two looks, it is not running, and is read as if it were halted.
  */
 #include "host/inspect/vcpu_stacks.h"
 
@@ -20,7 +20,7 @@
 #define LIMIT_NS 1000000000ull
 #define ATTEMPTS 16
 #define USER_STACK_BYTES (32 << 10)
-#define VERSION 1 /* of what the sampler knows of the guest */
+#define VERSION 1 /* the version of the guest that the sampler gets */
 
 struct met {
 	const struct host_vcpu *vcpu;
@@ -28,7 +28,7 @@ struct met {
 	bool sampled, nested;
 	struct guest_vcpu_state state;
 	struct capture_stacks stacks;
-	uint8_t *data; /* of them */
+	uint8_t *data; /* the stacks' bytes */
 	uint64_t registers[UNWIND_GENERAL_REGISTERS];
 };
 
@@ -43,7 +43,7 @@ struct survey {
 	struct guest_view *view;
 	struct host_events events;
 	struct capture *capture;
-	/* In the order in which the capture has their threads; behind them those without one. */
+	/* In the order of capture's threads, followed by those without a thread. */
 	VECTOR(struct met) met;
 	struct look last;
 };
@@ -65,14 +65,15 @@ static void keep_stacks(struct met *met, const struct capture_stacks *stacks)
 		bytes += stacks->kernel[i].bytes;
 	met->data = to = memory_calloc(bytes + 1, 1);
 	met->stacks = *stacks;
-	met->stacks.links = (struct capture_links){ 0 }; /* so much of the stack is copied here */
+	/* all of the stack that is wanted is copied here */
+	met->stacks.links = (struct capture_links){ 0 };
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copy_stack(&met->stacks.kernel[i], &to);
 	copy_stack(&met->stacks.user, &to);
 	met->state.stacks = &met->stacks;
 }
 
-/* The first of each vCPU in which something of the guest is known. */
+/* Keeps each vCPU's first sample in which something is known of the guest. */
 static void on_sample(void *context, size_t event, size_t thread,
 		      const struct perfdata_sample *sample, const struct capture_guest *guest)
 {
@@ -125,7 +126,7 @@ static struct error *open_capture(struct survey *survey)
 	if (!error && !capture_sees_registers(survey->capture))
 		error = error_create(
 			ERROR_UNSUPPORTED,
-			"the registers of a running vCPU are out of reach on this host");
+			"the registers of running vCPUs cannot be read on this host");
 	return error;
 }
 
@@ -186,13 +187,13 @@ static void forget(struct look *look)
 	look->there = false;
 }
 
-/* Nothing more is to be waited for. */
+/* Nothing more is expected from this vCPU. */
 static bool is_settled(const struct met *met)
 {
 	return met->done || met->sampled || !met->vcpu->tid;
 }
 
-/* Each vCPU has given a sample, or has the registers that it had at the look before. */
+/* Each vCPU has given a sample, or has the same registers as at the previous look. */
 static bool all_stand_still(struct survey *survey)
 {
 	struct look before = survey->last;
@@ -242,7 +243,7 @@ static struct error *sample(struct survey *survey)
 	return error;
 }
 
-/* Forgets the chain that was read last. */
+/* Discards the chain that was read last. */
 static void take_back(struct vcpu_stacks *stacks)
 {
 	stacks->stacks.items.count--;
@@ -276,7 +277,7 @@ static struct guest_vcpu_state still_state(const struct host_vm_registers *regis
 	};
 }
 
-/* *RET: it did not run meanwhile. ONLY_HALTED: nothing else is to be read. */
+/* *RET: the vCPU did not run in the meantime. ONLY_HALTED: read it only if it is halted. */
 static struct error *try_still(struct survey *survey, bool only_halted, struct intern *strings,
 			       struct vcpu_stack *item, struct vcpu_stacks *stacks, bool *ret)
 {
@@ -323,7 +324,7 @@ static struct error *read_still(struct survey *survey, struct intern *strings,
 	return NULL;
 }
 
-/* Those that are halted now, before anything is sampled. */
+/* Reads the vCPUs that are halted now, before anything is sampled. */
 static struct error *read_halted(struct survey *survey, struct intern *strings,
 				 struct vcpu_stacks *stacks)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On x86, from Linux 5.17 to 6.8, KVM tells perf whether the guest was in user mode by what
- * the vCPU was in when it was last scheduled out (kvm_guest_state() asks kvm_arch_vcpu_in_kernel(),
- * which gives vcpu->arch.preempted_in_kernel): one sample in ten may bear the wrong label.
- * Before, kvm_is_user_mode() asked for the CPL; since then kvm_arch_vcpu_in_kernel() does, and
- * kvm_arch_vcpu_preempted_in_kernel() is what the old one was. So the symbols tell.
+ * On x86, KVM of Linux 5.17 to 6.8 reports to perf whether the guest was in user mode when the vCPU
+ * was last scheduled out, not when the sample was taken (kvm_guest_state() calls
+ * kvm_arch_vcpu_in_kernel(), which returns vcpu->arch.preempted_in_kernel). One sample in ten may
+ * be labelled wrongly. Before, KVM used the CPL (kvm_is_user_mode()); later kernels use it again in
+ * kvm_arch_vcpu_in_kernel(), and the old behaviour is called kvm_arch_vcpu_preempted_in_kernel().
+ * The kernel's symbols therefore show which one it is.
  *
- * Where labels are doubtful, addresses decide: the upper half of the address space is the
- * kernel's in every x86-64 system that has user programs (but for Linux's vsyscall page). The lower
- * half is the programs', in a guest that has been seen in the upper one; a unikernel that lives
- * in the lower half has no user mode and its label cannot be wrong.
+ * If labels are doubtful, the address decides. The upper half of the address space belongs to the
+ * kernel in every x86-64 system with user programs (except for Linux's vsyscall page). The lower
+ * half belongs to programs, once the guest has been seen in the upper half. A unikernel that lives
+ * in the lower half has no user mode, so its label cannot be wrong.
  *
- * Limits: samples of a program before the first one of its kernel keep their label, and a
- * program of 32 bits whose addresses an old kernel shares is not told apart.
+ * Limits: samples of a program before the first sample of its kernel keep their label. A 32-bit
+ * program whose address range overlaps an old kernel's cannot be recognized.
  */
 #include "host/record/guest_mode.h"
 

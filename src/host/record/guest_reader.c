@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread works through its lists in this order: VMs that nobody has looked at, questions, files
- * whose symbols are to be read, and once a second all VMs again, for at most 1/20 of the time.
+ * The thread processes its lists in this order: VMs that have not been looked at, questions, files
+ * whose symbols are wanted, and once a second all VMs again, for at most 1/20 of the time.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm)
 	return NULL;
 }
 
-/* Only what code runs from. */
+/* Keeps only executable mappings. */
 static void keep_executable(struct guest_mappings *mappings)
 {
 	size_t kept = 0;
@@ -31,7 +31,7 @@ static void keep_executable(struct guest_mappings *mappings)
 	mappings->items.count = kept;
 }
 
-/* The caller has the lock; the list is the thread's own. */
+/* The caller holds the lock; the list belongs to the thread. */
 static bool take_file(struct guest_reader *reader)
 {
 	struct file_job job;
@@ -62,7 +62,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 	if (!error)
 		error = guest_view_mappings(guest->view, question->mm, process.strings,
 					    &process.mappings);
-	if (error) { /* the next look at the guest finds out what is the matter */
+	if (error) { /* the next look at the guest will find the cause */
 		error_destroy(error);
 		intern_destroy(process.strings);
 		return;
@@ -74,7 +74,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-/* Takes the next VM that nobody has looked at; the caller has the lock. */
+/* Takes the next VM that has not been looked at. The caller holds the lock. */
 static bool take_added(struct guest_reader *reader)
 {
 	struct guest guest;
@@ -93,7 +93,7 @@ static bool take_added(struct guest_reader *reader)
 	return true;
 }
 
-/* The first that can be answered now, of those next in turn, becomes the next. */
+/* Moves the first of the next questions that can be answered now to the front. */
 static bool choose_question(struct guest_reader *reader)
 {
 	struct question *next = queue_first(&reader->questions);
@@ -173,7 +173,7 @@ struct guest_reader *guest_reader_create(struct capture *capture,
 	pthread_cond_init(&reader->done, &attributes);
 	pthread_condattr_destroy(&attributes);
 	reader->looked_ns = clock_monotonic_ns();
-	/* Without a thread there are no names; that is said by those who miss them. */
+	/* Without a thread there are no symbols; their absence is reported elsewhere. */
 	reader->running = !pthread_create(&reader->thread, NULL, run, reader);
 	return reader;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The symbols of files that guest processes have mapped, each read once. */
+/* Reads the symbols of files that guest processes have mapped, each file once. */
 #include <string.h>
 
 #include "base/log.h"
@@ -9,7 +9,7 @@
 
 #define MAX_FILES 65536
 #define MAX_TRIES 3
-#define FILES_MAX_BYTES ((size_t)512 << 20) /* of all their tables */
+#define FILES_MAX_BYTES ((size_t)512 << 20) /* of all tables together */
 #define UNWIND_ROW_BYTES 6 /* unwind/table.h */
 
 static bool has_program(const struct guest_mapping *mapping, const char *path)
@@ -24,7 +24,10 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_pr
 	for (size_t i = 0; i < process->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &process->mappings.items.items[i];
 		const char *path = intern_string(process->strings, mapping->path);
-		/* A seed: or a guest could choose names that stand for another guest's files. */
+		/*
+		 * Seeded, so that a guest cannot choose names that collide with another guest's
+		 * files.
+		 */
 		uint64_t seed = hash_u64(reader->known_files.seed ^ process->vm);
 		uint64_t key = hash_bytes_seeded(seed, path, strlen(path)) ^
 			       hash_bytes_seeded(seed + 1, mapping->build_id.data,
@@ -52,7 +55,7 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_pr
 	}
 }
 
-/* False: it may be there later. */
+/* False: it may become available later. */
 static bool read_unwind_data(struct guest_reader *reader, const struct guest *guest,
 			     const struct file_job *job)
 {
@@ -61,7 +64,7 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 
 	error = guest_view_file_unwind_table(guest->view, job->mm, job->start, &table);
 	if (error) {
-		log_detail("no unwind data of '%s' from the guest's memory: %s", job->path,
+		log_detail("could not read unwind data of '%s' from guest memory: %s", job->path,
 			   error_message(error));
 		return error_code(error) != ERROR_NOT_FOUND;
 	}
@@ -72,7 +75,7 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 	return true;
 }
 
-/* Likewise. */
+/* The same. */
 static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 			 const struct file_job *job)
 {
@@ -82,10 +85,10 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 
 	buffer_init(&file.table, GUEST_READER_TABLE_MAX_BYTES);
 	error = guest_view_file_symbols(guest->view, job->mm, job->start, &file.table);
-	if (!error) /* as with kernels: what the caged parser gave must be a table */
+	if (!error) /* as with kernels: the caged parser must have sent a valid table */
 		error = symbol_table_decode(file.table.data, file.table.size, &checked);
 	if (error) {
-		log_detail("no symbols of '%s' from the guest's memory: %s", job->path,
+		log_detail("could not read symbols of '%s' from guest memory: %s", job->path,
 			   error_message(error));
 		buffer_deinit(&file.table);
 		return error_code(error) != ERROR_NOT_FOUND;
@@ -98,8 +101,8 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 }
 
 /*
- * What is not there is tried again: a process may map and unmap all the time, and just have been at
- * it.
+ * Data that is missing is tried again: a process may map and unmap files all the time, and have
+ * been doing so just now.
  */
 void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
 {

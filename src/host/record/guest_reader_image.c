@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests in which no Linux kernel was found: their stacks are copied, and the image that is theirs.
+ * Guests without a Linux kernel: determines the image that they run, and how to copy their stacks.
  */
 #include "base/log.h"
 #include "base/memory.h"
@@ -15,7 +15,7 @@ static uint64_t bytes_of(const struct guest_image_code *code)
 	return bytes;
 }
 
-/* FIRST: at the first look; at others it would be said again and again. */
+/* FIRST: this is the first look; later ones would only repeat the message. */
 static void note_code(const struct guest_reader *reader, const struct host_vm *vm,
 		      const struct guest_image_code *code, bool first)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests' kernels over time. A second look finds a guest that has rebooted (no vCPU maps its kernel
- * where it was: its tables end), modules that came or went, and memory slots that changed.
+ * The kernels of guests over time. Later looks detect that a guest has rebooted (no vCPU maps its
+ * kernel where it was, so its tables end there), that modules were loaded or unloaded, and that
+ * memory slots have changed.
  */
 #include <string.h>
 
@@ -12,13 +13,14 @@
 #include "host/system/process.h"
 #include "symbol/table.h"
 
-#define MAX_TABLE_BYTES ((size_t)512 << 20) /* of one guest: 50 times all names of a large kernel */
+#define MAX_TABLE_BYTES ((size_t)512 << 20) /* per guest: 50 times the symbols of a large kernel */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
-#define FIRST_RETRY_SHARE 2 /* of a guest without a kernel: it may boot; doubled each time */
+/* of the time, for a guest without a kernel, which may boot; doubled each time */
+#define FIRST_RETRY_SHARE 2
 #define MAX_RETRY_SHARE 256
 
-/* Of hundreds of unikernels one stands for all. */
+/* With hundreds of unikernels, only the first one is reported. */
 static void note_failure(struct guest_reader *reader, struct guest *guest, const char *name,
 			 const struct error *error)
 {
@@ -28,15 +30,15 @@ static void note_failure(struct guest_reader *reader, struct guest *guest, const
 	}
 	guest->said = true;
 	if (!reader->failures++)
-		log_note("the guest kernel of VM '%s' stays without names: %s%s", name,
+		log_note("no symbols for the guest kernel of VM '%s': %s%s", name,
 			 error_message(error),
-			 log_enabled(LOG_DETAIL) ? "" : " (of further VMs -v says it)");
+			 log_enabled(LOG_DETAIL) ? "" : " (-v reports this for other VMs, too)");
 	else
-		log_detail("the guest kernel of VM '%s' stays without names: %s", name,
+		log_detail("no symbols for the guest kernel of VM '%s': %s", name,
 			   error_message(error));
 }
 
-/* Into TABLE; without them no stack pointer is looked for. */
+/* Reads call targets into TABLE; without them there is no search for stack pointers. */
 static void read_calls(struct guest_reader *reader, const struct guest *guest,
 		       struct unwind_table *table)
 {
@@ -49,11 +51,11 @@ static void read_calls(struct guest_reader *reader, const struct guest *guest,
 	if (!error)
 		unwind_table_set_calls(table, calls);
 	else
-		log_detail("the stack pointers of the VM of pid %u are not looked for: %s",
+		log_detail("not searching for stack pointers in the VM of pid %u: %s",
 			   guest->pid, error_message(error));
 }
 
-/* For call chains: of the kernel and the modules that there are now. */
+/* For call chains: the unwind data of the kernel and its current modules. */
 static void read_unwind_table(struct guest_reader *reader, const struct guest *guest)
 {
 	_cleanup_error_ struct error *error = NULL;
@@ -73,7 +75,7 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 			 error_message(error));
 }
 
-/* Samples are no longer to be given processes by what was known of this guest. */
+/* From now on, samples no longer get processes from what was known of this guest. */
 static void forget(struct guest_reader *reader, struct guest *guest)
 {
 	static const struct sampler_vm nothing = { 0 };
@@ -103,7 +105,7 @@ void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-/* Adds the guest's symbols as they are now, to hold from FROM_NS on. */
+/* Adds the guest's current symbols, valid from FROM_NS on. */
 static struct error *add_table(struct guest_reader *reader, struct guest *guest, uint64_t from_ns)
 {
 	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
@@ -115,11 +117,14 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 
 	if (guest->table_bytes >= MAX_TABLE_BYTES)
 		return error_create(ERROR_BAD_DATA,
-				    "its kernel or modules have changed too often: no more names "
+				    "its kernel or modules have changed too often: no more symbols "
 				    "are kept");
 	buffer_init(&added.table, GUEST_READER_TABLE_MAX_BYTES);
 	error = guest_view_symbols(guest->view, &added.table);
-	/* It goes into a file that others trust: what the caged parser gave must be a table. */
+	/*
+	 * Others will trust the file it goes into, so the caged parser must have sent a valid
+	 * table.
+	 */
 	if (!error)
 		error = symbol_table_decode(added.table.data, added.table.size, &checked);
 	if (error) {
@@ -136,7 +141,7 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	return NULL;
 }
 
-/* From now on samples of this guest say their process, where its kernel lets us find it. */
+/* From now on samples of this guest include their process, if its kernel allows finding it. */
 static void tell_capture(struct guest_reader *reader, struct guest *guest)
 {
 	_cleanup_error_ struct error *error = NULL;
@@ -147,20 +152,20 @@ static void tell_capture(struct guest_reader *reader, struct guest *guest)
 		return;
 	error = guest_view_describe(guest->view, guest->version, &description, &cpus);
 	if (error) {
-		log_detail("the processes of the VM of pid %u are not told: %s", guest->pid,
+		log_detail("the processes of the VM of pid %u are not recorded: %s", guest->pid,
 			   error_message(error));
 		return;
 	}
 	if (!capture_set_guest(reader->capture, guest->vm, &description, &cpus) &&
 	    !reader->said_too_many) {
 		reader->said_too_many = true;
-		log_note("too many VMs have come and gone: the processes of further ones are not "
-			 "told");
+		log_note("too many VMs have come and gone: the processes of new ones are not "
+			 "recorded");
 	}
 	guest_cpus_deinit(&cpus);
 }
 
-/* In this order: where stacks are copied there are data to unwind them by. */
+/* In this order, so that unwind data exist before stacks are copied. */
 static void begin_version(struct guest_reader *reader, struct guest *guest)
 {
 	guest->version++;
@@ -173,12 +178,14 @@ static void note_contact(const struct guest *guest)
 {
 	const struct guest_view_kernel *kernel = guest_view_get_kernel(guest->view);
 
-	log_detail("VM of pid %u runs Linux %s, %s; %llu KiB of its memory read", guest->pid,
-		   kernel->names.release, kernel->recalled ? "known from before" : "new",
+	log_detail("VM of pid %u runs Linux %s, %s; read %llu KiB of its memory", guest->pid,
+		   kernel->names.release, kernel->recalled ? "already known" : "new",
 		   (unsigned long long)guest_view_bytes_read(guest->view) >> 10);
 }
 
-/* A guest that boots is tried again soon, a unikernel seldom. COST_NS: what the failure took. */
+/*
+ * A booting guest is retried soon, a unikernel seldom. COST_NS: how long the failed attempt took.
+ */
 static void plan_retry(struct guest *guest, uint64_t cost_ns)
 {
 	uint64_t pause;
@@ -212,15 +219,15 @@ void guest_reader_make_contact(struct guest_reader *reader, struct guest *guest,
 	}
 	guest->good_ns = clock_monotonic_ns();
 	guest->retry_share = 0;
-	guest->ended = SIZE_MAX; /* from here on tasks are found by the new kernel */
+	guest->ended = SIZE_MAX; /* from here on tasks are found with the new kernel */
 	guest->said = true;
 	begin_version(reader, guest);
 	note_contact(guest);
 }
 
 /*
- * Its memory slots are others, or its parser is gone. In the end it is still the kernel that it
- * was, and its table goes on; else that has ended when it was last seen.
+ * Its memory slots have changed, or its parser is gone. If it turns out to be the same kernel, its
+ * table continues; otherwise the table ended when the kernel was last seen.
  */
 static void open_again(struct guest_reader *reader, struct guest *guest)
 {
@@ -243,13 +250,13 @@ static void open_again(struct guest_reader *reader, struct guest *guest)
 	guest_reader_make_contact(reader, guest, now);
 }
 
-/* Another client may hold QEMU's socket for a while: nothing is known of the guest, old or new. */
+/* Another client may use QEMU's socket for a while: nothing is known of the guest, old or new. */
 static bool is_out_of_reach(const struct error *error)
 {
 	return error_code(error) == ERROR_PERMISSION || error_code(error) == ERROR_UNSUPPORTED;
 }
 
-/* The second and later looks. */
+/* Later looks. */
 static void check(struct guest_reader *reader, struct guest *guest)
 {
 	const struct host_vm *vm = guest_reader_look_for_vm(reader, guest->pid);
@@ -261,18 +268,21 @@ static void check(struct guest_reader *reader, struct guest *guest)
 		return;
 	error = guest_reader_look_again(reader, guest, vm);
 	if (error && is_out_of_reach(error)) {
-		log_detail("the guest of pid %u: %s", guest->pid, error_message(error));
+		log_detail("VM of pid %u: %s", guest->pid, error_message(error));
 		error_destroy(error);
 	} else if (error) {
 		error_destroy(error);
 		open_again(reader, guest);
 	} else if (guest->state.kernel != before.kernel) {
-		log_detail("the guest of pid %u runs another kernel", guest->pid);
+		log_detail("VM of pid %u now runs another kernel", guest->pid);
 		forget(reader, guest);
 		end_table(reader, guest, guest->good_ns);
 		guest_reader_make_contact(reader, guest, now);
 	} else if (guest->state.modules != before.modules) {
-		/* What both tables name they name alike: the new one holds for the time between. */
+		/*
+		 * Symbols in both tables are the same, so the new one can cover the time in
+		 * between.
+		 */
 		end_table(reader, guest, guest->good_ns);
 		guest->ended = SIZE_MAX;
 		error_destroy(add_table(reader, guest, guest->good_ns));
@@ -295,7 +305,7 @@ bool guest_reader_need_view(struct guest_reader *reader, struct guest *guest)
 		return guest->view;
 	error = guest_reader_open_view(reader, guest, vm);
 	if (!error) {
-		/* What has changed since the last look is found as if the view had been open. */
+		/* Changes since the last look are found as if the view had been open. */
 		guest->state = before;
 		if (guest->slots != guest_view_slots(guest->view))
 			begin_version(reader, guest);
@@ -319,7 +329,7 @@ static bool is_there(struct guest_reader *reader, struct guest *guest)
 	return !guest->gone;
 }
 
-/* Guests without a kernel may have booted meanwhile. */
+/* Guests without a kernel may have booted in the meantime. */
 void guest_reader_retry_all(struct guest_reader *reader)
 {
 	for (size_t i = 0; i < reader->guests.count; i++) {
@@ -332,7 +342,7 @@ void guest_reader_retry_all(struct guest_reader *reader)
 	}
 }
 
-/* Of those that were closed, the one that was not looked at for the longest time. */
+/* Checks the guest with a closed view that was not looked at for the longest time. */
 static void check_one_without_view(struct guest_reader *reader)
 {
 	struct guest *oldest = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking at guests. A view of one keeps a caged parser alive, which holds its kernel's symbols and
- * types: 30 MB and more. Of more guests than MAX_VIEWS those that were not asked about for the
- * longest time are closed, and opened again when it matters, which takes a moment and is done for a
- * share of the time only.
+ * Looking at guests. A view of a guest keeps a caged parser alive, which holds the kernel's symbols
+ * and types: 30 MB and more. If there are more guests than MAX_VIEWS, the views that were unused
+ * for the longest time are closed, and opened again when needed. Opening one takes a moment, and is
+ * limited to a share of the time.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -30,7 +30,7 @@ const struct host_vm *guest_reader_look_for_vm(struct guest_reader *reader, uint
 	return error ? NULL : host_vms_of_process(&reader->vms, pid);
 }
 
-/* Loading takes a moment, which is not taken where there is no guest. */
+/* Loading takes a moment, so it is only done if there is a guest. */
 struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader)
 {
 	if (!reader->finder)
@@ -47,7 +47,7 @@ void guest_reader_close_view(struct guest_reader *reader, struct guest *guest)
 	reader->views--;
 }
 
-/* Tests need no 64 guests for that (CONTRIBUTING.md). */
+/* Lets tests do without 64 guests (CONTRIBUTING.md). */
 static size_t max_views(void)
 {
 	const char *number = secure_getenv("PERFVISOR_TEST_VIEWS");
@@ -55,7 +55,7 @@ static size_t max_views(void)
 	return number ? strtoul(number, NULL, 10) : MAX_VIEWS;
 }
 
-/* For one more. */
+/* Makes room for one more view. */
 static void make_room(struct guest_reader *reader)
 {
 	struct guest *oldest = NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Synthesized records, after tools/perf/util/synthetic-events.c: the kernel is a mapping of process
- * -1 named "[kernel.kallsyms]_text" from _text (else _stext) to _etext, whose file offset is the
- * address of that symbol; modules follow with their file, or "[name]" where no file is found;
- * processes' executable mappings are those of /proc/PID/maps. All have time 0: they hold from the
- * beginning on.
+ * Synthesized records, modelled on tools/perf/util/synthetic-events.c. The kernel is a mapping of
+ * process -1 named "[kernel.kallsyms]_text", from _text (or else _stext) to _etext; its file offset
+ * is the address of that symbol. Modules follow with their file, or as "[name]" if no file is
+ * found. Executable mappings of processes are taken from /proc/PID/maps. All have time 0: they are
+ * valid from the beginning.
  *
- * Files of a process are opened through /proc/PID/root: a VMM may have a file system of its
- * own. Each (device, inode) is read once.
+ * Files of a process are opened through /proc/PID/root, since a VMM may have its own file system.
+ * Each (device, inode) is read once.
  */
 #include "host/record/host_maps.h"
 
@@ -24,7 +24,7 @@
 
 #define KERNEL_PID UINT32_MAX
 #define LINE_MAX_BYTES 8192
-#define MAPPINGS_MAX 65536 /* of a process: the kernel's own default limit */
+#define MAPPINGS_MAX 65536 /* per process: the kernel's default limit */
 
 struct known_file {
 	char *path;
@@ -93,7 +93,7 @@ static struct error *write_mapping(struct perfdata_writer *writer, struct perfda
 	return perfdata_writer_mmap2(writer, mapping, 0);
 }
 
-/* The paths of modules, by /lib/modules/RELEASE/modules.dep ("kernel/…/kvm.ko.xz: …"). */
+/* The paths of modules, from /lib/modules/RELEASE/modules.dep ("kernel/…/kvm.ko.xz: …"). */
 struct module_files {
 	char root[128];
 	char *text; /* lines cut at their colons; NULL: no such file */
@@ -121,7 +121,7 @@ static void load_module_files(struct module_files *files)
 	files->size = text.size;
 }
 
-/* Whether PATH's file name is MODULE's, with '-' and '_' the same and any suffix behind ".ko". */
+/* Whether PATH is the file of MODULE: '-' and '_' are the same, and any suffix may follow ".ko". */
 static bool is_module_file(const char *path, const char *module)
 {
 	const char *name = strrchr(path, '/');
@@ -192,13 +192,15 @@ struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_wri
 	if (!mapping.length)
 		return NULL;
 	build_id_of_notes("/sys/kernel/notes", &id);
-	/* The build-id table names the dso, the mapping the symbol that it is relative to. */
+	/*
+	 * The build-id table contains the dso's name; the mapping also names its reference symbol.
+	 */
 	error = write_mapping(writer, &mapping,
 			      remember(maps, "[kernel.kallsyms]", &id, mapping.misc));
 	return error ? error : write_modules(maps, writer);
 }
 
-/* The build-id of a process's file, read at its first sight. */
+/* The build-id of a process's file, read when the file is first seen. */
 static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid,
 					    const struct perfdata_mapping *mapping)
 {
@@ -227,7 +229,7 @@ static uint32_t protection(const char *flags)
 	       (flags[2] == 'x' ? PROT_EXEC : 0);
 }
 
-/* A line of /proc/PID/maps; false: malformed, or not executable. */
+/* Parses a line of /proc/PID/maps; false: malformed, or not executable. */
 static bool parse_mapping(char *line, struct perfdata_mapping *ret)
 {
 	char flags[5];
@@ -243,7 +245,7 @@ static bool parse_mapping(char *line, struct perfdata_mapping *ret)
 	ret->length = end - ret->start;
 	ret->prot = protection(flags);
 	ret->flags = flags[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-	ret->path = line[path_at] ? line + path_at : "//anon"; /* perf's name for no file */
+	ret->path = line[path_at] ? line + path_at : "//anon"; /* perf's name if there is no file */
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What names the host's addresses in a recording, as perf synthesizes it: the kernel and its
- * modules, the executable mappings of processes, and the names of threads.
+ * Names for the host's addresses in a recording, as perf synthesizes them: the kernel and its
+ * modules, executable mappings of processes, and names of threads.
  */
 #ifndef HOST_RECORD_HOST_MAPS_H
 #define HOST_RECORD_HOST_MAPS_H
@@ -13,20 +13,24 @@
 #include "host/system/kernel_symbols.h"
 #include "perfdata/writer.h"
 
-/* Files seen so far with their build-ids; also what HEADER_BUILD_ID is made of. */
+/* The files seen so far with their build-ids; also used for HEADER_BUILD_ID. */
 struct host_maps;
 
 struct host_maps *host_maps_create(void);
 void host_maps_destroy(struct host_maps *maps); /* takes NULL */
 
-/* "[kernel.kallsyms]_text" and the modules. Where addresses are hidden (kptr_restrict),
- * nothing is written. */
+/*
+ * Writes "[kernel.kallsyms]_text" and the modules; nothing if addresses are hidden (kptr_restrict).
+ */
 struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_writer *writer,
 				     const struct host_kernel_symbols *symbols) MUST_CHECK;
-/* The executable mappings of process PID; one that is gone has none. */
+/* Writes the executable mappings of process PID; nothing if it is gone. */
 struct error *host_maps_write_process(struct host_maps *maps, struct perfdata_writer *writer,
 				      uint32_t pid) MUST_CHECK;
-/* The name of thread TID of PID (both the same: of the process); gone: nothing. */
+/*
+ * Writes the name of thread TID of PID (of the process if both are the same); nothing if it is
+ * gone.
+ */
 struct error *host_maps_write_comm(struct perfdata_writer *writer, uint32_t pid,
 				   uint32_t tid) MUST_CHECK;
 

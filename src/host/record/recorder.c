@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording from its beginning to its end: what is opened, introduced, looked at and closed when.
+ * A recording from start to end: in which order things are opened, introduced, looked at and
+ * closed.
  *
- * Records are in the order of perf's rounds: one pass over all rings, then FINISHED_ROUND.
+ * Records are ordered in perf's rounds: one pass over all rings, then FINISHED_ROUND.
  */
 #include "host/record/recorder.h"
 
@@ -18,8 +19,8 @@
 #define FLUSH_NS 500000000u
 #define RECORDS_MAX_BYTES (RECORDER_RECORDS_BYTES + (128u << 10))
 #define LOOK_SECONDS 0.1
-#define LAST_LOOK_SECONDS 10.0 /* at guests not reached while sampling */
-#define IDS_BESIDES 4096 /* vCPUs that may appear later: what the header keeps room for */
+#define LAST_LOOK_SECONDS 10.0 /* for guests not reached while sampling */
+#define IDS_BESIDES 4096 /* vCPUs that may appear later; the header keeps room for them */
 
 static bool writes_host(const struct recorder_config *config)
 {
@@ -40,8 +41,9 @@ struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
 }
 
 /*
- * What makes perf look for a guest kernel; in a file, where it finds none, it takes its own host's.
- * Only behind an id of the guest does perf know that there are guests.
+ * This record makes perf look for a guest kernel. In a recording that is a file, perf finds none
+ * and uses the kernel of the host it runs on. perf only knows that there are guests after an id of
+ * a guest.
  */
 static struct error *write_guest_kernel(struct recorder *recorder, size_t vm)
 {
@@ -85,7 +87,7 @@ static struct error *open_writer(struct recorder *recorder)
 	for (size_t i = 0; i < count; i++) {
 		events[i].attr = recorder->config.events[i].attr;
 		events[i].attr.sample_id_all = 1;
-		events[i].attr.read_format = PERF_FORMAT_ID; /* older perfs do not know _LOST */
+		events[i].attr.read_format = PERF_FORMAT_ID; /* older perf does not know _LOST */
 		events[i].name = recorder->config.events[i].name;
 	}
 	if (recorder->config.directory)
@@ -122,8 +124,8 @@ static void start_reader(struct recorder *recorder)
 
 	if (recorder->config.call_chains && recorder->config.guest_image)
 		no_image = guest_image_load(recorder->config.guest_image, &recorder->image);
-	if (no_image) /* a Linux guest does without */
-		log_detail("no call chains by it: %s", error_message(no_image));
+	if (no_image) /* Linux guests do not need it */
+		log_detail("not used for call chains: %s", error_message(no_image));
 	options.image = recorder->image;
 
 	recorder->reader = guest_reader_create(recorder->capture, &options);
@@ -255,7 +257,7 @@ struct error *recorder_enable(struct recorder *recorder)
 	return capture_enable(recorder->capture);
 }
 
-/* One round is complete: everything in the rings has been delivered. */
+/* A round is complete: everything in the rings has been delivered. */
 static struct error *end_round(struct recorder *recorder)
 {
 	struct error *error;
@@ -285,7 +287,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	return error ? error : recorder_rescan(recorder);
 }
 
-/* What the guests call themselves, as of the last look. */
+/* Sets the guests' own names, as of the last look. */
 static void name_guests(struct recorder *recorder)
 {
 	size_t count;

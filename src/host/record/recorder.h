@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording being made: the VMs and their threads, the capture of their samples, the file.
+ * A recording in progress: the VMs and their threads, the capture of their samples, and the file.
  *
  *	recorder_create(&config, &recorder);     finds the VMs, opens the events, then the file
  *	recorder_look_at_guests(recorder);
@@ -11,7 +11,8 @@
  *	recorder_finish(recorder, &features);    completes the file
  *	recorder_destroy(recorder);
  *
- * A VM here is a process: VMs of one process are one (perf's files tell machines apart by pid).
+ * Here a VM is a process: several VMs in one process count as one (perf's files distinguish
+ * machines by pid).
  */
 #ifndef HOST_RECORD_RECORDER_H
 #define HOST_RECORD_RECORDER_H
@@ -31,70 +32,72 @@ struct recorder_config {
 	const struct host_event *events; /* borrowed; probed, with rate, sample_type, read_format */
 	const host_modes *modes; /* per event: which samples are written; others are counted */
 	size_t event_count;
-	bool guest, host;         /* what was asked for */
-	const char *event_choice; /* "" where the user named the event */
-	const char *const *vms;   /* names or pids; none: every VM, also those that come later */
+	bool guest, host;         /* what to record */
+	const char *event_choice; /* "" if the user named the event */
+	const char *const *vms;   /* names or pids; none: every VM, including later ones */
 	size_t vm_count;
-	bool may_begin_empty; /* no VM yet is no error */
-	bool no_memory;	      /* guest memory is not read */
-	bool kernel_only;     /* nothing of guests' user space is read, no process told */
-	bool call_chains;     /* of guests: of their kernels and, but for kernel_only, programs */
-	/* what may be callers is added to chains that break off, and marked */
+	bool may_begin_empty; /* it is not an error if there is no VM yet */
+	bool no_memory;	      /* do not read guest memory */
+	bool kernel_only;     /* do not read guests' user space or record processes */
+	bool call_chains;     /* of guest kernels and, unless kernel_only, guest programs */
+	/* add possible callers to chains that break off, and mark them */
 	bool scan;
-	/* share of a core that sampling may take of a vCPU's thread; 0: any */
+	/* share of a core that sampling may take on a vCPU's thread; 0: unlimited */
 	double max_overhead;
-	uint32_t user_stack_bytes; /* of a program's stack that is copied for them */
-	/* the ELF file of guests that are no Linux, for these; NULL: none */
+	uint32_t user_stack_bytes; /* how much of a program's stack to copy for chains */
+	/* the ELF file of guests that are not Linux, for chains; NULL: none */
 	const char *guest_image;
 	const char *path;
-	bool qmp; /* the one VM, which may be a QEMU without KVM, is sampled by asking it */
-	bool directory; /* PATH is to be a folder, in which perf will find guest kernels' symbols */
+	bool qmp; /* sample the only VM by asking QEMU, which need not use KVM */
+	bool directory; /* PATH becomes a folder, where perf will find guest kernels' symbols */
 };
 
 struct recorder;
 
-/* ERROR_NOT_FOUND where there is no VM. The output file is not touched before all else works. */
+/*
+ * ERROR_NOT_FOUND: there is no VM. The output file is not touched until everything else has worked.
+ */
 struct error *recorder_create(const struct recorder_config *config,
 			      struct recorder **ret) MUST_CHECK;
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
 
-/* Call chains were asked for, and guest samples will have none here. */
+/* Call chains are wanted, but guest samples will have none here. */
 bool recorder_lacks_chains(const struct recorder *recorder);
 /*
- * Or only those of code that keeps frame pointers, and some of kernels: the stack pointers are out
- * of reach.
+ * Call chains are limited to code that keeps frame pointers, and some in kernels, since stack
+ * pointers cannot be read.
  */
 bool recorder_lacks_sp(const struct recorder *recorder);
-/* Kernel samples without a stack pointer, and what was found of these. */
+/* Kernel samples without a stack pointer, and what the search for it found. */
 struct recorder_sp_counts {
 	uint64_t samples;
-	uint64_t by_bp; /* not looked for: a row goes by BP */
-	/* nor where the stack in use is not known for certain, or the code's */
+	uint64_t by_bp; /* not searched: the unwind data use BP */
+	/* not searched: the stack in use is uncertain, or the code uses another one */
 	uint64_t not_certain;
 	uint64_t found, none, several, unsure; /* as enum unwind_sp */
-	uint64_t wrong; /* chains, where the host compares (host/system/kvm.h) */
+	uint64_t wrong; /* wrong chains, if the host compares (host/system/kvm.h) */
 };
 struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder);
 /*
- * Waits until the guests there are have been looked at, for a moment at most, and says whether they
- * have: samples of a kernel that is known say their process.
+ * Waits a moment for the existing guests to be looked at, and returns whether they have been.
+ * Samples of a known kernel include their process.
  */
 bool recorder_look_at_guests(struct recorder *recorder);
 struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
-/* Waits up to TIMEOUT_MS, takes what came, looks for new VMs and vCPUs when it is time. */
+/* Waits up to TIMEOUT_MS, takes samples, and looks for new VMs and vCPUs when it is time. */
 struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;
-/* Whether every VM that was named has ended; never so where none was named. */
+/* Whether every VM that was named has ended; always false if none was named. */
 bool recorder_vms_gone(const struct recorder *recorder);
 struct error *recorder_stop(struct recorder *recorder) MUST_CHECK;
-/* FEATURES' inventory and build-ids are filled in here. */
+/* Fills in the inventory and build-ids in FEATURES. */
 struct error *recorder_finish(struct recorder *recorder,
 			      const struct perfdata_writer_features *features) MUST_CHECK;
 
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
 
 /*
- * The guest kernels and files that were read, of VMs by their number in the inventory; complete
- * after recorder_stop().
+ * The guest kernels and files that were read. VMs are numbered as in the inventory. Complete after
+ * recorder_stop().
  */
 const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
 						   size_t *ret_count);
@@ -102,10 +105,10 @@ const struct guest_reader_file *recorder_files(const struct recorder *recorder, 
 
 struct recorder_totals {
 	size_t vms, vms_alive, threads;
-	uint64_t written, dropped, lost; /* lost: as far as is known so far */
+	uint64_t written, dropped, lost; /* lost: as far as known so far */
 	uint64_t file_bytes;
-	bool vcpus_unknown; /* of a VM: all threads of its process are sampled instead */
-	bool sampled; /* there was time for samples: recorder_step() was called */
+	bool vcpus_unknown; /* of some VM: all threads of its process are sampled */
+	bool sampled; /* recorder_step() was called, so there was time for samples */
 };
 struct recorder_totals recorder_totals(const struct recorder *recorder);
 struct capture_stats recorder_capture_stats(const struct recorder *recorder);

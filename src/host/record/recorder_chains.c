@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call chains of guests, from the registers and stacks that a sample brought: the kernel's by the
- * unwind data that were read of its memory, behind PERF_CONTEXT_GUEST_KERNEL; then the user's,
- * behind PERF_CONTEXT_GUEST_USER.
+ * Call chains of guests, from the registers and stacks in a sample. The kernel's part, after
+ * PERF_CONTEXT_GUEST_KERNEL, uses the unwind data that were read from guest memory; the user's part
+ * follows after PERF_CONTEXT_GUEST_USER.
  *
- * A chain ends where its caller is not known for certain, and says why. What may be callers
- * (unwind_scan()) is added where that was asked for, behind a second mark of the same kind:
- * profile/chain.h.
+ * A chain ends where the caller is not known for certain, and records why. If requested, possible
+ * callers (unwind_scan()) are added after a second mark of the same kind: see profile/chain.h.
  */
 #include <linux/perf_event.h>
 #include <string.h>
@@ -24,8 +23,8 @@
 struct recorder_chain {
 	struct unwind_piece pieces[SAMPLER_LINKS];
 	struct unwind_frame frames[MAX_FRAMES];
-	struct unwind_frame compared[MAX_FRAMES]; /* what was found without the SP that is known */
-	uint64_t addresses[2 * MAX_FRAMES + 4]; /* the kernel's, the user's, and twice two marks */
+	struct unwind_frame compared[MAX_FRAMES]; /* found without using the SP that is known */
+	uint64_t addresses[2 * MAX_FRAMES + 4]; /* kernel and user frames, and two marks for each */
 	size_t count;
 };
 
@@ -77,7 +76,7 @@ static struct unwind_stack stack_of(const struct capture_stack *stack)
 	};
 }
 
-/* Up to the first pair that is not above the one before. */
+/* Uses the pairs up to the first one that is not above the previous one. */
 static size_t list_links(const struct capture_links *links, struct unwind_piece *ret)
 {
 	struct gva at = links->first, next;
@@ -96,20 +95,20 @@ static size_t list_links(const struct capture_links *links, struct unwind_piece 
 	return count;
 }
 
-/* The user's. */
+/* The user's stack. */
 static struct unwind_stack user_stack_of(struct recorder_chain *chain,
 					 const struct capture_guest *guest)
 {
 	struct unwind_stack stack = stack_of(&guest->stacks->user);
 
 	if (stack.bytes && stack.start.value + stack.bytes == stack.end.value)
-		stack.end = GVA(UINT64_MAX); /* as much as was asked for: it goes on */
+		stack.end = GVA(UINT64_MAX); /* the copy is full, so the stack continues */
 	stack.piece_count = list_links(&guest->stacks->links, chain->pieces);
 	stack.pieces = chain->pieces;
 	return stack;
 }
 
-/* Behind MARK, as far as they are certain. */
+/* Adds the certain frames after MARK. */
 static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t mark,
 					  const struct unwind_chain *found)
 {
@@ -122,7 +121,7 @@ static enum perfdata_chain_end add_frames(struct recorder_chain *chain, uint64_t
 	return end_of(found->end);
 }
 
-/* The others, which are the last, behind a second MARK. */
+/* Adds the guessed frames, which come last, after a second MARK. */
 static void add_guesses(struct recorder_chain *chain, uint64_t mark,
 			const struct unwind_chain *found)
 {
@@ -136,7 +135,7 @@ static void add_guesses(struct recorder_chain *chain, uint64_t mark,
 		add(chain, found->frames[at++].address);
 }
 
-/* From START on, by the unwind data and frame pointers of PROGRAM, behind MARK. */
+/* Unwinds from START with the unwind data and frame pointers of PROGRAM; adds frames after MARK. */
 static enum perfdata_chain_end add_program(struct recorder *recorder,
 					   const struct unwind_program *program,
 					   const struct unwind_registers *start,
@@ -156,7 +155,7 @@ static enum perfdata_chain_end add_program(struct recorder *recorder,
 	return end;
 }
 
-/* The chain of user code, from where it was sampled or entered the kernel. */
+/* Adds the chain of user code, from where it was sampled or entered the kernel. */
 static enum perfdata_chain_end add_user(struct recorder *recorder,
 					const struct capture_guest *guest,
 					const struct recorder_process *process,
@@ -171,7 +170,7 @@ static enum perfdata_chain_end add_user(struct recorder *recorder,
 	return add_program(recorder, &program, start, guest, PERF_CONTEXT_GUEST_USER);
 }
 
-/* Of a guest that is no Linux, by the image that it runs. */
+/* Adds the chain of a guest that is not Linux, using the image that it runs. */
 static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 					 const struct capture_guest *guest, uint64_t ip)
 {
@@ -182,10 +181,7 @@ static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
 }
 
-/*
- * Of a kernel's chain without SP; the whole stacks, where they are known, are looked through for
- * it.
- */
+/* Unwinds a kernel stack without SP. If whole stacks were copied, searches them for SP. */
 static void run_without_sp(struct recorder_sp_counts *counts, const struct unwind_table *table,
 			   const struct unwind_registers *start, const struct unwind_stack *stacks,
 			   bool whole, struct unwind_chain *found)
@@ -227,9 +223,7 @@ static bool is_same(const struct unwind_chain *left, const struct unwind_chain *
 	return left->count == right->count && left->end == right->end;
 }
 
-/*
- * For tests: whether the chain that would be found without SP is the TRUE one, or has no callers.
- */
+/* For tests: checks whether the chain found without SP equals the TRUE one or has no callers. */
 static void compare(struct recorder *recorder, const struct unwind_table *table,
 		    const struct unwind_registers *start, const struct unwind_stack *stacks,
 		    const struct unwind_chain *true_chain)
@@ -243,8 +237,8 @@ static void compare(struct recorder *recorder, const struct unwind_table *table,
 }
 
 /*
- * Of whole stacks what is above BP, if BP is in one: where SP is not found, that is where callers
- * may be, and what is below SP are none.
+ * Reduces whole stacks to what is above BP, if BP is in one. If SP was not found, callers can only
+ * be there; what is below SP is never a caller.
  */
 static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
 {
@@ -271,7 +265,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	struct unwind_chain found = { .frames = chain->frames, .capacity = MAX_FRAMES };
 	enum perfdata_chain_end end;
 
-	/* Where a Linux kernel's stack would be; without SP there is none but of Linux. */
+	/* The place of a Linux kernel's stack; without SP only Linux guests have one. */
 	if (!start.sp_unknown && !guest->stacks->kernel[0].end.value)
 		return add_image(recorder, vm, guest, ip);
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
@@ -297,7 +291,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	}
 	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
 		return end;
-	/* While the kernel switches tasks, that stack is of another than the current one. */
+	/* While the kernel switches tasks, the user stack belongs to a different task. */
 	if (found.user.sp != guest->stacks->user.start.value)
 		return PERFDATA_CHAIN_UNREADABLE;
 	*ret_user_ip = found.user.ip;
@@ -322,7 +316,7 @@ void recorder_set_program(struct recorder *recorder, struct recorder_process *pr
 	}
 }
 
-/* Processes that have it mapped get it, too. */
+/* Processes that have the file mapped get the table, too. */
 static void take_file(struct recorder *recorder, uint32_t file, struct unwind_table *table)
 {
 	while (recorder->file_unwind.count <= file)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest processes in the file: a COMM record when a thread is first seen or changes its name, the
- * mappings of a process when a sample was taken in its user code, and again when one lies outside
- * of what is known. Mappings come from another thread a moment later (guest_reader.h).
+ * Guest processes in the file: a COMM record when a thread is first seen or changes its name, and
+ * the mappings of a process when a sample was taken in its user code, and again when a sample lies
+ * outside the known ones. Mappings arrive from another thread a moment later (guest_reader.h).
  *
- * Whether a pid is still the process that it was is told by addresses in the guest's kernel: of its
- * task_struct and its mm_struct.
+ * Addresses in the guest's kernel show whether a pid still belongs to the same process: those of
+ * its task_struct and its mm_struct.
  *
- * Times: records that are older than the round before the last would be out of order for perf. The
- * name that a thread had when it was first seen has that time, as another CPU's ring, which is
- * looked into later, may have older samples of it. The first mappings of a process have time 0,
- * which perf takes at once: what a process had mapped when it was first seen it most often had
- * before.
+ * Times: perf would consider records older than the round before the last to be out of order. A
+ * thread's name, when first seen, gets that round's time, because another CPU's ring that is read
+ * later may have older samples of the thread. The first mappings of a process get time 0, which
+ * perf applies at once: most likely the process already had them before it was first seen.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -21,10 +20,10 @@
 
 #define ASK_AGAIN_NS 1000000000ull
 
-/* A guest could make up new ones for ever. */
+/* A guest could make up new ones forever. */
 #define MAX_TASKS (1u << 20)
-#define MAX_CODE 2048 /* mappings of a process that code runs from */
-#define MAPPING_BYTES ((uint64_t)64 << 20) /* of a guest in the file, and for each second: */
+#define MAX_CODE 2048 /* executable mappings of a process */
+#define MAPPING_BYTES ((uint64_t)64 << 20) /* per guest in the file, plus, for each second: */
 #define MAPPING_BYTES_PER_SECOND ((uint64_t)1 << 20)
 #define MAPPING_RECORD_BYTES 128 /* without its path */
 
@@ -52,7 +51,7 @@ static void write_comm(struct recorder *recorder, size_t vm, const struct captur
 	char comm[sizeof(guest->comm) + 1] = "";
 
 	memcpy(comm, guest->comm, sizeof(guest->comm));
-	recorder_write_records(recorder); /* what came before stays before */
+	recorder_write_records(recorder); /* keeps the order */
 	keep(recorder, perfdata_writer_guest_comm(recorder->writer, machine_of(recorder, vm),
 						  guest->tgid, guest->pid, comm, time_ns));
 }
@@ -114,8 +113,9 @@ static struct recorder_process *note_process(struct recorder *recorder, size_t v
 	struct recorder_process *process = find_process(recorder, vm, guest->tgid);
 
 	/*
-	 * A process that ends has no mm any more: what was known of it holds. Another CPU's samples
-	 * may be older: what ran before the program that is known now is not made to follow it.
+	 * A process that is ending has no mm; what was known of it is still valid. Samples of
+	 * another CPU may be older: what ran before the current program must not appear to come
+	 * after it.
 	 */
 	if (guest->mm.value && guest->mm.value != process->mm.value) {
 		if (sample->time_ns < process->seen_ns)
@@ -127,7 +127,7 @@ static struct recorder_process *note_process(struct recorder *recorder, size_t v
 	return guest->mm.value ? process : NULL;
 }
 
-/* All is forgotten at once; what is met again is written again. */
+/* Forgets everything at once; what is seen again is written again. */
 static void bound_tasks(struct recorder *recorder)
 {
 	if (recorder->tasks.count < MAX_TASKS)
@@ -192,13 +192,13 @@ static void write_mapping(struct recorder *recorder, const struct guest_reader_p
 	};
 
 	if (!*record.path)
-		record.path = "//anon"; /* as perf has it */
+		record.path = "//anon"; /* as in perf */
 	keep(recorder, perfdata_writer_guest_mmap2(recorder->writer,
 						   machine_of(recorder, answer->vm), &record,
 						   time_ns));
 }
 
-/* Whether a mapping of PATH may still go into the file. */
+/* Whether another mapping, of PATH, may go into the file. */
 static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now_ns)
 {
 	uint64_t seconds, bytes = MAPPING_RECORD_BYTES + strlen(path);
@@ -211,7 +211,7 @@ static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now
 		return true;
 	}
 	if (!vm->mappings_cut)
-		log_note("a guest maps so much so often that not all of it is recorded");
+		log_note("a guest maps too many files too often to record all of them");
 	vm->mappings_cut = true;
 	return false;
 }
@@ -232,7 +232,7 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 	uint64_t time_ns = answer->time_ns;
 
 	if (process->mm.value != answer->mm.value)
-		return; /* it has become another program meanwhile */
+		return; /* it has become another program */
 	if (recorder->chain)
 		recorder_set_program(recorder, process, answer);
 	if (time_ns < recorder->round_ns[0])

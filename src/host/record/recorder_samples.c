@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples on their way into the file. Each gets the id of its (event, vCPU), by which readers
- * know its VM; those of modes nobody asked for are counted per VM and not written: an event
- * that cannot be told to leave the host out (every software event) still gives exact totals.
+ * Samples on their way into the file. Each gets the id of its event and vCPU, by which readers find
+ * its VM. Samples in modes that are not wanted are counted per VM but not written, so that totals
+ * are exact even for events that cannot exclude the host (all software events).
  */
 #include "host/record/recorder_state.h"
 
@@ -70,7 +70,7 @@ uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, 
 	return *id;
 }
 
-/* Puts the guest's pid and tid into the sample, in a recording whose guest samples have those. */
+/* Sets the sample's pid and tid to the guest's, in a recording that contains guest processes. */
 static struct recorder_process *set_process(struct recorder *recorder, size_t vm,
 					    const struct capture_guest *guest,
 					    struct perfdata_sample *sample)
@@ -85,14 +85,14 @@ static struct recorder_process *set_process(struct recorder *recorder, size_t vm
 	return recorder_note_task(recorder, vm, guest, sample);
 }
 
-/* What a guest's sample says beside its address: its process and its chain, which ends so. */
+/* Completes a guest sample: sets its process and its chain. Returns how the chain ends. */
 static enum perfdata_chain_end complete(struct recorder *recorder, size_t vm,
 					const struct capture_guest *guest,
 					struct perfdata_sample *sample)
 {
 	struct recorder_process *process = set_process(recorder, vm, guest, sample);
 	enum perfdata_chain_end end = PERFDATA_CHAIN_COMPLETE;
-	uint64_t user_ip = 0; /* in the kernel's code without chains: of no interest */
+	uint64_t user_ip = 0; /* not set in kernel code without chains */
 
 	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_GUEST_USER)
 		user_ip = sample->ip;
@@ -115,7 +115,7 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 	unsigned mode;
 	bool written;
 
-	if (!guest) /* what looks into the vCPU knows the mode */
+	if (!guest) /* else the engine knows the mode */
 		own.misc = guest_mode_correct(&recorder->guest_mode,
 					      &recorder->vms.items[its->vm].guest_mode, sample);
 	mode = own.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -135,7 +135,7 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 		recorder_write_records(recorder);
 }
 
-/* The id of EVENT for what is known of no thread. */
+/* The id of EVENT for records that belong to no known thread. */
 static struct error *host_id(struct recorder *recorder, size_t event, uint64_t *ret)
 {
 	struct perfdata_id spec = { .vcpu = PERFDATA_NO_VCPU, .cpu = UINT32_MAX };
@@ -164,7 +164,7 @@ void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count
 			return;
 		id = recorder->threads.items[thread].ids[event * RECORDER_IDS];
 	}
-	recorder_write_records(recorder); /* what came before stays before */
+	recorder_write_records(recorder); /* keeps the order */
 	if (!error)
 		error = perfdata_writer_lost(recorder->writer, id, count,
 					     time_ns ? time_ns : recorder->newest_ns);

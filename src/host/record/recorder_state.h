@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What recorder.c, recorder_vms.c and recorder_processes.c share. */
+/* Shared by recorder.c and recorder_*.c. */
 #ifndef HOST_RECORD_RECORDER_STATE_H
 #define HOST_RECORD_RECORDER_STATE_H
 
@@ -13,34 +13,35 @@
 #include "host/vm/vm.h"
 #include "unwind/program/user.h"
 
-/* Samples of each kind have an id of their own, made when there is one. */
+/* Samples of each kind have their own id, created with the first such sample. */
 enum recorder_kind { RECORDER_PLAIN, RECORDER_AT_EXIT, RECORDER_NESTED, RECORDER_KINDS };
-/* Of a kind, and with a chain that ends so. */
+/* For each kind and each way in which a chain may end. */
 #define RECORDER_IDS (RECORDER_KINDS * PERFDATA_CHAIN_ENDS)
 
 struct recorder_thread {
-	size_t vm; /* in inventory.vms */
+	size_t vm; /* index into inventory.vms */
 	uint32_t pid, tid, vcpu;
 	bool alive;
-	uint64_t *ids; /* of the file, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
+	uint64_t *ids; /* the file's, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
 };
 
 struct recorder_vm {
 	bool alive;
 	bool named;
-	bool all_threads; /* its vCPUs' threads are not known */
+	bool all_threads; /* the threads of its vCPUs are not known */
 	bool kernel_written; /* see write_guest_kernel() */
-	uint64_t task_ns, told_ns; /* of the newest sample whose task was found; what was told */
+	/* time of the newest sample whose task was found; time last reported */
+	uint64_t task_ns, told_ns;
 	uint64_t mapping_bytes; /* of its processes' mappings in the file */
-	uint64_t mapping_ns;	/* since when: the first of them; 0: none yet */
+	uint64_t mapping_ns;	/* time of the first of them; 0: none yet */
 	bool mappings_cut;
 	struct guest_mode_vm guest_mode;
 	struct unwind_table *unwind; /* NULL: not known, or not wanted */
-	uint32_t unwind_version;     /* of the samples that it is for */
-	struct guest_image_code image; /* of a guest that is no Linux */
+	uint32_t unwind_version;     /* the version of samples that it is for */
+	struct guest_image_code image; /* of a guest that is not Linux */
 };
 
-/* A thread of a guest, as its last sample had it. */
+/* A guest thread, as of its last sample. */
 struct recorder_task {
 	struct gva at;
 	uint32_t tgid;
@@ -56,8 +57,8 @@ struct recorder_process {
 	uint64_t seen_ns;  /* time of the newest sample with it */
 	bool replaced;	   /* another program had this pid before */
 	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
-	VECTOR(struct recorder_code) code; /* what of it is in the file */
-	/* For call chains: all of its code, as of the last answer; and the files' numbers. */
+	VECTOR(struct recorder_code) code; /* what is already in the file */
+	/* For call chains: all of its code, as of the last answer, and the numbers of the files. */
 	VECTOR(struct unwind_mapping) mappings;
 	VECTOR(uint32_t) files;
 };
@@ -70,86 +71,87 @@ struct recorder {
 	struct host_maps *maps;
 	struct guest_mode guest_mode;
 	struct perfdata_inventory inventory;
-	VECTOR(struct recorder_vm) vms;         /* beside inventory.vms */
+	VECTOR(struct recorder_vm) vms;         /* parallel to inventory.vms */
 	VECTOR(struct recorder_thread) threads; /* by capture's number */
 	struct map thread_of_tid;               /* tid -> the newest thread + 1 */
-	uint64_t *host_ids;    /* per event, for what is of no thread; 0: none yet */
+	uint64_t *host_ids;    /* per event, for records without a thread; 0: none yet */
 	struct buffer records; /* encoded, not yet in the writer */
 	uint64_t newest_ns;    /* time of the newest sample */
-	struct error *error;   /* of the sink; told by the next step */
+	struct error *error;   /* of the sink; reported by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
-	bool scan_failed; /* that was said */
+	bool scan_failed; /* a warning was printed */
 	bool sampled;	  /* recorder_step() was called */
-	uint64_t forks; /* of the host, at the last scan */
-	uint64_t round_ns[2]; /* newest_ns at the ends of the last two rounds, the older first */
+	uint64_t forks; /* forks on the host, at the last scan */
+	uint64_t round_ns[2]; /* newest_ns at the end of the last two rounds, the older one first */
 	struct host_vm_finder *finder;
 	struct guest_reader *reader; /* NULL: guest memory is not read */
-	struct map task_of, process_of; /* VM << 32 | tid, tgid -> number */
+	struct map task_of, process_of; /* VM << 32 | tid or tgid -> index */
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
-	struct guest_image *image; /* NULL: none was given, or it does not help */
+	struct guest_image *image; /* NULL: none was given, or it is of no use */
 	struct recorder_sp_counts sp_counts;
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
 	/* by the file's number; NULL: none, or not yet */
 	VECTOR(struct unwind_table *) file_unwind;
 };
 
-/* Hands the encoded records to the writer; its error waits for the next step. */
+/* Hands the encoded records to the writer; an error is returned by the next step. */
 void recorder_write_records(struct recorder *recorder);
 
 #define RECORDER_RECORDS_BYTES (256u << 10) /* that many go to the writer at once */
 
-/* What the capture engine hands over (host/capture/capture.h); CONTEXT is the recorder. */
+/* Callbacks for the capture engine (host/capture/capture.h); CONTEXT is the recorder. */
 void recorder_on_sample(void *context, size_t event, size_t thread,
 			const struct perfdata_sample *sample, const struct capture_guest *guest);
 void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count,
 		      uint64_t time_ns);
-/* The id of the thread's samples of that event, kind and end; 0: the file has no room for it. */
+/* The id for the thread's samples of that event, kind and end; 0: the file has no room for it. */
 uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, size_t event,
 		     enum recorder_kind kind, enum perfdata_chain_end chain_end);
 
 /*
- * A sample of VM number VM was taken while this task ran. Gives the task's process, until the next
- * sample; NULL: the process is another one by now, or has ended.
+ * Notes that a sample of VM number VM was taken while this task ran. Returns the task's process,
+ * valid until the next sample; NULL: the pid belongs to another process by now, or the process has
+ * ended.
  */
 struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm,
 					    const struct capture_guest *guest,
 					    const struct perfdata_sample *sample);
-/* Once a round: tells the reader what was seen, and writes the mappings that it has read. */
+/* Once per round: reports to the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
 void recorder_forget_processes(struct recorder *recorder);
 
 /*
- * Unwinds the stacks of a guest sample of VM number VM; SAMPLE gets the chain, which is valid until
- * the next one, and *RET_USER_IP, where the chain has user code, where that was left. The end is
- * why it goes no further. GUEST NULL: nothing is known but the address; PROCESS NULL: no mappings.
+ * Unwinds the stacks of a guest sample of VM number VM. SAMPLE gets the chain, valid until the next
+ * call. *RET_USER_IP is where user code was left, if the chain contains any. Returns why the chain
+ * ends. GUEST NULL: only the address is known; PROCESS NULL: no mappings are known.
  */
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 				       const struct capture_guest *guest,
 				       const struct recorder_process *process,
 				       struct perfdata_sample *sample, uint64_t *ret_user_ip);
 struct recorder_chain *recorder_chain_create(void);
-/* Those that the reader has read since the last time. */
+/* Takes the tables that the reader has read since the last call. */
 void recorder_take_unwind_tables(struct recorder *recorder);
 void recorder_forget_unwind_tables(struct recorder *recorder);
-/* What PROCESS has mapped, for chains of its code. */
+/* Sets what PROCESS has mapped, for chains of its code. */
 void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
 			  const struct guest_reader_process *answer);
-/* Asks for its mappings where they do not have the code at IP yet. */
+/* Asks for the process's mappings if they do not contain the code at IP yet. */
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns);
 
-/* Ids in the file for a thread's events, and the records that introduce it. */
+/* Assigns ids in the file to a thread's events, and writes the records that introduce it. */
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;
 struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm) MUST_CHECK;
 
-/* The first look: VMs that are asked for, without their threads. */
+/* The first look: finds the requested VMs, without their threads. */
 struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret) MUST_CHECK;
-/* Adds the VMs of FOUND that are wanted and not there yet, and their threads. */
+/* Adds the wanted VMs in FOUND that are not there yet, and their threads. */
 struct error *recorder_add_vms(struct recorder *recorder, const struct host_vms *found) MUST_CHECK;
-/* Threads that FOUND would add: what to prepare for. */
+/* How many threads FOUND would add, to prepare for them. */
 size_t recorder_count_threads(const struct recorder *recorder, const struct host_vms *found);
-/* Looks for what came and went, if it is time to. */
+/* Looks for VMs and threads that came or went, if it is time. */
 struct error *recorder_rescan(struct recorder *recorder) MUST_CHECK;
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which VMs and threads are recorded, and how that changes while recording.
+ * Which VMs and threads are recorded, and how that changes during the recording.
  *
- * Looking again costs a scan of all open files of the host, so it happens at most once a second,
- * takes at most 1/50 of the time, and only when something can have changed: a process or
- * thread was created somewhere (/proc/stat counts them), one of ours ended, a vCPU has not run yet;
- * and now and then anyway, for a VM that is made by a process which was there before.
+ * Looking for VMs means scanning all open files of the host. It therefore happens at most once a
+ * second, takes at most 1/50 of the time, and is done only if something may have changed: a process
+ * or thread was created (/proc/stat counts them), one of ours has ended, or a vCPU has not run yet.
+ * It is also done from time to time in any case, since an existing process may create a VM.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 #define SCAN_NS 1000000000ull
 #define FULL_SCAN_NS 5000000000ull
-#define SCAN_SHARE 50 /* a look at the host's VMs takes that part of the thread's time */
-#define MAX_SCAN_NS 5000000000ull /* but VMs and vCPUs that come are not missed for longer */
+#define SCAN_SHARE 50 /* a look at the host's VMs may take that share of the thread's time */
+#define MAX_SCAN_NS 5000000000ull /* but no new VM or vCPU is missed for longer than this */
 #define THREADS_MAX 65536
 
 /* Processes and threads created since boot; 0: not known. */
@@ -45,15 +45,15 @@ static struct error *no_vms(const struct host_vms *found)
 
 	if (found->processes_hidden)
 		return error_hint(error,
-				  "%zu processes may not be looked at: run it as root, or with "
-				  "cap_sys_ptrace; 'perfvisor doctor' says more",
+				  "%zu processes could not be inspected: run as root, or with "
+				  "cap_sys_ptrace; see 'perfvisor doctor'",
 				  found->processes_hidden);
 	return error_hint(error,
-			  "a VM is a process with an open KVM VM: 'perfvisor list' shows them, "
-			  "'perfvisor doctor' what of KVM works here");
+			  "'perfvisor list' shows the processes that have a KVM VM open, "
+			  "and 'perfvisor doctor' whether KVM works here");
 }
 
-/* Says of a pid that names no VM what it is instead. */
+/* If TEXT is a pid that has no VM, adds what it is instead. */
 static struct error *explain_selection(struct error *error, const char *text)
 {
 	char comm[64];
@@ -65,9 +65,9 @@ static struct error *explain_selection(struct error *error, const char *text)
 	error_destroy(error);
 	if (!host_process_comm(pid, comm, sizeof(comm)))
 		return error_hint(error_create(ERROR_NOT_FOUND, "there is no process %lu", pid),
-				  "'perfvisor list' shows the VMs there are");
+				  "'perfvisor list' shows the VMs");
 	return error_hint(error_create(ERROR_NOT_FOUND, "process %lu (%s) has no VM", pid, comm),
-			  "'perfvisor list' shows the VMs there are");
+			  "'perfvisor list' shows the VMs");
 }
 
 static struct error *add_vm(struct recorder *recorder, const struct host_vm *vm, bool named)
@@ -84,7 +84,7 @@ static struct error *add_vm(struct recorder *recorder, const struct host_vm *vm,
 	return recorder->writer ? recorder_introduce_vm(recorder, recorder->vms.count - 1) : NULL;
 }
 
-/* The recorded VM of that process that has not ended; SIZE_MAX: none. */
+/* The index of the recorded VM of process PID that has not ended; SIZE_MAX: none. */
 static size_t find_recorded(const struct recorder *recorder, uint32_t pid)
 {
 	for (size_t i = recorder->vms.count; i-- > 0;)
@@ -93,7 +93,7 @@ static size_t find_recorded(const struct recorder *recorder, uint32_t pid)
 	return SIZE_MAX;
 }
 
-/* Of this thread: on a busy host a look takes long that costs little. */
+/* CPU time of this thread: on a busy host, a look may take long but cost little. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec time;
@@ -141,8 +141,8 @@ static size_t find_thread(const struct recorder *recorder, uint32_t pid, uint32_
 }
 
 /*
- * A thread that came later and cannot be recorded does not end the recording of the others. It
- * stays known, so that it is not tried again and again.
+ * A new thread that cannot be recorded does not end the recording of the others. It stays known, so
+ * that it is not tried again and again.
  */
 static struct error *leave_out(struct recorder *recorder, size_t number, struct error *error)
 {
@@ -183,7 +183,7 @@ static struct error *add_thread(struct recorder *recorder, size_t vm,
 		recorder->threads.items[number].alive = false;
 		return NULL;
 	}
-	/* Its samples are delivered by the next pass at the earliest: it has its ids by then. */
+	/* Its first samples are delivered by the next pass at the earliest, when it has its ids. */
 	if (!error && recorder->writer)
 		error = recorder_introduce_thread(recorder, number);
 	if (error)
@@ -193,7 +193,7 @@ static struct error *add_thread(struct recorder *recorder, size_t vm,
 	return NULL;
 }
 
-/* The threads of process PID; where vCPUs' threads are not known all of them are sampled. */
+/* Lists the threads of PID; if the vCPUs' threads are not known, all are sampled. */
 static size_t list_threads(uint32_t pid, uint32_t *tids, size_t max)
 {
 	_cleanup_free_ char *path = memory_printf("/proc/%" PRIu32 "/task", pid);
@@ -276,7 +276,7 @@ size_t recorder_count_threads(const struct recorder *recorder, const struct host
 	return count;
 }
 
-/* True if a thread of ours has ended since the last time. */
+/* True if a thread of ours has ended since the last call. */
 static bool drop_ended_threads(struct recorder *recorder)
 {
 	bool ended = false;
@@ -293,7 +293,7 @@ static bool drop_ended_threads(struct recorder *recorder)
 	return ended;
 }
 
-/* VMs that FOUND no longer has have ended. */
+/* Ends the VMs that are no longer in FOUND. */
 static void end_vms(struct recorder *recorder, const struct host_vms *found)
 {
 	for (size_t i = 0; i < recorder->vms.count; i++) {
@@ -306,7 +306,7 @@ static void end_vms(struct recorder *recorder, const struct host_vms *found)
 	}
 }
 
-/* Of the one VM that is asked, whose vCPUs are those of the first look. */
+/* Rescans the only VM with QMP; its vCPUs are those of the first look. */
 static void rescan_asked(struct recorder *recorder)
 {
 	uint32_t pid = recorder->inventory.vms.items[0].pid;
@@ -327,11 +327,11 @@ static bool waits_for_vcpus(const struct recorder *recorder, const struct host_v
 	return false;
 }
 
-/* What is recorded goes on, and is looked at again in a while. */
+/* Recording continues, and the scan is repeated later. */
 static void warn_of_scan(struct recorder *recorder, struct error *error)
 {
 	if (!recorder->scan_failed)
-		log_warning("VMs and vCPUs that come now may be missed: %s", error_message(error));
+		log_warning("new VMs and vCPUs may be missed: %s", error_message(error));
 	recorder->scan_failed = true;
 	error_destroy(error);
 }
@@ -367,7 +367,7 @@ struct error *recorder_rescan(struct recorder *recorder)
 	end_vms(recorder, &found);
 	error = recorder_add_vms(recorder, &found);
 	recorder->full_scan_ns = now;
-	/* A vCPU that has not run yet is looked for again, whoever is created meanwhile. */
+	/* Keeps looking for a vCPU that has not run yet, even if no thread is created. */
 	recorder->forks = waits_for_vcpus(recorder, &found) ? 0 : forks;
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps libbpf's warnings out of stderr. libbpf's print callback gets no context, so where
- * the warning goes is a variable of the thread.
+ * Keeps libbpf's warnings out of stderr. libbpf's print callback gets no context argument, so the
+ * destination of warnings is a thread-local variable.
  */
 #include "host/system/bpf_log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libbpf prints its reasons to stderr; here they become errors instead. Only with HAVE_BPF.
+ * libbpf prints its reasons to stderr; this turns them into errors instead. Only with HAVE_BPF.
  *
  *	struct bpf_log log;
  *	bpf_log_begin(&log);
@@ -15,16 +15,20 @@
 #include "base/error.h"
 
 struct bpf_log {
-	char reason[256]; /* the first warning since begin, "" without one */
+	char reason[256]; /* the first warning since begin, "" if none */
 };
 
-/* From here to the end, in this thread, libbpf's first warning goes to LOG. Nothing of libbpf
- * is printed from the first call on, in any thread. */
+/*
+ * Until bpf_log_end(), libbpf's first warning in this thread goes to LOG. After the first call,
+ * libbpf prints nothing any more, in any thread.
+ */
 void bpf_log_begin(struct bpf_log *log);
 void bpf_log_end(void);
 
-/* "WHAT: REASON", or "WHAT: strerror" where libbpf gave none. A missing right names the
- * capabilities that would do. */
+/*
+ * "WHAT: REASON", or "WHAT: strerror" if libbpf gave no reason. If a right is missing, the error
+ * names the capabilities that would be enough.
+ */
 struct error *bpf_log_error(const struct bpf_log *log, int errno_value, const char *what)
 	MUST_CHECK;
 

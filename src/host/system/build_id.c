@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds NT_GNU_BUILD_ID ("GNU", type 3) among ELF notes (elf(5): Nhdr, name and descriptor each
- * padded to 4 bytes). Build-ids longer than perf's 20 bytes are cut, as perf does.
+ * Finds NT_GNU_BUILD_ID ("GNU", type 3) among ELF notes (elf(5): Nhdr, then name and descriptor,
+ * each padded to 4 bytes). Like perf, cuts build-ids that are longer than 20 bytes.
  */
 #include "host/system/build_id.h"
 

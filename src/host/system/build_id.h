@@ -13,9 +13,9 @@ struct build_id {
 	uint8_t size; /* 0: none */
 };
 
-/* False: no such file, no ELF, no build-id. */
+/* False: no such file, not an ELF file, or no build-id. */
 bool build_id_of_file(const char *path, struct build_id *ret);
-/* Of notes as sysfs gives them: /sys/kernel/notes, /sys/module/NAME/notes/… */
+/* From notes in sysfs: /sys/kernel/notes, /sys/module/NAME/notes/… */
 bool build_id_of_notes(const char *path, struct build_id *ret);
 
 #endif

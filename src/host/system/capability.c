@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Capabilities by capget(2), namespaces by their inode numbers, which the kernel fixes. */
+/* Capabilities from capget(2); namespaces from their inode numbers, which the kernel fixes. */
 #include "host/system/capability.h"
 
 #include <linux/capability.h>

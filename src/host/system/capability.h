@@ -5,16 +5,19 @@
 
 #include <stdbool.h>
 
-/* CAPABILITY: CAP_… of linux/capability.h. Those of a user namespace of a container count
- * here, too, though they open nothing that belongs to the host. */
+/*
+ * CAPABILITY: CAP_… of linux/capability.h. Capabilities of a container's user namespace count here,
+ * too, though they give no access to anything of the host.
+ */
 bool host_capability_have(int capability);
-/* CAP_BPF and CAP_PERFMON, or what was asked before Linux 5.8: CAP_SYS_ADMIN. */
+/* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which was required before Linux 5.8. */
 bool host_capability_bpf(void);
+/* CAP_PERFMON, or CAP_SYS_ADMIN. */
 bool host_capability_perf(void);
 
-/* True where pids are the host's own, false in a container's pid namespace. */
+/* True if pids are the host's own, false in a container's pid namespace. */
 bool host_capability_initial_pids(void);
-/* False in a user namespace, whose capabilities do not reach the host. */
+/* False in a user namespace, whose capabilities have no effect on the host. */
 bool host_capability_initial_user(void);
 
 #endif

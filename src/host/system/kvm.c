@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KVM's vendor module and how guests get counters, read from /sys/module. enable_pmu is kvm's; it
- * reads N where the host has no PMU, too. enable_mediated_pmu belongs to the vendor modules (seen:
- * kvm_amd of Linux 7.2); kernels without it cannot mediate.
+ * KVM's vendor module and how guests get counters, read from /sys/module. enable_pmu belongs to
+ * kvm, and reads N if the host has no PMU. enable_mediated_pmu belongs to the vendor modules (seen:
+ * kvm_amd of Linux 7.2); kernels without it have no mediated vPMU.
  */
 #include "host/system/kvm.h"
 

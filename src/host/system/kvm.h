@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What KVM on this host is, from /sys/module. */
+/* The properties of this host's KVM, from /sys/module. */
 #ifndef HOST_SYSTEM_KVM_H
 #define HOST_SYSTEM_KVM_H
 
@@ -8,12 +8,12 @@
 enum host_kvm_vendor { HOST_KVM_NONE, HOST_KVM_AMD, HOST_KVM_INTEL, HOST_KVM_OTHER };
 
 /*
- * PERFVISOR_TEST_KVM=intel in the environment: for tests, which have no Intel host
- * (CONTRIBUTING.md).
+ * PERFVISOR_TEST_KVM=intel in the environment pretends to be on Intel, for tests without an Intel
+ * host (CONTRIBUTING.md).
  */
 enum host_kvm_vendor host_kvm_vendor(void);
 /*
- * PERFVISOR_TEST_KVM=compare, in the sanitized build alone: an AMD host also looks for what an
+ * PERFVISOR_TEST_KVM=compare, only in the sanitized build: an AMD host also searches for what an
  * Intel host would have to find, and counts the mistakes.
  */
 #if CAN_COMPARE
@@ -25,18 +25,18 @@ static inline bool host_kvm_compares(void)
 }
 #endif
 
-/* How VMs come by the counters of a PMU of their own. */
+/* How VMs get the counters of their PMU. */
 enum host_vpmu {
-	HOST_VPMU_NONE,	    /* they get none, or it is not known */
-	HOST_VPMU_EVENTS,   /* KVM opens pinned events of the host for them (x86: kvm.enable_pmu) */
-	HOST_VPMU_MEDIATED, /* the PMU is theirs while they run (x86, since 7.0) */
+	HOST_VPMU_NONE,	    /* not at all, or it is not known */
+	HOST_VPMU_EVENTS,   /* KVM opens pinned host events for them (x86: kvm.enable_pmu) */
+	HOST_VPMU_MEDIATED, /* they own the PMU while they run (x86, since 7.0) */
 };
 
-/* MODULES is the folder /sys/module (tests have their own). */
+/* MODULES is the folder /sys/module, except in tests. */
 #define HOST_KVM_MODULES "/sys/module"
 enum host_vpmu host_kvm_vpmu(const char *modules);
 /*
- * Whether a VM may get the mediated one. Then a host event that can see guests keeps such VMs from
+ * Whether a VM may get a mediated vPMU. A host event that can see guests then keeps such VMs from
  * starting, so software events are the default.
  */
 bool host_kvm_mediated_pmu(void);

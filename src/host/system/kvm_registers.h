@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU's registers as KVM numbers them, and what unwinding wants of them. */
+/* A vCPU's registers in KVM's order, and those that unwinding needs. */
 #ifndef HOST_SYSTEM_KVM_REGISTERS_H
 #define HOST_SYSTEM_KVM_REGISTERS_H
 
@@ -19,7 +19,7 @@ enum {
 	KVM_REGISTER_IP = KVM_REGISTER_R8 + 8,
 };
 
-/* REGISTERS up to R15, which are borrowed, of code that was interrupted at IP. */
+/* For code that was interrupted at IP. REGISTERS, up to R15, are borrowed. */
 static inline struct unwind_registers kvm_registers_for_unwind(const uint64_t *registers,
 							       uint64_t ip)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/{cmdline,comm,exe,stat,status,task}, as proc(5) describes them. Start times are
- * clock ticks since boot there; the wall clock is that of this moment, so a clock that was
- * set since then moves them.
+ * /proc/PID/{cmdline,comm,exe,stat,status,task}, see proc(5). There, start times are clock ticks
+ * since boot; they are converted with the current wall clock, so changing the clock shifts them.
  */
 #include "host/system/process.h"
 
@@ -16,7 +15,7 @@
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h; in field 9 of stat */
 
-/* Reads up to SIZE - 1 bytes of /proc/PID/FILE and terminates them; -1: not there. */
+/* Reads up to SIZE - 1 bytes of /proc/PID/FILE and terminates them; -1: does not exist. */
 static ssize_t read_small(uint32_t pid, const char *file, char *text, size_t size)
 {
 	char path[64];
@@ -95,7 +94,7 @@ bool host_process_stat(uint32_t pid, struct host_process_stat *ret)
 
 	if (read_small(pid, "stat", text, sizeof(text)) <= 0)
 		return false;
-	/* The name in parentheses may hold anything, parentheses and spaces too. */
+	/* The name in parentheses may contain anything, including parentheses and spaces. */
 	after = strrchr(text, ')');
 	if (!after || sscanf(after + 1,
 			     " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /proc says about a process. Processes vanish at any time: each of these then says
- * so by its result, and nothing is assumed of two calls in a row.
+ * Information about a process from /proc. Processes vanish at any time; each of these functions
+ * then reports it in its result, and callers must not assume that two successive calls see the same
+ * process.
  */
 #ifndef HOST_SYSTEM_PROCESS_H
 #define HOST_SYSTEM_PROCESS_H
@@ -12,10 +13,12 @@
 
 #include "base/buffer.h"
 
-/* The arguments, a 0 byte behind each, as far as COMMAND's maximum holds; false: gone. */
+/* The arguments, each followed by a 0 byte, up to COMMAND's maximum size; false: gone. */
 bool host_process_command_line(uint32_t pid, struct buffer *command);
-/* The name of its main thread (not longer than 15 bytes), or of its program's file ("exe",
- * with rights); false: gone or not to be seen. RET has room for SIZE bytes. */
+/*
+ * The name of its main thread (at most 15 bytes), or of its program's file ("exe", needs rights);
+ * false: gone or not visible. RET has room for SIZE bytes.
+ */
 bool host_process_comm(uint32_t pid, char *ret, size_t size);
 bool host_process_program(uint32_t pid, char *ret, size_t size);
 
@@ -29,7 +32,7 @@ struct host_process_stat {
 bool host_process_stat(uint32_t pid, struct host_process_stat *ret);
 
 bool host_process_has_thread(uint32_t pid, uint32_t tid);
-/* The process of thread TID, 0 if there is none. */
+/* The process of thread TID; 0: there is none. */
 uint32_t host_process_of_thread(uint32_t tid);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * QEMU's options for QMP, as its documentation and monitor_parse() (softmmu/vl.c) have them:
+ * QEMU's options for QMP, from its documentation and monitor_parse() (softmmu/vl.c):
  *
- *	-qmp unix:PATH[,server=on…]	(-qmp-pretty; "chardev:ID" instead of a socket)
+ *	-qmp unix:PATH[,server=on…]  (-qmp-pretty; "chardev:ID" instead of a socket)
  *	-chardev socket,id=ID,path=PATH[,…] -mon chardev=ID,mode=control
  *
- * libvirt gives its QEMUs -chardev socket,id=charmonitor,fd=N (a path before libvirt 4.1), -mon and
- * -uuid; it holds that socket for ever.
+ * libvirt starts QEMU with -chardev socket,id=charmonitor,fd=N (a path before libvirt 4.1), -mon
+ * and -uuid, and keeps that socket open.
  */
 #include "host/vm/qemu_monitor.h"
 
@@ -26,15 +26,15 @@
 #define COMMAND_MAX_BYTES ((size_t)2 * 1024 * 1024)
 #define LIBVIRT_CHARDEV "charmonitor"
 #define MAX_CPUS_BYTES ((size_t)1 << 20)
-#define CONNECT_NS 10000000000ull /* after that no further socket is tried */
+#define CONNECT_NS 10000000000ull /* after this, no further sockets are tried */
 
 struct qemu_monitor {
-	struct qmp *qmp;		 /* NULL: by virsh */
+	struct qmp *qmp;		 /* NULL: virsh is used */
 	char uuid[QEMU_UUID_BYTES + 1];
 	bool own_session; /* libvirt's instance of this user, not the system's */
 };
 
-/* The value of KEY in LIST; FIRST: what stands at its start without a key is it, too. */
+/* The value of KEY in LIST. FIRST: a first item without a key counts, too. */
 static bool find_property(struct vm_span list, const char *key, bool first, struct vm_span *ret)
 {
 	struct vm_property property;
@@ -52,7 +52,7 @@ static bool find_property(struct vm_span list, const char *key, bool first, stru
 	return found;
 }
 
-/* server=on, or the word alone. Else QEMU is the client of somebody at that path. */
+/* server=on, or just "server". Otherwise QEMU is a client of whoever listens at that path. */
 static bool is_server(struct vm_span list)
 {
 	struct vm_property property;
@@ -65,7 +65,7 @@ static bool is_server(struct vm_span list)
 	return server;
 }
 
-/* FIRST: as above, of the path in the options LIST of a socket. */
+/* Adds the path from a socket's options LIST. FIRST is as above. */
 static void add_socket(struct qemu_monitors *monitors, struct vm_span list, bool first)
 {
 	struct vm_span path;
@@ -75,7 +75,7 @@ static void add_socket(struct qemu_monitors *monitors, struct vm_span list, bool
 		monitors->sockets[monitors->socket_count++] = vm_property_text(path);
 }
 
-/* The path of -chardev socket,id=ID,path=PATH. */
+/* Adds the path of -chardev socket,id=ID,path=PATH. */
 static void add_chardev(const struct vm_command *command, struct vm_span id,
 			struct qemu_monitors *monitors)
 {
@@ -117,7 +117,7 @@ static void find_by_qmp_option(const struct vm_command *command, const char *opt
 			add_socket(monitors, value, true);
 }
 
-/* True: one of them is libvirt's. */
+/* True: one of the monitors is libvirt's. */
 static bool find_by_mon_option(const struct vm_command *command, struct qemu_monitors *monitors)
 {
 	struct vm_span list, id, mode;
@@ -167,7 +167,7 @@ void qemu_monitors_deinit(struct qemu_monitors *monitors)
 		free(monitors->sockets[i]);
 }
 
-/* The first socket that answers; else the first one's error. */
+/* Connects to the first socket that answers, or else returns the first one's error. */
 static struct error *connect_one(uint32_t pid, const struct qemu_monitors *monitors,
 				 struct qmp **ret)
 {
@@ -193,7 +193,7 @@ static struct error *connect_one(uint32_t pid, const struct qemu_monitors *monit
 	return first;
 }
 
-/* Of a user, not root: libvirt's instance for that user has started it. */
+/* True for a user other than root: that user's own instance of libvirt has started the process. */
 static bool is_users_own(uint32_t pid)
 {
 	char path[64];
@@ -218,7 +218,8 @@ static struct error *open_found(uint32_t pid, const struct qemu_monitors *monito
 	}
 	return error ? error
 		     : error_create(ERROR_UNSUPPORTED,
-				    "its command line names no QMP socket and is not libvirt's");
+				    "its command line has no QMP socket, and libvirt did not start "
+				    "it");
 }
 
 void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret)
@@ -230,7 +231,7 @@ void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret)
 	qemu_monitors_find(&(struct vm_command){ (const char *)command.data, command.size }, ret);
 }
 
-/* Whether "info cpus" of the domain names threads, and all of them are PID's. */
+/* Whether "info cpus" of the domain lists threads, all of which are PID's. */
 static bool has_domain(uint32_t pid, const char *uuid)
 {
 	static const char *const commands[] = { "info cpus" };

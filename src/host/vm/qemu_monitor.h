@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor of a QEMU process, found by its command line: a QMP socket of its own, or where
- * libvirt holds that, libvirt's passthrough (the program virsh).
+ * The monitor of a QEMU process, found from its command line: a QMP socket, or, if libvirt uses
+ * that, libvirt's passthrough (the program virsh).
  */
 #ifndef HOST_VM_QEMU_MONITOR_H
 #define HOST_VM_QEMU_MONITOR_H
@@ -13,37 +13,42 @@
 #define QEMU_MONITOR_MAX_SOCKETS 8
 #define QEMU_UUID_BYTES 36
 
-/* What a command line says of the ways to the monitor. */
+/* The ways to the monitor that a command line shows. */
 struct qemu_monitors {
 	char *sockets[QEMU_MONITOR_MAX_SOCKETS]; /* paths, as the process resolves them */
 	size_t socket_count;
-	char libvirt_uuid[QEMU_UUID_BYTES +
-			  1]; /* of libvirt's domain; "": libvirt has not started it */
+	char libvirt_uuid[QEMU_UUID_BYTES + 1]; /* libvirt's domain; "": not started by libvirt */
 };
 
-/* Pure. Monitors for people (-monitor, HMP) are none: using them would show in their sessions. */
+/*
+ * Pure. Monitors for people (-monitor, HMP) are ignored: using them would be visible in their
+ * sessions.
+ */
 void qemu_monitors_find(const struct vm_command *command, struct qemu_monitors *ret);
 void qemu_monitors_deinit(struct qemu_monitors *monitors);
 
 struct qemu_monitor;
 
-/* Of process PID. An error says why no way leads there; ERROR_UNSUPPORTED mostly. */
+/*
+ * Opens the monitor of process PID. On error, it explains why no way works; mostly
+ * ERROR_UNSUPPORTED.
+ */
 struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CHECK;
 /*
- * Likewise, by ways that were found before. A process can change its command line, and name another
- * one's domain of libvirt there: who asks more than once finds the ways once, and makes sure of the
- * domain (qemu_monitors_check()).
+ * The same in steps. A process can change its command line and name somebody else's libvirt domain
+ * there, so callers that ask more than once should find the ways once, and verify the domain
+ * (qemu_monitors_check()).
  */
 void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret);
-/* Forgets libvirt's domain if that does not run PID's threads. */
+/* Forgets libvirt's domain if it does not run PID's threads. */
 void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors);
 struct error *qemu_monitor_open_by(uint32_t pid, const struct qemu_monitors *monitors,
 				   struct qemu_monitor **ret) MUST_CHECK;
 void qemu_monitor_close(struct qemu_monitor *monitor); /* takes NULL */
 
 /*
- * Appends the answers to COMMANDS, which are words, numbers and dashes, one after another. Answers
- * do not say what they answer.
+ * Appends the answers to COMMANDS, which consist of words, numbers and dashes, one after another.
+ * Nothing marks where the next answer begins.
  */
 struct error *qemu_monitor_ask(struct qemu_monitor *monitor, const char *const *commands,
 			       size_t count, struct buffer *ret) MUST_CHECK;

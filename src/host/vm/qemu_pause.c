@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guardian: a child that waits until this process is gone, however it went, and then, if the
- * guest was stopped, lets it go on. It knows by a page that both share; its end of a pipe tells it
- * the rest. Where QEMU does not answer, the guardian asks again for as long as QEMU exists, less
- * and less often.
+ * The guardian: a child that waits until this process has ended, in whatever way. If the guest was
+ * stopped, it then lets it continue. It knows that from a page shared by both; its end of a pipe
+ * shows that this process has ended. If QEMU does not answer, the guardian asks again for as long
+ * as QEMU exists, less and less often.
  */
 #include "host/vm/qemu_pause.h"
 
@@ -28,18 +28,18 @@
 #define MAX_SAID_BYTES 200
 #define FIRST_RETRY_MS 1000
 #define MAX_RETRY_MS 60000
-#define MAX_WAIT_MS 5000 /* for a guardian that cannot make the guest go on; it stays */
+#define MAX_WAIT_MS 5000 /* for a guardian that cannot make the guest continue; it stays */
 
 struct qemu_pause {
 	uint32_t pid;
-	struct qemu_monitors monitors; /* as they were at the beginning */
+	struct qemu_monitors monitors; /* as they were at the start */
 	atomic_bool *stopped; /* by us; shared with the guardian */
-	int qemu_fd; /* a pidfd, as the guardian's: readable when the process has ended */
+	int qemu_fd; /* a pidfd, like guardian_fd: readable when the process has ended */
 	int guardian_fd;
 	int alive_fd; /* closed when this process ends */
 	struct qemu_monitor *monitor; /* NULL between pauses */
 	uint64_t begin_ns;
-	struct sigaction suspension; /* what was done for SIGTSTP before */
+	struct sigaction suspension; /* the previous handler of SIGTSTP */
 	struct buffer answer;
 };
 
@@ -49,7 +49,7 @@ static struct error *ask(struct qemu_pause *pause, const char *const *commands, 
 	return qemu_monitor_ask(pause->monitor, commands, count, &pause->answer);
 }
 
-/* "cont" says nothing but why it cannot be done. */
+/* "cont" prints nothing unless it fails. */
 static struct error *go_on(struct qemu_pause *pause)
 {
 	struct error *error = ask(pause, (const char *const[]){ "cont" }, 1);
@@ -59,7 +59,7 @@ static struct error *go_on(struct qemu_pause *pause)
 		return error;
 	utf8_printable((const char *)pause->answer.data, pause->answer.size, said, sizeof(said));
 	if (said[strspn(said, " ?")])
-		return error_create(ERROR_UNSUPPORTED, "QEMU does not let the guest go on: %s",
+		return error_create(ERROR_UNSUPPORTED, "QEMU does not let the guest continue: %s",
 				    said);
 	atomic_store(pause->stopped, false);
 	return NULL;
@@ -71,7 +71,7 @@ static void close_monitor(struct qemu_pause *pause)
 	pause->monitor = NULL;
 }
 
-/* Opens the monitor. A guest that was left stopped goes on. */
+/* Opens the monitor. If a guest was left stopped, lets it continue. */
 static struct error *open_monitor(struct qemu_pause *pause)
 {
 	struct error *error =
@@ -117,7 +117,8 @@ static void close_from_to(int from, int to)
 }
 
 /*
- * Events, rings and pipes that are not the guardian's end with their owner, not with the guardian.
+ * Events, rings and pipes that the guardian does not use must be closed when their owner ends, not
+ * when the guardian does.
  */
 static void close_all_but(int first, int second)
 {
@@ -162,7 +163,7 @@ static struct error *start_guardian(struct qemu_pause *pause)
 	if (pause->qemu_fd < 0)
 		return error_system(errno, "could not watch process %u", pause->pid);
 	if (pipe2(fds, O_CLOEXEC))
-		return error_system(errno, "could not make a pipe");
+		return error_system(errno, "could not create a pipe");
 	pause->alive_fd = fds[1];
 	guardian = fork();
 	if (!guardian)
@@ -206,7 +207,7 @@ void qemu_pause_destroy(struct qemu_pause *pause)
 		return;
 	cleanup_close(&pause->alive_fd);
 	close_monitor(pause);
-	/* It lets the guest go on, if that was not to be done here. */
+	/* If the guest is still stopped, the guardian lets it continue. */
 	if (pause->guardian_fd >= 0 && ends_within(pause->guardian_fd, MAX_WAIT_MS))
 		waitid(P_PIDFD, (id_t)pause->guardian_fd, NULL, WEXITED);
 	cleanup_close(&pause->guardian_fd);
@@ -218,7 +219,7 @@ void qemu_pause_destroy(struct qemu_pause *pause)
 	free(pause);
 }
 
-/* Ctrl-Z between "stop" and "cont" would leave the guest stopped; it comes to nothing then. */
+/* Ctrl-Z between "stop" and "cont" would leave the guest stopped, so it is ignored. */
 static void ignore_suspension(struct qemu_pause *pause)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };

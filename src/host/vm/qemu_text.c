@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Formats, from QEMU's sources and QEMU 7.2 itself:
+ * Formats, from QEMU's sources and from QEMU 7.2 itself:
  *
  * "info mtree -f" (mtree_print_flatview() in softmmu/memory.c, now system/memory.c) prints each
- * view of memory once, with the address spaces that have it:
+ * view of memory once, with the address spaces that use it:
  *
  *	FlatView #2
  *	 AS "memory", root: system
@@ -11,17 +11,17 @@
  *	 Root memory region: system
  *	  0000000000000000-00000000000bffff (prio 0, ram): pc.ram KVM
  *
- * "memory" is what vCPUs see out of SMM. Types are ram, rom, romd (flash that is read like ROM),
- * ramd (a device's memory), i/o, with "nv-" before those that are kept. The end is inclusive; "KVM"
- * stands there since QEMU 4.2 where KVM has a slot.
+ * "memory" is what vCPUs see outside of SMM. Types are ram, rom, romd (flash that is read like
+ * ROM), ramd (a device's memory) and i/o, with the prefix "nv-" if the content is kept. The end is
+ * inclusive. Since QEMU 4.2, "KVM" is printed where KVM has a slot.
  *
  * "gpa2hva" (hmp_gpa2hva()): "Host virtual address for 0xc0000 (pc.rom) is 0x7f8267e00000".
  *
  * "info registers -a" (hmp_info_registers(), x86_cpu_dump_state()): for each vCPU a line "CPU#0",
- * later "RAX=… RBX=…", "R8 =…", "RIP=… CPL=0 II=0 A20=1 SMM=0 HLT=0", "GS =0000 ffff8ace1ec00000
- * …", "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". In 32-bit code it is "EAX=…"
- * and "EIP=…", without R8 and above. Whether a vCPU runs a nested guest, and the GS base that is
- * not in force, are not there. Lines end with \r\n.
+ * followed by "RAX=… RBX=…", "R8 =…", "RIP=… CPL=0 II=0 A20=1 SMM=0 HLT=0", "GS =0000
+ * ffff8ace1ec00000 …", "CR0=80050033 CR2=… CR3=… CR4=…" and "EFER=0000000000000d01". In 32-bit code
+ * it is "EAX=…" and "EIP=…", without R8 and above. It does not show whether a vCPU runs a nested
+ * guest, nor the GS base that is not in use. Lines end with \r\n.
  *
  * "info cpus" (hmp_info_cpus()): "* CPU #0: thread_id=4711"; before QEMU 2.12 with more in between.
  * "info status": "VM status: running".
@@ -34,21 +34,21 @@
 
 #include "guest/memory/memory.h"
 
-#define MAX_ADDRESS_BITS 52 /* of physical memory, x86-64 */
+#define MAX_ADDRESS_BITS 52 /* of physical addresses on x86-64 */
 /*
- * Of a vCPU: a bit for each general register, and its mode. R8 and above are not there in 32-bit
- * code.
+ * What was seen of a vCPU: a bit for each general register, and one for its mode. 32-bit code has
+ * no R8 and above.
  */
 #define SEEN_MODE (1u << HOST_VM_REGISTERS)
 #define SEEN_ALL (SEEN_MODE | 1u << (HOST_VM_REGISTERS - 1) | 0xff)
-#define LINE_BYTES 512 /* what is longer is cut: names of regions stand at the end */
+#define LINE_BYTES 512 /* longer lines are cut: region names are at the end */
 
 struct text {
 	const char *next, *end;
 	char line[LINE_BYTES];
 };
 
-/* The next line, without its end, in TEXT->line. */
+/* Puts the next line, without its end, into TEXT->line. */
 static bool next_line(struct text *text)
 {
 	size_t left = text->end - text->next, length;
@@ -71,7 +71,7 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* Hexadecimal digits at *TEXT, which moves behind them. */
+/* Parses hexadecimal digits at *TEXT and moves it past them. */
 static bool take_hex(const char **text, uint64_t *ret)
 {
 	size_t digits = strspn(*text, "0123456789abcdefABCDEF");
@@ -83,7 +83,7 @@ static bool take_hex(const char **text, uint64_t *ret)
 	return true;
 }
 
-/* What follows NAME, which is at the start of LINE or behind a space. */
+/* The value after NAME, which is at the start of LINE or follows a space. */
 static bool find_register(const char *line, const char *name, uint64_t *ret)
 {
 	const char *at = strstr(line, name);
@@ -106,7 +106,7 @@ static bool is_memory(const char *type)
 	return false;
 }
 
-/* "  START-END (prio N, TYPE): …"; false: another line, or no memory. END is inclusive. */
+/* "  START-END (prio N, TYPE): …"; false: another line, or not memory. END is inclusive. */
 static bool parse_range(const char *line, uint64_t *ret_start, uint64_t *ret_end)
 {
 	uint64_t start, end;
@@ -123,7 +123,7 @@ static bool parse_range(const char *line, uint64_t *ret_start, uint64_t *ret_end
 	return true;
 }
 
-/* The whole pages of a range; KVM has no slot for parts of one. */
+/* Appends the whole pages of a range; KVM has no slots for parts of a page. */
 static struct error *append_range(struct host_vm_memory *memory, uint64_t start, uint64_t end)
 {
 	const struct host_vm_slot *last =
@@ -164,11 +164,11 @@ struct error *qemu_text_ranges(const char *bytes, size_t size, struct host_vm_me
 		}
 	}
 	if (!error && !memory->slots.count)
-		error = error_create(ERROR_BAD_DATA, "QEMU names no memory of the guest");
+		error = error_create(ERROR_BAD_DATA, "QEMU lists no guest memory");
 	return error;
 }
 
-/* "Host virtual address for 0xGPA (NAME) is 0xHVA"; names may hold anything. */
+/* "Host virtual address for 0xGPA (NAME) is 0xHVA"; names may contain anything. */
 static bool parse_address(const char *line, uint64_t *ret_gpa, uint64_t *ret_hva)
 {
 	static const char start[] = "Host virtual address for 0x", middle[] = " is 0x";
@@ -188,7 +188,7 @@ static bool parse_address(const char *line, uint64_t *ret_gpa, uint64_t *ret_hva
 	return true;
 }
 
-/* The next answer if it is about GPA; else TEXT stays before it. */
+/* Takes the next answer if it is about GPA; otherwise TEXT does not move. */
 static bool take_address(struct text *text, uint64_t gpa, uint64_t *ret_hva)
 {
 	const char *before = text->next;
@@ -221,12 +221,12 @@ struct error *qemu_text_addresses(const char *bytes, size_t size, struct host_vm
 		    hva - slot.hva != last_page || slot.hva > UINT64_MAX - slot.bytes ||
 		    slot.hva % GUEST_PAGE_BYTES)
 			return error_create(ERROR_BAD_DATA,
-					    "the guest's memory changed while QEMU was asked");
+					    "guest memory changed while QEMU was asked");
 		memory->slots.items[kept++] = slot;
 	}
 	memory->slots.count = kept;
 	return kept ? NULL
-		    : error_create(ERROR_BAD_DATA, "QEMU does not say where the guest's memory is");
+		    : error_create(ERROR_BAD_DATA, "QEMU does not report where guest memory is");
 }
 
 static void take_general(const char *line, struct host_vm_registers *registers, uint32_t *seen)
@@ -245,7 +245,7 @@ static void take_general(const char *line, struct host_vm_registers *registers, 
 			*seen |= 1u << i;
 }
 
-/* The base is behind the selector. */
+/* The base follows the selector. */
 static void take_gs(const char *line, struct host_vm_registers *registers)
 {
 	uint64_t selector;
@@ -257,7 +257,7 @@ static void take_gs(const char *line, struct host_vm_registers *registers)
 		take_hex(&line, &registers->gs_base);
 }
 
-/* A vCPU in SMM runs code of the firmware, in memory of its own. */
+/* A vCPU in SMM runs firmware code, in memory of its own. */
 static void take_mode(const char *line, struct host_vm_registers *registers, uint32_t *seen)
 {
 	uint64_t level, halted, smm;
@@ -270,7 +270,7 @@ static void take_mode(const char *line, struct host_vm_registers *registers, uin
 	*seen |= SEEN_MODE;
 }
 
-/* The control registers stand in one line, EFER in a later one, which ends the vCPU. */
+/* The control registers are in one line, EFER in a later one, which is the vCPU's last. */
 static bool take_registers(const char *line, struct host_vm_registers *registers, uint32_t *seen)
 {
 	struct arch_mmu *mmu = &registers->mmu;
@@ -314,11 +314,11 @@ struct error *qemu_text_registers(const char *bytes, size_t size, struct host_vm
 		}
 	}
 	if (!memory->registers.count)
-		return error_create(ERROR_UNSUPPORTED, "QEMU names no registers of x86-64 vCPUs");
+		return error_create(ERROR_UNSUPPORTED, "QEMU prints no registers of x86-64 vCPUs");
 	return NULL;
 }
 
-/* "* CPU #0: thread_id=4711", the current one with a star. */
+/* "* CPU #0: thread_id=4711"; the star marks the current one. */
 static bool parse_cpu(const char *line, struct host_vcpu *ret)
 {
 	static const char thread[] = "thread_id=";
@@ -350,7 +350,8 @@ struct error *qemu_text_cpus(const char *bytes, size_t size, struct host_vm *vm)
 			vector_append(&vm->vcpus, vcpu);
 	return vm->vcpus.count
 		       ? NULL
-		       : error_create(ERROR_BAD_DATA, "QEMU does not name the threads of vCPUs");
+		       : error_create(ERROR_BAD_DATA,
+				      "QEMU does not print the threads of its vCPUs");
 }
 
 bool qemu_text_runs(const char *bytes, size_t size)

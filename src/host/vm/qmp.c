@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * QMP: lines of JSON objects. The server greets ({"QMP": …}), takes no command before
- * qmp_capabilities, and answers each with "return" or "error"; events may come before any answer.
+ * QMP: lines of JSON objects. The server sends a greeting ({"QMP": …}), accepts no other command
+ * before qmp_capabilities, and answers each command with "return" or "error"; events may precede
+ * any answer.
  *
- * QEMU does not refuse a second client: it lets it connect and says nothing until the first is
- * gone.
+ * QEMU does not reject a second client: it accepts the connection but sends nothing until the first
+ * client is gone.
  */
 #include "host/vm/qmp.h"
 
@@ -22,19 +23,20 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 
-#define MAX_MESSAGE_BYTES ((size_t)8 << 20) /* "info mtree -f" of a large machine: some 100 KiB */
+/* "info mtree -f" of a large machine takes some 100 KiB */
+#define MAX_MESSAGE_BYTES ((size_t)8 << 20)
 #define MAX_DEPTH 16
-#define MAX_VALUES 65536 /* objects and arrays in it: each takes some hundred bytes when parsed */
+#define MAX_VALUES 65536 /* objects and arrays: each takes some hundred bytes when parsed */
 #define MAX_EVENTS 1000 /* before one answer */
 #define GREETING_NS 5000000000ull
-#define CONVERSATION_NS 20000000000ull /* all of it */
+#define CONVERSATION_NS 20000000000ull /* in total */
 #define MAX_SAID_BYTES 200
 
 struct qmp {
 	int fd;
 	uint64_t deadline_ns;
-	struct buffer received; /* from the start of a message on */
-	size_t searched;	/* bytes of it that hold no end of a line */
+	struct buffer received; /* starts with the current message */
+	size_t searched;	/* bytes of it without an end of line */
 	struct json_tokener *parser;
 };
 
@@ -60,19 +62,19 @@ static struct error *wait_for(const struct qmp *qmp, short events)
 
 		if (now >= qmp->deadline_ns)
 			return error_create(ERROR_UNSUPPORTED,
-					    "QEMU's QMP socket does not answer: it serves one "
-					    "client at a time, and another may hold it");
+					    "QEMU's QMP socket does not answer: it serves only one "
+					    "client at a time, and may be in use");
 		result = poll(&poll_fd, 1, (int)((qmp->deadline_ns - now) / 1000000) + 1);
 		if (result > 0)
 			return NULL;
 		if (result < 0 && errno == EINTR && interrupt_requested())
-			return error_create(ERROR_SYSTEM, "interrupted while QEMU was asked");
+			return error_create(ERROR_SYSTEM, "interrupted while waiting for QEMU");
 		if (result < 0 && errno != EINTR)
-			return error_system(errno, "could not wait for QEMU's QMP socket");
+			return error_system(errno, "could not poll QEMU's QMP socket");
 	}
 }
 
-/* Appends what has come, at least a byte. */
+/* Appends what has arrived, at least one byte. */
 static struct error *receive(struct qmp *qmp)
 {
 	struct error *error = wait_for(qmp, POLLIN);
@@ -94,7 +96,7 @@ static struct error *receive(struct qmp *qmp)
 		       : NULL;
 }
 
-/* Those in strings included, of which QEMU's texts have few. */
+/* Counts also within strings; QEMU's texts contain few of these characters. */
 static bool has_too_many_values(const char *line, size_t length)
 {
 	size_t count = 0;
@@ -119,7 +121,7 @@ static struct json_object *parse(struct qmp *qmp, const char *line, size_t lengt
 	return NULL;
 }
 
-/* Of the first message; NULL: it is not all there. */
+/* The end of the first message; NULL: it is incomplete. */
 static const char *find_end(const struct qmp *qmp)
 {
 	size_t left = qmp->received.size - qmp->searched;
@@ -127,7 +129,7 @@ static const char *find_end(const struct qmp *qmp)
 	return left ? memchr(qmp->received.data + qmp->searched, '\n', left) : NULL;
 }
 
-/* The next message, which is an object; the caller puts it. */
+/* The next message, which must be an object; the caller must put it. */
 static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
 {
 	const char *newline;
@@ -147,7 +149,7 @@ static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
 	memmove(qmp->received.data, newline + 1, qmp->received.size);
 	qmp->searched = 0;
 	return *ret ? NULL
-		    : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no JSON objects");
+		    : error_create(ERROR_BAD_DATA, "QEMU's QMP socket does not send JSON objects");
 }
 
 static struct error *send_line(struct qmp *qmp, const char *line)
@@ -175,18 +177,18 @@ static struct error *send_line(struct qmp *qmp, const char *line)
 static struct error *refusal(struct json_object *failure)
 {
 	struct json_object *text = NULL;
-	char said[MAX_SAID_BYTES] = "no reason";
+	char said[MAX_SAID_BYTES] = "no reason given";
 
 	if (json_object_is_type(failure, json_type_object) &&
 	    json_object_object_get_ex(failure, "desc", &text) &&
 	    json_object_is_type(text, json_type_string))
 		utf8_printable(json_object_get_string(text), json_object_get_string_len(text), said,
 			       sizeof(said));
-	return error_create(ERROR_UNSUPPORTED, "QEMU's monitor refuses: %s", said);
+	return error_create(ERROR_UNSUPPORTED, "QEMU's monitor refused: %s", said);
 }
 
 /*
- * Sends COMMAND and takes its answer, past events; a text is appended to RET where that is not
+ * Sends COMMAND and waits for its answer, skipping events. Appends a text to RET, if that is not
  * NULL.
  */
 static struct error *execute(struct qmp *qmp, const char *command, struct buffer *ret)
@@ -211,7 +213,7 @@ static struct error *execute(struct qmp *qmp, const char *command, struct buffer
 		if (answered)
 			return error;
 	}
-	return error ? error : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gives no answer");
+	return error ? error : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gave no answer");
 }
 
 struct error *qmp_ask(struct qmp *qmp, const char *command, struct buffer *ret)
@@ -237,12 +239,15 @@ static struct error *greet(struct qmp *qmp)
 	is_greeting = json_object_object_get_ex(message, "QMP", NULL);
 	json_object_put(message);
 	if (!is_greeting)
-		return error_create(ERROR_BAD_DATA, "it is no QMP socket");
+		return error_create(ERROR_BAD_DATA, "not a QMP socket");
 	qmp->deadline_ns += CONVERSATION_NS - GREETING_NS;
 	return execute(qmp, "{\"execute\": \"qmp_capabilities\"}\n", NULL);
 }
 
-/* By a descriptor: PATH may be longer than an address holds, and is as PID sees it. */
+/*
+ * Uses a descriptor of the path: PATH may be longer than an address can hold, and is relative to
+ * PID's view.
+ */
 static struct error *connect_to(int fd, uint32_t pid, const char *path)
 {
 	_cleanup_free_ char *seen = memory_printf("/proc/%" PRIu32 "/%s%s", pid,
@@ -255,16 +260,16 @@ static struct error *connect_to(int fd, uint32_t pid, const char *path)
 	if (file < 0)
 		return error_system(errno, "could not find the socket");
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file);
-	/* Its queue of clients is full: EAGAIN. */
+	/* EAGAIN: its queue of clients is full. */
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return errno == EAGAIN ? error_create(ERROR_UNSUPPORTED,
 						      "too many clients wait for it")
 				       : error_system(errno, "could not connect to the socket");
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return error_system(errno, "could not find out whose the socket is");
-	/* Anybody may write anything on a command line. */
+		return error_system(errno, "could not determine the socket's owner");
+	/* Anybody can put anything on a command line. */
 	if ((uint32_t)peer.pid != pid)
-		return error_create(ERROR_UNSUPPORTED, "the socket is not that process's own");
+		return error_create(ERROR_UNSUPPORTED, "the socket belongs to another process");
 	return NULL;
 }
 
@@ -280,9 +285,9 @@ struct error *qmp_connect(uint32_t pid, const char *path, struct qmp **ret)
 	qmp->deadline_ns = clock_monotonic_ns() + GREETING_NS;
 	qmp->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (qmp->fd < 0)
-		error = error_system(errno, "could not make a socket");
+		error = error_system(errno, "could not create a socket");
 	else if (!qmp->parser)
-		error = error_create(ERROR_SYSTEM, "no memory for a JSON parser");
+		error = error_create(ERROR_SYSTEM, "out of memory for a JSON parser");
 	else
 		error = connect_to(qmp->fd, pid, path);
 	if (!error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One run of virsh asks many commands: its argument is a line of its own commands with ";" between
- * them (virsh(1), "COMMAND_STRING"), each "qemu-monitor-command --hmp UUID 'COMMAND'". What it says
- * on stderr is read as well, for the reason if it fails.
+ * One run of virsh sends many commands: its argument is a list of virsh commands separated by ";"
+ * (virsh(1), "COMMAND_STRING"), each "qemu-monitor-command --hmp UUID 'COMMAND'". Its stderr is
+ * read as well, for the reason if it fails.
  */
 #include "host/vm/virsh.h"
 
@@ -18,12 +18,12 @@
 #include "base/utf8.h"
 
 #define LIMIT_NS 20000000000ull
-#define MAX_LINE_BYTES ((size_t)100 * 1024) /* the kernel takes 128 KiB as one argument */
+#define MAX_LINE_BYTES ((size_t)100 * 1024) /* the kernel limits an argument to 128 KiB */
 #define MAX_SAID_BYTES 200
 
 extern char **environ;
 
-/* In the background: Ctrl-C is the caller's to handle. */
+/* In the background: the caller handles Ctrl-C. */
 static struct error *spawn(char *const *arguments, int output, pid_t *ret)
 {
 	posix_spawn_file_actions_t files;
@@ -47,7 +47,7 @@ static struct error *spawn(char *const *arguments, int output, pid_t *ret)
 		      : NULL;
 }
 
-/* Reads INPUT to its end. */
+/* Reads INPUT until its end. */
 static struct error *read_all(int input, struct buffer *ret)
 {
 	uint64_t deadline = clock_monotonic_ns() + LIMIT_NS;
@@ -66,15 +66,15 @@ static struct error *read_all(int input, struct buffer *ret)
 		if (!got)
 			return NULL;
 		if (got < 0 && errno != EINTR)
-			return error_system(errno, "could not read what virsh says");
+			return error_system(errno, "could not read virsh's output");
 		if (got > 0)
 			buffer_append(ret, bytes, got);
 		if (ret->overflow)
-			return error_create(ERROR_BAD_DATA, "virsh says too much");
+			return error_create(ERROR_BAD_DATA, "virsh printed too much");
 	}
 }
 
-/* STATUS is of waitpid(); what it SAID begins with the reason. */
+/* STATUS is from waitpid(); the reason is at the start of what it printed. */
 static struct error *failure(int status, const struct buffer *said, size_t before)
 {
 	size_t length = said->size - before;
@@ -83,7 +83,7 @@ static struct error *failure(int status, const struct buffer *said, size_t befor
 	char reason[MAX_SAID_BYTES];
 
 	utf8_printable(text, end ? (size_t)(end - text) : length, reason, sizeof(reason));
-	return error_create(ERROR_UNSUPPORTED, "virsh fails (status %d): %s", status, reason);
+	return error_create(ERROR_UNSUPPORTED, "virsh failed (status %d): %s", status, reason);
 }
 
 static struct error *run(char *const *arguments, struct buffer *ret)
@@ -94,7 +94,7 @@ static struct error *run(char *const *arguments, struct buffer *ret)
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC))
-		return error_system(errno, "could not make a pipe");
+		return error_system(errno, "could not create a pipe");
 	error = spawn(arguments, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
 	if (error) {
@@ -112,7 +112,7 @@ static struct error *run(char *const *arguments, struct buffer *ret)
 	return error;
 }
 
-/* Asks as many of COMMANDS as one line takes, and says how many. */
+/* Sends as many of COMMANDS as fit in one line, and returns how many. */
 static struct error *ask_some(const char *uri, const char *uuid, const char *const *commands,
 			      size_t count, size_t *ret_asked, struct buffer *ret)
 {

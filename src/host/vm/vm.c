@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The VMs of this host. Open files of KVM are found by a BPF iterator, or where that cannot
- * be had in /proc with debugfs; here they are sorted into VMs, whichever way they came.
+ * The VMs of this host. A BPF iterator finds open files of KVM; if it is not available, /proc and
+ * debugfs are used. Here the files are sorted into VMs, however they were found.
  *
- * A VM's files can be open in several processes; its owner is the one that has the address
- * space in which the VM lives. Threads are believed only as far as /proc shows them in the
- * owner: KVM remembers the thread that ran a vCPU last, even when it is gone.
+ * A VM's files can be open in several processes; its owner is the one with the address space in
+ * which the VM lives. Threads are only trusted if /proc shows them in the owner: KVM remembers the
+ * thread that last ran a vCPU, even if the thread is gone.
  */
 #include "host/vm/vm.h"
 
@@ -21,8 +21,8 @@
 #define COMMAND_MAX_BYTES ((size_t)2 * 1024 * 1024)
 
 struct host_vm_finder {
-	struct vm_files_bpf *bpf; /* NULL: not to be had */
-	char *reason;		  /* why */
+	struct vm_files_bpf *bpf; /* NULL: not available */
+	char *reason;		  /* why it is not available */
 };
 
 struct host_vm_finder *host_vm_finder_create(void)
@@ -44,7 +44,7 @@ void host_vm_finder_destroy(struct host_vm_finder *finder)
 	free(finder);
 }
 
-/* Files of one VM lie together, first those of the VM, then its vCPUs by number. */
+/* Files of one VM are adjacent, the VM's own files first, then its vCPUs by number. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct vm_file *left = a, *right = b;
@@ -60,7 +60,7 @@ static int compare_files(const void *a, const void *b)
 	return left->fd < right->fd ? -1 : left->fd > right->fd;
 }
 
-/* Whether CANDIDATE rather than BEST is the process of a VM with COUNT files. */
+/* Whether CANDIDATE is a better owner than BEST for a VM with COUNT files. */
 static bool better_owner(const struct vm_file *candidate, const struct vm_file *best,
 			 const struct vm_file *files, size_t count)
 {
@@ -86,7 +86,7 @@ static uint32_t find_owner(const struct vm_file *files, size_t count)
 	return best->pid;
 }
 
-/* The first of the VM's own descriptors in process PID, or of its vCPUs', if it has no other. */
+/* The VM's first descriptor in process PID, or else its vCPUs' first one. */
 static uint32_t find_descriptor(const struct vm_file *files, size_t count, uint32_t pid)
 {
 	for (size_t i = 0; i < count; i++)
@@ -153,11 +153,11 @@ static int compare_vms(const void *a, const void *b)
 	return left->fd < right->fd ? -1 : left->fd > right->fd;
 }
 
-/* Several VMs of one process have one name: NAME:FD, by their descriptors. */
+/* Several VMs of one process have the same name and become NAME:FD, using their descriptors. */
 static void tell_apart(struct host_vms *vms)
 {
 	const struct host_vm *items = vms->items.items;
-	uint32_t previous = 0; /* no process has this number */
+	uint32_t previous = 0; /* not a valid pid */
 
 	for (size_t i = 0; i < vms->items.count; i++) {
 		struct host_vm *vm = &vms->items.items[i];
@@ -194,7 +194,7 @@ static void collect_vms(struct vm_files *files, struct host_vms *ret)
 	tell_apart(ret);
 }
 
-/* By /proc and debugfs. REASON: why not by BPF. */
+/* Uses /proc and debugfs. REASON: why BPF is not used. */
 static struct error *scan_without_bpf(const char *reason, struct vm_files *files,
 				      struct host_vms *ret)
 {
@@ -256,7 +256,7 @@ struct error *host_vms_add_emulated(struct host_vms *vms, uint32_t pid)
 		free(vm.name);
 		free(vm.vmm);
 		return error_create(ERROR_NOT_FOUND,
-				    "process %" PRIu32 " has no VM, and is no QEMU", pid);
+				    "process %" PRIu32 " has no VM and is not a QEMU", pid);
 	}
 	vector_append(&vms->items, vm);
 	return NULL;
@@ -282,7 +282,7 @@ static bool names_pid(const char *text, uint32_t pid)
 	return !strcmp(number, text);
 }
 
-/* "a (pid 1), b (pid 2)" of those VMs that TEXT names, or of all if it is NULL. */
+/* Lists the VMs that TEXT names, or all if it is NULL: "a (pid 1), b (pid 2)". */
 static char *describe(const struct host_vms *vms, const char *text)
 {
 	struct buffer names;
@@ -303,7 +303,7 @@ static char *describe(const struct host_vms *vms, const char *text)
 	return description;
 }
 
-/* The VM whose pid (BY_PID) or name is TEXT; *RET_COUNT of them there are. */
+/* The VM whose pid (BY_PID) or name is TEXT. *RET_COUNT: how many there are. */
 static const struct host_vm *match(const struct host_vms *vms, const char *text, bool by_pid,
 				   size_t *ret_count)
 {
@@ -339,8 +339,8 @@ struct error *host_vms_select(const struct host_vms *vms, const char *text,
 		return error_create(ERROR_USAGE, "'%s' is more than one VM: %s", text, there);
 	if (!vms->items.count)
 		return error_hint(error_create(ERROR_NOT_FOUND,
-					       "there is no VM '%s': no VM at all was found", text),
-				  "'perfvisor doctor' says what could be looked at");
+					       "there is no VM '%s': no VMs were found", text),
+				  "'perfvisor doctor' shows what perfvisor can see");
 	return error_hint(error_create(ERROR_NOT_FOUND, "there is no VM '%s'", text),
-			  "there are %s", there);
+			  "the VMs are %s", there);
 }

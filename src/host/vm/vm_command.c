@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines of VMMs; QEMU's lists of properties as its QemuOpts reads them. */
+/* Command lines of VMMs, and QEMU's property lists as parsed by its QemuOpts. */
 #include "host/vm/vm_command.h"
 
 #include <string.h>
@@ -16,8 +16,11 @@ bool vm_command_next(const struct vm_command *command, size_t *offset, struct vm
 	return true;
 }
 
-/* What follows OPTION in ARGUMENT: -option VALUE and --option VALUE give an empty span with
- * text NULL (the value is the next argument), --option=VALUE gives VALUE. False: another. */
+/*
+ * Compares OPTION with ARGUMENT. For -option VALUE and --option VALUE, *RET is an empty span with
+ * text NULL (the value is the next argument); for --option=VALUE it is VALUE. False: another
+ * option.
+ */
 static bool match_option(struct vm_span argument, const char *option, struct vm_span *ret)
 {
 	size_t length = strlen(option);
@@ -59,7 +62,7 @@ bool vm_command_next_option(const struct vm_command *command, const char *option
 	return false;
 }
 
-/* The end of the property at the start of LIST: a comma, where two stand for one in it. */
+/* The end of the first property in LIST: a comma, but two of them stand for one in the value. */
 static size_t property_length(struct vm_span list)
 {
 	size_t i = 0;

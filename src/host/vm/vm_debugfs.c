@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vCPU threads from debugfs: /sys/kernel/debug/kvm/TID-FD/vcpuN/pid (virt/kvm/kvm_main.c:
- * kvm_create_vm_debugfs, vcpu_get_pid). TID is the thread that made the VM, FD the
- * descriptor that it got; both may be gone since. The file `pid` is there on x86 and a few
- * other architectures, in kernels from 2022 on. All numbers are the initial pid namespace's.
+ * kvm_create_vm_debugfs, vcpu_get_pid). TID is the thread that created the VM, and FD the
+ * descriptor that it got; both may be gone by now. The file `pid` exists on x86 and a few other
+ * architectures, in kernels since 2022. All pids are those of the initial pid namespace.
  */
 #include "host/vm/vm_files.h"
 
@@ -38,7 +38,7 @@ static void debugfs_vms_deinit(struct debugfs_vms *vms)
 	vector_deinit(&vms->list);
 }
 
-/* The thread of vCPU folder NAME in FOLDER; false: not to be read. 0: it has not run yet. */
+/* Reads the thread of vCPU folder NAME in FOLDER; false: not readable. 0: it has not run yet. */
 static bool read_thread(int folder, const char *name, uint32_t *ret)
 {
 	char path[64];
@@ -57,7 +57,7 @@ static bool read_thread(int folder, const char *name, uint32_t *ret)
 	return true;
 }
 
-/* Fills RET from /sys/kernel/debug/kvm/TID-FD. False: it is gone or tells no thread. */
+/* Fills RET from /sys/kernel/debug/kvm/TID-FD. False: it is gone or has no thread. */
 static bool read_vm(int kvm, const char *name, uint32_t creator, struct debugfs_vm *ret)
 {
 	int fd = openat(kvm, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -92,7 +92,7 @@ static struct error *read_vms(struct debugfs_vms *ret)
 		return error_hint(error_create(ERROR_UNSUPPORTED, "debugfs is not mounted"),
 				  "mount -t debugfs none /sys/kernel/debug");
 	if (!folder)
-		return error_system(errno, "no right to look into debugfs");
+		return error_system(errno, "no permission to read debugfs");
 	while ((entry = readdir(folder))) {
 		struct debugfs_vm vm = { 0 };
 		uint32_t creator;
@@ -109,7 +109,7 @@ static struct error *read_vms(struct debugfs_vms *ret)
 	}
 	closedir(folder);
 	if (seen && !ret->list.count)
-		return error_create(ERROR_UNSUPPORTED, "debugfs tells no vCPU threads here");
+		return error_create(ERROR_UNSUPPORTED, "debugfs does not show vCPU threads here");
 	return NULL;
 }
 
@@ -134,7 +134,7 @@ static size_t count_vms(const struct debugfs_vms *vms, uint32_t owner)
 	return count;
 }
 
-/* The owner's one VM keeps the owner's number; several get one each. */
+/* If the owner has one VM, that keeps the owner's number; several get one each. */
 static uint64_t vm_identity(const struct debugfs_vm *vm, size_t vms_of_owner)
 {
 	return vms_of_owner == 1 ? vm->owner : vm->owner | (uint64_t)(vm->fd + 1) << 32;
@@ -162,7 +162,7 @@ static void append_vcpus(const struct debugfs_vms *vms, struct vm_files *ret)
 	}
 }
 
-/* debugfs' vCPUs take the place of those files that belong to a VM which it knows. */
+/* Files of VMs that debugfs knows are replaced by debugfs' vCPUs. */
 struct error *vm_debugfs_add_threads(struct vm_files *files)
 {
 	struct debugfs_vms vms = { 0 };
@@ -171,7 +171,7 @@ struct error *vm_debugfs_add_threads(struct vm_files *files)
 
 	if (!host_capability_initial_pids())
 		return error_create(ERROR_UNSUPPORTED,
-				    "debugfs has other process numbers than this pid namespace");
+				    "debugfs shows pids of another pid namespace");
 	error = read_vms(&vms);
 	for (size_t i = 0; !error && i < files->list.count; i++) {
 		struct vm_file file = files->list.items[i];

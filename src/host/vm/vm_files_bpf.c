@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Open files of KVM by the BPF iterator src/bpf/vm_files.bpf.c. It takes CAP_BPF and
- * CAP_PERFMON and no right over the processes. Cost: loading (some 10 ms), then 0.2 us for
- * each open file of the host, in the kernel (190,000 files: 40 ms).
+ * Open files of KVM, found by the BPF iterator src/bpf/vm_files.bpf.c. It needs CAP_BPF and
+ * CAP_PERFMON, but no rights over the processes. Cost: loading (some 10 ms), then 0.2 us for each
+ * open file of the host, in the kernel (190,000 files: 40 ms).
  */
 #include "host/vm/vm_files.h"
 
@@ -25,7 +25,7 @@ struct vm_files_bpf {
 	struct bpf_link *link;
 };
 
-/* Sets the object up for LAYOUT: only the program that fits it is loaded. */
+/* Prepares the object for LAYOUT: only the program that fits it is loaded. */
 static struct bpf_program *choose_program(struct vm_files_skeleton *skeleton,
 					  const struct vm_files_layout *layout)
 {
@@ -56,7 +56,7 @@ static struct error *load(struct vm_files_bpf *bpf, const struct vm_files_layout
 		result = bpf->link ? 0 : -errno;
 	}
 	bpf_log_end();
-	return result ? bpf_log_error(&log, result, "the BPF iterator could not be loaded") : NULL;
+	return result ? bpf_log_error(&log, result, "could not load the BPF iterator") : NULL;
 }
 
 struct error *vm_files_bpf_create(struct vm_files_bpf **ret)
@@ -105,8 +105,10 @@ static void append_record(const struct vm_file_record *record, uint64_t page_byt
 	vector_append(&ret->list, file);
 }
 
-/* The kernel hands out whole records; after a million files without one it wants to be asked
- * again (EAGAIN). */
+/*
+ * The kernel returns whole records. After a million files without one, it wants to be called again
+ * (EAGAIN).
+ */
 struct error *vm_files_bpf_scan(struct vm_files_bpf *bpf, struct vm_files *ret)
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(bpf->link));
@@ -125,8 +127,8 @@ struct error *vm_files_bpf_scan(struct vm_files_bpf *bpf, struct vm_files *ret)
 		if (!got)
 			return NULL;
 		if (got % sizeof(*records) || ret->list.count > MAX_FILES)
-			return error_create(ERROR_BAD_DATA, "the BPF iterator gave %zd odd bytes",
-					    got);
+			return error_create(ERROR_BAD_DATA,
+					    "the BPF iterator returned %zd odd bytes", got);
 		for (size_t i = 0; i < got / sizeof(*records); i++)
 			append_record(&records[i], page_bytes, ret);
 	}

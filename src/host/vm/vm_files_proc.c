@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Open files of KVM, found by the links in /proc/PID/fd, for hosts where the BPF iterator
- * cannot be used. Cost: a readlink(2), 3 us, for every open file of the host.
+ * Open files of KVM, found by the links in /proc/PID/fd, for hosts where the BPF iterator cannot be
+ * used. Cost: a readlink(2), 3 us, for every open file of the host.
  *
- * Links do not tell which files are one: a file may be open twice in a process, and be
- * inherited or sent to others. kcmp(2) compares two descriptors and gives them an order,
- * so files are sorted into classes with few calls. KVM lets a VM be used only from the
- * address space that it was made in, and that of an inherited file is the parent's: of
- * several processes the one that started first owns the file.
+ * Links do not show which descriptors refer to the same file: a process may have a file open twice,
+ * and files can be inherited or sent to other processes. kcmp(2) compares two descriptors and gives
+ * them an order, so files can be sorted into classes with few calls. KVM lets a VM be used only in
+ * the address space in which it was created, so an inherited file is usable only by the parent. Of
+ * several processes, the one that started first is therefore the owner.
  *
- * Which VM a vCPU belongs to is not told either: all files that one process owns are taken
- * for one VM. Where the kernel has no kcmp(2) an inherited file looks like one more VM.
+ * Links do not show to which VM a vCPU belongs either: all files of a process are assumed to belong
+ * to one VM. If the kernel has no kcmp(2), an inherited file looks like another VM.
  */
 #include "host/vm/vm_files.h"
 
@@ -24,15 +24,15 @@
 
 #include "host/system/process.h"
 
-/* Descriptors of one open file. */
+/* All descriptors of one open file. */
 struct class {
-	uint32_t pid, fd; /* one of them, to compare with */
-	uint32_t owner;	  /* of the processes that have it, the one that started first */
+	uint32_t pid, fd; /* one of the descriptors, to compare with */
+	uint32_t owner;	  /* the process that started first, of those that have it */
 };
 
 struct classes {
 	VECTOR(struct class) list;     /* in the order in which they were found */
-	VECTOR(uint32_t) sorted;       /* their numbers, in kcmp's order */
+	VECTOR(uint32_t) sorted;       /* their indices, in kcmp's order */
 };
 
 static bool parse_number(const char *text, uint32_t *ret)
@@ -52,7 +52,7 @@ static bool parse_number(const char *text, uint32_t *ret)
 	return true;
 }
 
-/* Whether the link TARGET is one of KVM's files; fills kind and number of RET. */
+/* Whether the link TARGET is one of KVM's files; sets kind and number in RET. */
 static bool parse_link(const char *target, struct vm_file *ret)
 {
 	static const char vcpu[] = "anon_inode:kvm-vcpu:";
@@ -103,8 +103,10 @@ static void look_at_process(uint32_t pid, struct vm_files *ret, size_t *hidden)
 	}
 }
 
-/* Below, at or above 0: where FILE stands to CLASS. Descriptors that are gone, or that may
- * not be compared, differ from all others. */
+/*
+ * Below 0, 0 or above 0: how FILE compares with CLASS. Descriptors that are gone, or that may not
+ * be compared, differ from all others.
+ */
 static int compare(const struct vm_file *file, const struct class *class)
 {
 	long order = syscall(SYS_kcmp, file->pid, class->pid, KCMP_FILE, (unsigned long)file->fd,
@@ -119,13 +121,13 @@ static int compare(const struct vm_file *file, const struct class *class)
 	return file->fd < class->fd ? -1 : file->fd > class->fd;
 }
 
-/* The number of FILE's class, which is made if there is none. */
+/* The index of FILE's class, which is created if there is none. */
 static uint32_t classify(struct classes *classes, const struct vm_file *file)
 {
 	size_t low = 0, high = classes->sorted.count;
 	struct class class = { .pid = file->pid, .fd = file->fd, .owner = file->pid };
 
-	while (low < high) { /* by hand: each comparison is a system call, and may end it */
+	while (low < high) { /* each comparison is a system call, and may end it */
 		size_t middle = low + (high - low) / 2;
 		uint32_t number = classes->sorted.items[middle];
 		int order = compare(file, &classes->list.items[number]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Offsets of the fields of struct kvm, kvm_vcpu, kvm_memslots and kvm_memory_slot
- * (include/linux/kvm_host.h), from BTF: the kernel's own where KVM is built in, else that
- * of the module kvm, which is split BTF on top of the kernel's.
+ * (include/linux/kvm_host.h), from BTF: the kernel's own if KVM is built in, otherwise that of the
+ * module kvm, which is split BTF on top of the kernel's.
  *
- * Two forms of memory slots exist: an array in kvm_memslots, and since 5.17 a hash table of
- * lists; which one it is, is told by the fields that are there.
+ * There are two forms of memory slots: an array in kvm_memslots, and since 5.17 a hash table of
+ * lists. The fields that exist show which one it is.
  */
 #include "host/vm/vm_layout.h"
 
@@ -20,7 +20,7 @@
 
 #define MAX_NESTING 8
 
-/* The structure that TYPE is once names for it and qualifiers are taken off; NULL: none. */
+/* Strips typedefs and qualifiers from TYPE; NULL: it is not a structure. */
 static const struct btf_type *structure_of(const struct btf *btf, __u32 type_id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, type_id);
@@ -30,7 +30,7 @@ static const struct btf_type *structure_of(const struct btf *btf, __u32 type_id)
 	return type && btf_is_composite(type) ? type : NULL;
 }
 
-/* Looks for NAME in TYPE and in its unnamed members. *RET_BITS is the offset in TYPE. */
+/* Finds NAME in TYPE and in its unnamed members. *RET_BITS is the offset in TYPE. */
 static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *type,
 					    const char *name, int depth, __u32 *ret_bits)
 {
@@ -78,7 +78,7 @@ static struct error *find_fields(const struct btf *btf, const struct wanted *wan
 
 		if (!type)
 			return error_create(ERROR_UNSUPPORTED,
-					    "the kernel's BTF describes no struct %s",
+					    "the kernel's BTF has no struct %s",
 					    wanted[i].structure);
 		if (!find_member(btf, type, wanted[i].field, 0, &bits))
 			return error_create(ERROR_UNSUPPORTED,
@@ -116,7 +116,7 @@ static struct error *find_slots(const struct btf *btf, struct vm_files_layout *l
 
 	if (!slots || !slot)
 		return error_create(ERROR_UNSUPPORTED,
-				    "the kernel's BTF describes no struct kvm_memslots");
+				    "the kernel's BTF has no struct kvm_memslots");
 	layout->slot_size = slot->size;
 	layout->slots_hashed = find_member(btf, slots, "node_idx", 0, &bits) != NULL;
 	if (!layout->slots_hashed)
@@ -147,7 +147,7 @@ struct error *vm_layout_from_btf(const struct btf *btf, struct vm_files_layout *
 	return error;
 }
 
-/* BTF of the kernel and of one of its modules; what is built in is in the kernel's own. */
+/* BTF of the kernel and of one of its modules; a built-in module is part of the kernel's own. */
 struct kernel_btf {
 	struct btf *kernel, *module;
 };
@@ -166,7 +166,7 @@ static struct error *load_btf(const char *module, struct kernel_btf *ret)
 		loaded.module = btf__load_module_btf(module, loaded.kernel);
 	bpf_log_end();
 	if (!loaded.kernel)
-		return error_create(ERROR_UNSUPPORTED, "the kernel has no BTF to be read (%s)",
+		return error_create(ERROR_UNSUPPORTED, "could not read the kernel's BTF (%s)",
 				    strerror(reason));
 	*ret = loaded;
 	return NULL;
@@ -270,8 +270,8 @@ static struct error *find_vmcb_fields(const struct btf *btf, struct sampler_layo
 }
 
 /*
- * perf asks KVM for the guest's IP, which KVM then keeps, before it runs a BPF program since the
- * series that added perf_sample_data.dyn_size (Linux 6.3); until then after it.
+ * Since the series that added perf_sample_data.dyn_size (Linux 6.3), perf asks KVM for the guest's
+ * IP, which KVM then caches, before it runs a BPF program; older kernels ask afterwards.
  */
 static struct error *find_cached_fields(const struct kernel_btf *loaded, struct sampler_layout *ret)
 {
@@ -302,8 +302,11 @@ struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 	if (vendor != HOST_KVM_AMD && vendor != HOST_KVM_INTEL)
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"only of AMD's and Intel's KVM is it known where guests' state is");
-	/* A vendor's module has all of KVM's structures in its BTF: struct vcpu_svm holds them. */
+			"the guest state of KVM modules other than AMD's and Intel's is not known");
+	/*
+	 * The BTF of a vendor's module contains all of KVM's structures, since struct vcpu_svm
+	 * embeds them.
+	 */
 	layout.has_vmcb = vendor == HOST_KVM_AMD;
 	error = load_btf(layout.has_vmcb ? "kvm_amd" : "kvm", &loaded);
 	if (error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest pages by process_vm_readv(). Slots and registers by BPF (vm_memory_bpf.c), which knows
- * every VMM; where that is not to be had, by QEMU's monitor (vm_memory_qmp.c), which costs more and
- * pauses vCPUs.
+ * Reads guest pages with process_vm_readv(). Slots and registers come from BPF (vm_memory_bpf.c),
+ * which supports every VMM, or, if that is not available, from QEMU's monitor (vm_memory_qmp.c),
+ * which takes longer and pauses vCPUs.
  */
 #include "host/vm/vm_memory.h"
 
@@ -27,7 +27,7 @@ void host_vm_memory_deinit(struct host_vm_memory *memory)
 	vector_deinit(&memory->registers);
 }
 
-/* The address of guest page FROM in the VMM; 0: in no slot. */
+/* The address of guest page FROM in the VMM; 0: not in any slot. */
 static uint64_t hva_of(const struct host_vm_memory *memory, struct gpa from)
 {
 	for (size_t i = 0; i < memory->slots.count; i++) {
@@ -84,14 +84,14 @@ const struct error *vm_memory_finder_lacks(const struct vm_memory_finder *finder
 	return finder->no_bpf;
 }
 
-/* The code is that of what would do for every VMM: more rights, or another kernel or build. */
+/* Uses the error code of what would help for every VMM: more rights, or another kernel or build. */
 static struct error *out_of_reach(const struct vm_memory_finder *finder, const char *reason)
 {
 	return error_hint(
 		error_create(error_code(finder->no_bpf), "%s; and %s",
 			     error_message(finder->no_bpf), reason),
 		"run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; or give QEMU a QMP "
-		"socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+		"socket that nobody else uses: -qmp unix:PATH,server=on,wait=off");
 }
 
 static struct error *find_by_monitor(const struct vm_memory_finder *finder,
@@ -100,7 +100,7 @@ static struct error *find_by_monitor(const struct vm_memory_finder *finder,
 	_cleanup_error_ struct error *error = NULL;
 
 	if (strcmp(vm->vmm, "qemu"))
-		return out_of_reach(finder, "only QEMU can be asked instead");
+		return out_of_reach(finder, "only QEMU could be asked instead");
 	error = vm_memory_qmp_find(vm->pid, ret);
 	if (!error)
 		return NULL;
@@ -113,11 +113,11 @@ struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_
 {
 	struct error *error;
 
-	if (vm->emulated) /* of which KVM knows nothing */
+	if (vm->emulated) /* KVM does not know it */
 		error = vm_memory_qmp_find(vm->pid, ret);
 	else if (finder->bpf)
 		error = vm_memory_bpf_find(finder->bpf, vm, ret);
 	else
 		error = find_by_monitor(finder, vm, ret);
-	return error ? error_prefix(error, "could not find the memory of the guest") : NULL;
+	return error ? error_prefix(error, "could not find guest memory") : NULL;
 }

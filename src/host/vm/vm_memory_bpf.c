@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory slots and registers by the BPF iterator src/bpf/vm_memory.bpf.c.
+ * Memory slots and registers, found by the BPF iterator src/bpf/vm_memory.bpf.c.
  *
- * On AMD CR3 is in the VMCB. On Intel it is in the VMCS, out of reach; KVM's own copy is what it
- * last needed of it, which with nested paging may be of a process that is long gone, so that it is
- * not taken, nor are other registers. CR0, EFER and CR4's bits that matter here are true on both:
- * KVM intercepts their changes.
+ * On AMD, CR3 is in the VMCB. On Intel it is in the VMCS, which cannot be read. KVM's own copy is
+ * the value it last needed, which with nested paging may belong to a process that is long gone; it
+ * is therefore not used, nor are other registers. CR0, EFER and the relevant bits of CR4 are
+ * correct on both, since KVM intercepts changes to them.
  */
 #include "host/vm/vm_memory_bpf.h"
 
@@ -23,7 +23,7 @@
 #include "host/vm/vm_layout.h"
 #include "vm_memory.skel.h"
 
-_Static_assert(VM_MEMORY_REGISTERS == HOST_VM_REGISTERS, "all of them are passed on");
+_Static_assert(VM_MEMORY_REGISTERS == HOST_VM_REGISTERS, "there is room for all registers");
 
 struct vm_memory_bpf {
 	struct vm_memory_skeleton *skeleton;
@@ -39,7 +39,9 @@ static struct error *run_iterator(struct bpf_link *link)
 
 	if (fd < 0)
 		return error_system(errno, "could not start the BPF iterator");
-	/* It writes nothing; after a million files it wants to be asked again (EAGAIN). */
+	/*
+	 * The iterator writes nothing; after a million files it wants to be called again (EAGAIN).
+	 */
 	do {
 		got = read(fd, nothing, sizeof(nothing));
 	} while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
@@ -95,7 +97,7 @@ static void take_registers(const struct vm_memory_skeleton *skeleton, struct hos
 	}
 }
 
-/* The files of one process, from Linux 6.1 on; older kernels refuse, and NULL is returned. */
+/* Only the files of one process, since Linux 6.1; older kernels refuse, and NULL is returned. */
 static struct bpf_link *link_to_process(const struct vm_memory_bpf *bpf, uint32_t pid)
 {
 	union bpf_iter_link_info info = { .task = { .pid = pid } };
@@ -126,14 +128,14 @@ static struct error *look_at_files(struct vm_memory_bpf *bpf, struct bpf_link *l
 		return error_create(ERROR_NOT_FOUND, "VM '%s' (pid %u) is gone", vm->name, vm->pid);
 	if (!skeleton->bss->slots_valid || skeleton->bss->slot_count > VM_MEMORY_MAX_SLOTS)
 		return error_create(ERROR_SYSTEM,
-				    "the memory slots of VM '%s' are too many, or changed just now",
+				    "the memory slots of VM '%s' are too many or just changed",
 				    vm->name);
-	/* Once more: vCPU files that came before the VM's own were not known for its own. */
+	/* Again: vCPU files that came before the VM's own file were not recognized. */
 	skeleton->bss->vcpu_count = 0;
 	return run_iterator(link);
 }
 
-/* On a host with many processes, looking at the one that matters saves nearly all of the time. */
+/* On a host with many processes, looking at only one saves nearly all of the time. */
 static struct error *look(struct vm_memory_bpf *bpf, const struct host_vm *vm)
 {
 	struct bpf_link *link = link_to_process(bpf, vm->pid);
@@ -180,7 +182,7 @@ static struct error *load(struct vm_memory_bpf *bpf)
 		result = bpf->link ? 0 : -errno;
 	}
 	bpf_log_end();
-	return result ? bpf_log_error(&log, result, "the BPF iterator could not be loaded") : NULL;
+	return result ? bpf_log_error(&log, result, "could not load the BPF iterator") : NULL;
 }
 
 struct error *vm_memory_bpf_create(struct vm_memory_bpf **ret)

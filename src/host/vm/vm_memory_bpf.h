@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory slots and vCPU registers of any VMM's VMs, by BPF; see vm_memory.h. */
+/* Memory slots and vCPU registers of any VMM's VMs, found by BPF; see vm_memory.h. */
 #ifndef HOST_VM_VM_MEMORY_BPF_H
 #define HOST_VM_VM_MEMORY_BPF_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Three questions: what memory the guest has, where each piece of it begins and ends in QEMU, and
- * what is in the control registers. Each range is one piece of one of QEMU's RAM blocks, and so one
- * mapping: its first and last page show that.
+ * Asks three questions: which memory the guest has, where each range begins and ends in QEMU, and
+ * what is in the control registers. Each range is a piece of one of QEMU's RAM blocks, and
+ * therefore one mapping; its first and last page show that.
  */
 #include "host/vm/vm_memory_qmp.h"
 
@@ -22,7 +22,7 @@ static struct error *ask_one(struct qemu_monitor *monitor, const char *command,
 	return qemu_monitor_ask(monitor, &command, 1, answer);
 }
 
-/* In the order that qemu_text_addresses() wants. */
+/* In the order required by qemu_text_addresses(). */
 static struct error *ask_addresses(struct qemu_monitor *monitor,
 				   const struct host_vm_memory *memory, struct buffer *answer)
 {

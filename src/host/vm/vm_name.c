@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of VMs by the options of their VMMs. A VMM is known by the file name of its first
- * argument, or of its program where it goes by another name. One that is not in the table,
- * or that was given no name, gives COMMAND-PID.
+ * Names of VMs, from the options of their VMMs. A VMM is recognized by the file name of its first
+ * argument, or of its program if it was started under another name. If it is not in the table or
+ * was given no name, the VM is called COMMAND-PID.
  *
- * How to add a VMM: a row in `vmms`.
+ * To add a VMM, add a row to `vmms`.
  */
 #include "host/vm/vm_name.h"
 
@@ -18,7 +18,7 @@ struct vmm {
 	const char *program; /* how the file name starts */
 	bool prefix;	     /* more may follow */
 	const char *name;
-	/* The option that carries the name, after one dash or two; NULL: there is none. */
+	/* The option that carries the name, with one dash or two; NULL: there is none. */
 	const char *option;
 	bool properties; /* its value is a list "NAME,key=value" or "guest=NAME,…" */
 };
@@ -49,7 +49,7 @@ static const struct vmm *find_vmm(struct vm_span program)
 	return NULL;
 }
 
-/* The file name of the first argument, without what setproctitle() may have put behind it. */
+/* The file name of the first argument, without what setproctitle() may have appended. */
 static struct vm_span command_name(const struct vm_process *process)
 {
 	size_t offset = 0;
@@ -71,7 +71,7 @@ static struct vm_span command_name(const struct vm_process *process)
 	return name.length ? name : (struct vm_span){ process->comm, strlen(process->comm) };
 }
 
-/* The last value of OPTION, as VMMs take it; false: it is not there. */
+/* The last value of OPTION, which is the one that VMMs use; false: not given. */
 static bool find_option(const struct vm_process *process, const char *option, struct vm_span *ret)
 {
 	size_t offset = 0;
@@ -82,7 +82,7 @@ static bool find_option(const struct vm_process *process, const char *option, st
 	return found;
 }
 
-/* QEMU's -name: "NAME,…" or "…,guest=NAME,…"; NULL: it names none. */
+/* QEMU's -name: "NAME,…" or "…,guest=NAME,…"; NULL: no name given. */
 static char *property_name(struct vm_span list)
 {
 	struct vm_property property;

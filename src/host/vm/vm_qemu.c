@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By "info cpus" of its monitor. */
+/* Uses "info cpus" of QEMU's monitor. */
 #include "host/vm/vm_qemu.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define MAX_ANSWER_BYTES ((size_t)1 << 20)
 
-/* The pid that TEXT is; 0: it is none. */
+/* The pid in TEXT; 0: it is not a pid. */
 static uint32_t pid_of(const char *text)
 {
 	char *end;
@@ -30,7 +30,7 @@ static struct error *ask(uint32_t pid, struct buffer *answer)
 	return error ? error : qemu_monitor_ask(monitor, commands, 1, answer);
 }
 
-/* In place of those that are known by KVM: registers come with QEMU's numbers. */
+/* Replaces the vCPUs found through KVM: registers come with QEMU's numbers. */
 static struct error *find_vcpus(struct host_vm *vm)
 {
 	_cleanup_buffer_ struct buffer answer;
@@ -44,7 +44,7 @@ static struct error *find_vcpus(struct host_vm *vm)
 	for (size_t i = 0; !error && i < vm->vcpus.count; i++)
 		if (!host_process_has_thread(vm->pid, vm->vcpus.items[i].tid))
 			error = error_create(ERROR_BAD_DATA,
-					     "it names threads that it does not have");
+					     "it reports threads that it does not have");
 	return error;
 }
 
@@ -68,5 +68,5 @@ struct error *vm_qemu_find(const char *text, struct host_vms *vms)
 		return NULL;
 	return error_hint(
 		error_prefix(error, "the QEMU of VM '%s' cannot be asked", vm->name),
-		"give it a QMP socket that nobody holds: -qmp unix:PATH,server=on,wait=off");
+		"give it a QMP socket that nobody else uses: -qmp unix:PATH,server=on,wait=off");
 }

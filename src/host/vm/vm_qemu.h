@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The VM of a QEMU that is asked for what KVM may not know: it may do without. */
+/* The VM of a QEMU that is asked directly, since it may not use KVM. */
 #ifndef HOST_VM_VM_QEMU_H
 #define HOST_VM_VM_QEMU_H
 
 #include "host/vm/vm.h"
 
 /*
- * Makes VMS, as they were found, have the one that TEXT names (its name, its pid, or the pid of a
- * QEMU without KVM) with the vCPUs that its QEMU says it has. ERROR_NOT_FOUND, and what
- * qemu_monitor_open() gives.
+ * Makes sure that VMS, the VMs that were found, contains the one that TEXT names (its name, its
+ * pid, or the pid of a QEMU without KVM), with the vCPUs that its QEMU reports. ERROR_NOT_FOUND, or
+ * errors of qemu_monitor_open().
  */
 struct error *vm_qemu_find(const char *text, struct host_vms *vms) MUST_CHECK;
 

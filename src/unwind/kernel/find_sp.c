@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The row of the code at IP says where its return address is, from SP on. So each word of the
- * stacks is looked at as if it were that one: it has to stand behind a call that can lead to IP,
- * its frame's caller has to be right in the same way, and so on, to the stack's end. Below SP are
- * the frames of calls that have returned, which may be as consistent as the true one. So one is
- * taken only if no other is left: the true one is never ruled out, since of calls
- * (unwind/table/calls.h) as of stacks all is allowed that can be, and a walk that comes to what is
- * not known counts as one that may be right. That SP is in these stacks is for the caller to know.
+ * The row for the code at IP gives the position of its return address relative to SP. So each word
+ * of the stacks is tried as that return address: it must follow a call that can lead to IP, its
+ * frame's caller must be consistent in the same way, and so on up to the end of the stack. Below SP
+ * are the frames of calls that have returned, which may be as consistent as the true one. So a
+ * candidate is only accepted if no other is left. The true one is never ruled out: the calls
+ * (unwind/table/calls.h) and the stacks allow everything that can happen, and a walk that reaches
+ * something unknown counts as possibly right. The caller must know that SP is in one of these
+ * stacks.
  */
 #include "unwind/kernel/find_sp.h"
 
@@ -15,7 +16,7 @@
 #include "unwind/table/calls.h"
 #include "unwind/walk/walk.h"
 
-/* of all walks together; a chain has some 20, a stack some 300 words to be looked at */
+/* for all walks together; a chain has some 20 frames, a stack some 300 candidate words */
 #define MAX_STEPS 4096
 /* bytes from the outermost frame to the end: the user's registers, or a thread's */
 #define MAX_ABOVE_LAST 512
@@ -42,7 +43,7 @@ static bool is_at_end(const struct unwind_walk *walk)
 	return false;
 }
 
-/* Of a walk that has ended. */
+/* Judges a walk that has ended. */
 static enum verdict judge_end(const struct search *search, const struct unwind_walk *walk)
 {
 	uint64_t ip = walk->ip;
@@ -51,7 +52,10 @@ static enum verdict judge_end(const struct search *search, const struct unwind_w
 	case UNWIND_COMPLETE:
 		return is_at_end(walk) && !walk->guessed ? CONSISTENT : POSSIBLE;
 	case UNWIND_NO_DATA:
-		/* No return address is there, if all is known of that code, which is none. */
+		/*
+		 * Impossible if the code at IP is fully known and has no call here: then it is no
+		 * return address.
+		 */
 		return !walk->signal && unwind_calls_lead(search->calls, ip, ip) == UNWIND_CALLS_NO
 			       ? IMPOSSIBLE
 			       : POSSIBLE;

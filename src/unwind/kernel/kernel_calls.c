@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A running kernel changes its code. While it boots it puts in what suits the machine
- * (alternatives, paravirt), so it is read when it has booted. Later it changes the targets of
- * static calls, which it has tables of; it makes calls of the no-ops of the function tracer, 5
- * bytes long, and breakpoints (int3) of what is probed; and jumps of the no-ops of static keys,
- * which stay in the function, or lead to its .cold part. A kernel that is built for IBT has endbr
- * where indirect calls and jumps may lead, and puts no-ops over those that it does not need when it
- * boots. In others they may lead anywhere, and nearly no SP would be the only one. Static calls
- * lead to such functions, too: of C code the compiler puts endbr where an address is taken. Other
- * code may have none.
+ * A running kernel changes its code. While booting, it patches in what suits the machine
+ * (alternatives, paravirt), so the code is read after boot. Later it changes the targets of static
+ * calls, which are listed in tables; it turns the function tracer's 5-byte no-ops into calls, and
+ * probed instructions into breakpoints (int3); and it turns the no-ops of static keys into jumps,
+ * which stay in the function or lead to its .cold part. A kernel built for IBT has endbr wherever
+ * indirect calls and jumps may lead, and at boot replaces those it does not need with no-ops. In
+ * other kernels they may lead anywhere, and SP would hardly ever be unique. Static calls also lead
+ * to functions with endbr if these are written in C, since the compiler emits endbr for functions
+ * whose address is taken. Other code may have none.
  *
  * Source: arch/x86/kernel/{alternative,ftrace,static_call}.c, include/linux/static_call_types.h.
  */
@@ -22,12 +22,12 @@
 #include "unwind/kernel/kernel_calls_private.h"
 
 #define MAX_CODE ((uint64_t)64 << 20) /* of the kernel and all modules together */
-#define MAX_OUTSIDE ((size_t)1 << 20) /* targets out of all code that are looked at */
+#define MAX_OUTSIDE ((size_t)1 << 20) /* call targets examined outside of all code */
 #define MAX_SITES 65536               /* static calls of the kernel, or of a module */
 #define SYSTEM_RUNNING 3              /* enum system_states, include/linux/kernel.h, since 4.13 */
-#define STATIC_CALL_TAIL 1            /* of a site's key: it is a jump */
+#define STATIC_CALL_TAIL 1            /* in a site's key: it is a jump */
 
-/* Returned to from a new task's first switch, without a call. */
+/* A new task's first switch returns to these, without a call. */
 static const char *const beginnings[] = { "ret_from_fork", "ret_from_fork_asm" };
 
 static bool find_range(const struct guest_kernel *kernel, const char *start, const char *end,
@@ -107,7 +107,9 @@ static struct error *read_code(struct reading *reading, const struct range *rang
 	return NULL;
 }
 
-/* Calls whose target changes, and jumps. Each is where its entry says, from there on. */
+/*
+ * Calls with variable targets, and jumps. Each entry has an offset from itself to the instruction.
+ */
 static void add_static_calls(struct reading *reading, struct gva table, uint64_t count)
 {
 	_cleanup_free_ uint8_t *sites = NULL;
@@ -132,8 +134,8 @@ static void add_static_calls(struct reading *reading, struct gva table, uint64_t
 }
 
 /*
- * The functions that static calls have, by their keys: struct static_call_key begins with a
- * pointer.
+ * The functions that static calls lead to, found by their keys: struct static_call_key starts with
+ * a pointer.
  */
 static void add_key(struct reading *reading, const struct guest_symbol *symbol)
 {
@@ -153,7 +155,7 @@ static void add_known(struct reading *reading, uint64_t start, uint64_t end)
 			      (struct unwind_known_range){ (uint32_t)start, (uint32_t)end });
 }
 
-/* Of a static call what it calls just now may be called by others. */
+/* The current target of a static call may also be called by others. */
 static uint32_t either(struct reading *reading, uint32_t callee, uint32_t other)
 {
 	if (callee == CHANGING_TARGET || other == CHANGING_TARGET) {
@@ -163,7 +165,7 @@ static uint32_t either(struct reading *reading, uint32_t callee, uint32_t other)
 	return callee == other ? callee : UNWIND_ANY_FUNCTION;
 }
 
-/* Of one address the call that can lead furthest is kept. */
+/* For each address, keeps the call with the widest choice of targets. */
 static void unite(struct reading *reading)
 {
 	size_t kept = 0;
@@ -202,7 +204,7 @@ static bool has_booted(const struct guest_kernel *kernel)
 	       state == SYSTEM_RUNNING;
 }
 
-/* Whether indirect calls lead to what is in front of functions (CONFIG_CFI_CLANG). */
+/* Whether indirect calls lead to a point in front of functions (CONFIG_CFI_CLANG). */
 static bool has_checks(const struct guest_kernel *kernel)
 {
 	const struct guest_symbol *symbols = guest_kernel_symbols(kernel);
@@ -232,12 +234,11 @@ static struct error *find_kernel(struct reading *reading, struct code_ranges *re
 			&reading->entry) ||
 	    !find_range(reading->kernel, "__noinstr_text_start", "__noinstr_text_end",
 			&reading->untraced))
-		return error_create(
-			ERROR_UNSUPPORTED,
-			"the guest's kernel does not say which of its code is entry code");
+		return error_create(ERROR_UNSUPPORTED,
+				    "the guest's kernel has no symbols that mark its entry code");
 	reading->has_thunks =
 		guest_kernel_find_symbol(reading->kernel, "__x86_indirect_thunk_rax", &symbol);
-	/* What only ran while it booted is gone. In front of the image nothing is mapped. */
+	/* Init code is gone. Nothing is mapped in front of the image. */
 	add_known(reading, image->start.value,
 		  init.start < image->end.value ? init.start : image->end.value);
 	add_known(reading, UNWIND_CODE_START, image->start.value);
@@ -294,13 +295,14 @@ static struct error *read_all(struct reading *reading, const struct guest_module
 		return error;
 	reading_find_functions(reading, modules);
 	if (!reading->functions.count)
-		return error_create(ERROR_UNSUPPORTED, "the guest's kernel names no functions");
+		return error_create(ERROR_UNSUPPORTED,
+				    "the guest's kernel has no function symbols");
 	for (size_t i = 0; !error && i < code->items.count; i++)
 		error = read_code(reading, &code->items.items[i]);
 	if (!error && (reading->calls.count == MAX_FOUND || reading->jumps.count == MAX_FOUND ||
 		       !reading->outside_left))
 		error = error_create(ERROR_UNSUPPORTED,
-				     "the guest's kernel has more calls than any kernel has");
+				     "the guest's kernel has an implausible number of calls");
 	if (!error)
 		add_changing(reading, modules);
 	return error;
@@ -331,5 +333,5 @@ struct error *unwind_calls_read(const struct guest_kernel *kernel,
 	vector_deinit(&reading.jumps);
 	vector_deinit(&reading.ranges);
 	vector_deinit(&reading.targets);
-	return error ? error_prefix(error, "the calls of the guest's kernel are not known") : NULL;
+	return error ? error_prefix(error, "could not list the calls of the guest's kernel") : NULL;
 }

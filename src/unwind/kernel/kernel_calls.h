@@ -10,7 +10,8 @@
 
 /*
  * Appends the encoded calls to OUT. ERROR_UNSUPPORTED: the kernel is not built for IBT, has not
- * booted yet, and may change its code, or does not say which of it runs on stacks of its own.
+ * finished booting and may still change its code, or does not show which of it runs on other
+ * stacks.
  */
 struct error *unwind_calls_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules, struct buffer *out) MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kernel_calls.c, kernel_code.c and kernel_functions.c share. */
+/* Shared by kernel_calls.c, kernel_code.c and kernel_functions.c. */
 #ifndef UNWIND_KERNEL_KERNEL_CALLS_PRIVATE_H
 #define UNWIND_KERNEL_KERNEL_CALLS_PRIVATE_H
 
@@ -8,9 +8,9 @@
 #include "guest/kernel/module.h"
 #include "unwind/table/calls.h"
 
-/* of static calls: as UNWIND_ANY_TARGET, whatever it is just now */
+/* for static calls: like UNWIND_ANY_TARGET, whatever the current target is */
 #define CHANGING_TARGET (UINT32_MAX - 2)
-#define MAX_FOUND ((size_t)2 << 20) /* calls, and jumps; a kernel has 330,000, and 30,000 */
+#define MAX_FOUND ((size_t)2 << 20) /* calls or jumps; a kernel has 330,000 and 30,000 */
 
 struct range {
 	uint64_t start, end;
@@ -24,16 +24,16 @@ struct reading {
 	const struct guest_kernel *kernel;
 	const struct code_ranges *code; /* the kernel's, and each module's */
 	struct range entry, untraced;
-	bool has_thunks; /* indirect jumps are by register */
+	bool has_thunks; /* indirect jumps use a register */
 	uint64_t code_left, outside_left;
 	VECTOR(struct unwind_function) functions;
 	VECTOR(struct unwind_call) calls;
 	VECTOR(struct unwind_jump) jumps;
 	VECTOR(struct unwind_known_range) ranges;
-	VECTOR(uint32_t) targets; /* numbers of functions that static calls have */
+	VECTOR(uint32_t) targets; /* numbers of functions that static calls lead to */
 };
 
-/* Code that was copied. */
+/* A copy of some code. */
 struct code {
 	const uint8_t *bytes;
 	uint64_t size, start;
@@ -45,26 +45,25 @@ static inline bool range_holds(const struct range *range, uint64_t address)
 }
 
 /*
- * COUNT items of BYTES each, by their first two words; FIRST: by the first alone, the others stay
- * in order.
+ * Sorts COUNT items of BYTES each by their first two words. FIRST: only by the first word; stable.
  */
 void reading_sort(void *items, size_t count, size_t bytes, bool first);
 #define SORT(vector, first)                                                                        \
 	reading_sort((vector)->items, (vector)->count, sizeof(*(vector)->items), first)
 
-/* The index of the last function that begins at or below ADDRESS; false: there is none. */
+/* The index of the last function that starts at or below ADDRESS; false if there is none. */
 bool reading_find_function(const struct reading *reading, uint64_t address, size_t *ret);
 bool reading_is_code(const struct reading *reading, uint64_t address);
-/* BEHIND is an offset in CODE; more than MAX_FOUND are left out. */
+/* BEHIND is an offset in CODE; calls beyond MAX_FOUND are dropped. */
 void reading_add_call(struct reading *reading, const struct code *code, uint64_t behind,
 		      uint32_t callee);
 void reading_add_jump(struct reading *reading, uint32_t from, uint32_t to);
 
-/* The functions of the code that READING has, by the symbols. */
+/* Finds the functions in the code of READING, using the symbols. */
 void reading_find_functions(struct reading *reading, const struct guest_modules *modules);
-/* Which of them indirect calls may lead to, when all code has been looked at. */
+/* Finds all that indirect calls may lead to, once all code has been examined. */
 void reading_spread_targets(struct reading *reading);
-/* Calls and jumps of CODE. */
+/* Finds the calls and jumps in CODE. */
 void reading_look_at_code(struct reading *reading, const struct code *code);
 
 #endif

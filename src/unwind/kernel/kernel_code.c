@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code is not decoded: each byte is looked at as if an instruction began there. That finds calls
- * and jumps that are none, nearly all of which lead nowhere and are left out; and it misses none.
- * Of short jumps too many would be left: those from C code, or to it, lead to the beginning of a
- * function, or are none. C code is told by its place for the function tracer; and only other code
- * goes on, at its end, in what is behind it.
+ * Code is not decoded: each byte is treated as a possible start of an instruction. That misses no
+ * call or jump, and finds false ones, nearly all of which lead nowhere and are dropped. Too many
+ * false short jumps would be left, so those from or to C code only count if they lead to the start
+ * of a function. C code is recognised by its slot for the function tracer. Only other code falls
+ * through, at its end, into the code that follows.
  */
 #include "unwind/kernel/kernel_calls_private.h"
 
 #include <string.h>
 
-#define MAX_IN_FRONT 16 /* bytes of a function's padding: CONFIG_FUNCTION_PADDING_BYTES */
+#define MAX_IN_FRONT 16 /* bytes of padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES */
 #define LONGEST_CALL 7
 #define MAX_PADDING 10
 #define ENDBR_BYTES 4
 
-/* A function in code that was copied; offsets there. */
+/* A function in copied code, with offsets into the copy. */
 struct own {
 	uint32_t number;
 	uint64_t start, end;
@@ -30,8 +30,8 @@ static bool has_endbr(const struct code *code, uint64_t at)
 }
 
 /*
- * Whether the function begins with what the function tracer makes a call of, or has; behind endbr,
- * or the no-op that the kernel put there.
+ * Whether the function starts with the function tracer's no-op or call, perhaps after endbr or the
+ * no-op that the kernel replaced it with.
  */
 static bool is_traced(const struct code *code, uint64_t at)
 {
@@ -58,8 +58,8 @@ static struct own own_of(const struct reading *reading, const struct code *code,
 	if (!last && its[1].start - (uint32_t)code->start < code->size)
 		own.end = its[1].start - (uint32_t)code->start;
 	/*
-	 * A part that was moved away is another one's; what must not be traced is in C, but for
-	 * copying.
+	 * A part that was moved away belongs to another function. noinstr code is written in C,
+	 * except for the copying functions.
 	 */
 	own.is_c = range_holds(&reading->untraced, UNWIND_CODE_START | its->start) ||
 		   (its->flags & UNWIND_FUNCTION_MOVED) || is_traced(code, own.start);
@@ -74,7 +74,7 @@ static int32_t distance_at(const struct code *code, uint64_t end)
 	return distance;
 }
 
-/* Where the 32 bits that END, an offset, is behind lead to; false: out of all code. */
+/* Where the 32-bit displacement that ends at offset END leads; false: outside of all code. */
 static bool find_target(const struct reading *reading, const struct code *code, uint64_t end,
 			uint32_t *ret_number)
 {
@@ -88,8 +88,8 @@ static bool find_target(const struct reading *reading, const struct code *code, 
 }
 
 /*
- * What is at TARGET, out of all code that is read: a thunk that the kernel made of an indirect jump
- * (ITS), or a trampoline. False: nothing is there.
+ * Looks at TARGET, which is outside of all code that is read: it may be a thunk that the kernel
+ * made for an indirect jump (ITS), or a trampoline. False: nothing is there.
  */
 static bool look_outside(struct reading *reading, uint64_t target, bool *ret_indirect)
 {
@@ -109,7 +109,7 @@ static bool look_outside(struct reading *reading, uint64_t target, bool *ret_ind
 }
 
 /*
- * A direct call that ends at END. Some lead to what is put in front of a function (call depth
+ * A direct call that ends at END. Some lead to a point in front of a function (call depth
  * tracking).
  */
 static void look_at_call(struct reading *reading, const struct code *code, uint64_t end)
@@ -131,7 +131,7 @@ static void look_at_call(struct reading *reading, const struct code *code, uint6
 	}
 }
 
-/* One of function OWN that ends at END. */
+/* A jump in function OWN that ends at END. */
 static void look_at_jump(struct reading *reading, const struct code *code, uint64_t end,
 			 const struct own *own)
 {
@@ -146,7 +146,7 @@ static void look_at_jump(struct reading *reading, const struct code *code, uint6
 		reading_add_jump(reading, own->number, UNWIND_ANY_TARGET);
 }
 
-/* Function OWN, which begins at START and ends at END, may have a short jump at AT, offsets all. */
+/* Function OWN, from START to END, may have a short jump at AT. All are offsets. */
 static void look_at_short_jump(struct reading *reading, const struct code *code, uint64_t at,
 			       const struct own *own)
 {
@@ -161,7 +161,7 @@ static void look_at_short_jump(struct reading *reading, const struct code *code,
 		reading_add_jump(reading, own->number, reading->functions.items[function].number);
 }
 
-/* The bytes of the instruction ff that has OPERANDS: 2 to 7. */
+/* The size of the instruction ff with OPERANDS: 2 to 7 bytes. */
 static int indirect_bytes(const uint8_t *operands)
 {
 	int mode = operands[0] >> 6, place = operands[0] & 7;
@@ -184,7 +184,7 @@ static void look_at_indirect(struct reading *reading, const struct code *code, u
 		reading_add_jump(reading, own->number, UNWIND_ANY_TARGET);
 }
 
-/* At each byte of the code of function OWN, of which at least LONGEST_CALL bytes more are there. */
+/* Looks at each byte of function OWN; at least LONGEST_CALL more bytes follow. */
 static void look_at(struct reading *reading, const struct code *code, uint64_t at,
 		    const struct own *own)
 {
@@ -225,8 +225,7 @@ static void look_at(struct reading *reading, const struct code *code, uint64_t a
 }
 
 /*
- * Whether code in front of END, an offset, does not go on there: it returns, jumps, traps or is
- * padding.
+ * Whether code does not fall through at offset END: it returns, jumps, traps or is padding there.
  */
 static bool stops(const struct reading *reading, const struct code *code, uint64_t end)
 {
@@ -246,7 +245,7 @@ static bool stops(const struct reading *reading, const struct code *code, uint64
 	return false;
 }
 
-/* What is in front of the first function is no function's. */
+/* Code in front of the first function belongs to none. */
 void reading_look_at_code(struct reading *reading, const struct code *code)
 {
 	size_t function;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions by their symbols. Code whose stack is not known has sections of its own: entry code,
- * and what must not be traced (noinstr), which includes the first of what runs on the stacks of
- * NMIs and exceptions; memory is copied by functions there, too, but by that first code only where
- * IRET fails.
+ * Finds functions through their symbols. Code that may run on other stacks has sections of its own:
+ * entry code, and code that must not be traced (noinstr), which includes the first code that runs
+ * on the stacks of NMIs and exceptions. The functions that copy memory are in noinstr, too, but
+ * that first code only calls them if IRET fails.
  *
  * Source: kernel/entry/common.c, include/asm-generic/vmlinux.lds.h.
  */
@@ -26,21 +26,21 @@ struct names {
 			sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)              \
 	}
 
-/* They go on where a register says. */
+/* They continue at an address in a register. */
 static const struct names indirect_names = NAMES("__x86_indirect_", "its_", "__SCT__");
-/* They go on anywhere. */
+/* They continue anywhere. */
 static const struct names anywhere = NAMES("__fentry__", "ftrace_call", "ftrace_regs_call",
 					   "ftrace_stub", "ftrace_graph_call", "ftrace_epilogue");
-/* They are static calls' without being called otherwise: what a tracepoint calls. */
+/* Only reached through static calls: what a tracepoint calls. */
 static const struct names iterators = NAMES("__traceiter_", "__probestub_");
-/* Called by all code, by what is in entry code, too. */
+/* Called by all code, including entry code. */
 static const struct names thunks =
 	NAMES("__x86_", "srso_", "retbleed_", "zen_", "entry_", "its_", "call_depth_", "warn_thunk",
 	      "write_ibpb", "clear_bhb", "asm_", "xen_");
-/* In code that must not be traced, but called by what may be. */
+/* In noinstr code, but called by other code, too. */
 static const struct names copying =
 	NAMES("memcpy", "__memcpy", "memset", "__memset", "memmove", "__memmove");
-/* Not a function's beginning, but what is in front of one. */
+/* Not the start of a function, but the padding in front of one. */
 static const struct names padding_names = NAMES("__pfx_", "__cfi_");
 
 static bool begins(const char *name, const struct names *names)
@@ -59,7 +59,7 @@ static bool is_one_of(const char *name, const struct names *names)
 	return false;
 }
 
-/* Of a part that the compiler moved away, the length of its function's name; else of NAME. */
+/* For a part that the compiler moved away, the length of its function's name, else that of NAME. */
 static size_t name_length(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
@@ -83,8 +83,8 @@ static void note_moved(const struct symbols *symbols, struct map *names)
 }
 
 /*
- * Functions of one name of which parts were moved count as one: it is not known whose part is
- * whose.
+ * Functions that share a name, and of which parts were moved away, count as one: there is no way to
+ * tell which part belongs to which.
  */
 static void add_functions(struct reading *reading, const struct symbols *symbols,
 			  const struct range *code, struct map *names, struct map *anywhere_at)
@@ -117,7 +117,7 @@ static void add_functions(struct reading *reading, const struct symbols *symbols
 	}
 }
 
-/* Of several names of one address the one that runs elsewhere counts, and the first number. */
+/* Merges symbols at the same address: their flags are combined, and the first number is kept. */
 static void unite_functions(struct reading *reading, const struct map *anywhere_at)
 {
 	size_t kept = 0;
@@ -132,7 +132,7 @@ static void unite_functions(struct reading *reading, const struct map *anywhere_
 			continue;
 		}
 		last->flags |= function->flags;
-		/* Two groups of functions meet: they lead to each other. */
+		/* Two functions share this address: treat them as leading to each other. */
 		if (last->number != function->number) {
 			vector_append(&reading->jumps,
 				      (struct unwind_jump){ last->number, function->number });
@@ -151,7 +151,7 @@ static void unite_functions(struct reading *reading, const struct map *anywhere_
 	}
 }
 
-/* Of a function that may run elsewhere, the parts that were moved away, too. */
+/* If a function may run elsewhere, so may the parts of it that were moved away. */
 static void spread_elsewhere(struct reading *reading)
 {
 	_cleanup_map_ struct map elsewhere;
@@ -166,8 +166,8 @@ static void spread_elsewhere(struct reading *reading)
 }
 
 /*
- * Where a target of indirect calls goes on without a call, that is one, too; in functions' every
- * part.
+ * If a target of indirect calls continues in a function without a call, that function is a target,
+ * too, with all of its parts.
  */
 void reading_spread_targets(struct reading *reading)
 {

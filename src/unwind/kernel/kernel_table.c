@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmlinux has its tables between symbols, sorted when it was linked (scripts/sorttable, since 5.6)
- * or when it booted; a module's are in its struct module (unwind_module_init()). Kernels that were
- * built without them may keep frame pointers instead (CONFIG_UNWINDER_FRAME_POINTER): their
- * functions' first instructions tell.
+ * vmlinux has its tables between symbols. They were sorted when it was linked (scripts/sorttable,
+ * since 5.6) or when it booted; a module's are in its struct module (unwind_module_init()). Kernels
+ * built without them may keep frame pointers instead (CONFIG_UNWINDER_FRAME_POINTER), which shows
+ * in the first instructions of their functions.
  */
 #include "unwind/kernel/kernel_table.h"
 
@@ -14,10 +14,10 @@
 #define FUNCTIONS_LOOKED_AT 1000
 #define MIN_FUNCTIONS 50
 #define PROLOGUE_BYTES 13
-/* Of the kernel and all its modules together; a kernel has 400,000. */
+/* For the kernel and all its modules together; a kernel has 400,000. */
 #define MAX_ENTRIES ((uint64_t)4 << 20)
 
-/* What a function's return address is replaced by. */
+/* Functions whose addresses replace a function's return address. */
 static const char *const trampolines[] = {
 	"return_to_handler",       /* the function graph tracer */
 	"arch_rethook_trampoline", /* kretprobes since 5.19 */
@@ -44,12 +44,12 @@ static bool find_tables(const struct guest_kernel *kernel, struct tables *ret)
 	       entries_end.value - ret->entries.value == ret->count * ORC_ENTRY_BYTES;
 }
 
-/* Reading them all. */
+/* The state while reading all of them. */
 struct load {
 	const struct guest_kernel *kernel;
 	struct unwind_table *table;
-	enum orc_form form;    /* of the kernel, and so of its modules */
-	uint64_t entries_left; /* thousands of modules may show the same large table */
+	enum orc_form form;    /* the kernel's, and so its modules' */
+	uint64_t entries_left; /* thousands of modules may point to the same large table */
 };
 
 static bool copy_tables(struct load *load, const struct tables *tables, uint8_t **ret_ips,
@@ -67,7 +67,7 @@ static bool copy_tables(struct load *load, const struct tables *tables, uint8_t 
 	return *ret_ips && *ret_entries;
 }
 
-/* Those of the code in [START, END). FIND_FORM: it is the kernel. */
+/* Adds the tables for the code in [START, END). FIND_FORM: this is the kernel. */
 static bool add_tables(struct load *load, const struct tables *tables, struct gva start,
 		       struct gva end, bool find_form)
 {
@@ -109,7 +109,7 @@ static void add_trampolines(struct unwind_table *table, const struct guest_kerne
 			unwind_table_add_trampoline(table, at);
 }
 
-/* push %rbp; mov %rsp,%rbp: behind what branch tracking and the function tracer put in front. */
+/* push %rbp; mov %rsp,%rbp, perhaps after the code for branch tracking and the function tracer. */
 static bool makes_frame(const uint8_t *code)
 {
 	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
@@ -125,7 +125,7 @@ static bool is_function(const struct guest_kernel_image *image, const struct gue
 {
 	uint64_t address = symbol->address.value;
 
-	/* What the compiler puts in front of functions has symbols of its own. */
+	/* Padding that the compiler puts in front of functions has symbols of its own. */
 	if (!strncmp(symbol->name, "__pfx_", 6) || !strncmp(symbol->name, "__cfi_", 6))
 		return false;
 	for (size_t i = 0; i < image->regions.count; i++) {
@@ -139,8 +139,8 @@ static bool is_function(const struct guest_kernel_image *image, const struct gue
 }
 
 /*
- * Whether half of the functions make a frame, of some that are spread over the kernel. (Without
- * frame pointers a few do, those that realign their stack.)
+ * Whether half of a sample of functions, spread over the kernel, set up a frame. (Without frame
+ * pointers, a few still do: those that realign their stack.)
  */
 static bool keeps_frame_pointers(const struct guest_kernel *kernel)
 {
@@ -180,7 +180,7 @@ static struct error *read_tables(const struct guest_kernel *kernel, const struct
 
 	if (!add_tables(&load, tables, image->start, image->end, true))
 		return error_create(ERROR_UNSUPPORTED,
-				    "the unwind data of the guest's kernel are of no known form");
+				    "the unwind data of the guest's kernel has an unknown format");
 	for (size_t i = 0; modules && i < modules->items.count; i++)
 		add_module(&load, &modules->items.items[i]);
 	return NULL;

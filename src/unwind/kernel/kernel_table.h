@@ -9,9 +9,9 @@
 #include "unwind/table/table.h"
 
 /*
- * MODULES may be NULL. A module whose data are not to be had is left out: chains end at its frames.
- * A kernel that keeps frame pointers instead gives a table that expects them.
- * ERROR_UNSUPPORTED: the kernel has neither; the message says so.
+ * MODULES may be NULL. A module whose data cannot be read is left out: chains end at its frames.
+ * For a kernel that keeps frame pointers instead, the table expects those. ERROR_UNSUPPORTED: the
+ * kernel has neither; the message says so.
  */
 struct error *unwind_table_read(const struct guest_kernel *kernel,
 				const struct guest_modules *modules,

@@ -2,17 +2,17 @@
 /*
  * A function that keeps a frame pointer begins with
  *
- *	[endbr64]  push %rbp  …  mov %rsp,%rbp
+ * 	[endbr64]  push %rbp  …  mov %rsp,%rbp
  *
- * with little between these, and ends with leave or pop %rbp, and ret. Of a caller it is certain
- * that it is behind the first two and in front of the others. What was interrupted may be anywhere:
- * at its beginning and at ret it is told by its address; up to the mov, BP is still what was
- * pushed. Between leaving the frame and ret there may be other instructions: the return address is
- * at SP there, so code that has one at SP is taken to be nowhere for certain. A caller that is not
- * behind a call instruction is none.
+ * with little in between, and ends with leave or pop %rbp, and ret. A caller is always after the
+ * first two and before the others. Interrupted code may be anywhere: at the start of a function and
+ * at ret, its address shows that; up to the mov, BP still has the value that was pushed. Between
+ * leaving the frame and ret there may be other instructions. The return address is at SP there, so
+ * if SP points to one, the position counts as unknown. A return address that does not follow a call
+ * instruction is rejected.
  *
- * Source: System V ABI, x86-64, 3.2.2 and 3.4.1 (BP is 0 in the outermost frame). Limits: functions
- * that the symbols do not name, or that keep no frame pointer, end a chain.
+ * Source: System V ABI, x86-64, 3.2.2 and 3.4.1 (BP is 0 in the outermost frame). Limits: chains
+ * end at functions without a symbol, and at those without a frame pointer.
  */
 #include "unwind/program/frame_code.h"
 
@@ -20,11 +20,11 @@
 
 #define MAX_CALL_BYTES 8
 #define PUSH_BP 0x55
-#define MAX_BETWEEN 64 /* bytes from the push to the mov */
+#define MAX_BETWEEN 64 /* bytes between the push and the mov */
 
 enum place { PLACE_UNKNOWN, PLACE_ENTRY, PLACE_PUSHED, PLACE_BODY, PLACE_RETURN, PLACE_FRAMELESS };
 
-/* COUNT bytes at OFFSET; NULL: they are not in the file. */
+/* COUNT bytes at OFFSET; NULL if they are not in the file. */
 static const uint8_t *bytes_at(const struct unwind_functions *functions, uint64_t offset,
 			       uint64_t count)
 {
@@ -33,7 +33,7 @@ static const uint8_t *bytes_at(const struct unwind_functions *functions, uint64_
 		       : NULL;
 }
 
-/* Where in FUNCTION the push is, and where the mov ends; false: it has no frame. */
+/* Finds the push in FUNCTION, and the end of the mov; false: it has no frame. */
 static bool find_frame(const struct unwind_functions *functions, const struct symbol *function,
 		       uint64_t *ret_push, uint64_t *ret_body)
 {
@@ -87,7 +87,9 @@ static enum place place_of(const struct unwind_functions *functions, uint64_t of
 	return inside < body ? PLACE_PUSHED : PLACE_BODY;
 }
 
-/* Whether an instruction ff /2 whose first byte is in front of OPERANDS has SIZE bytes: 2 to 7. */
+/*
+ * Whether the instruction ff /2, with its first byte before OPERANDS, is SIZE bytes long: 2 to 7.
+ */
 static bool is_indirect_call(const uint8_t *operands, int size)
 {
 	int mode = operands[0] >> 6, place = operands[0] & 7;
@@ -119,7 +121,7 @@ static bool is_behind_call(const struct unwind_functions *functions, uint64_t of
 	return false;
 }
 
-/* What is at AT in the stack can be returned to. */
+/* Whether the word at AT in the stack can be a return address. */
 static bool has_return_address(const struct unwind_program *program, const struct unwind_walk *walk,
 			       uint64_t at)
 {
@@ -133,7 +135,7 @@ static bool has_return_address(const struct unwind_program *program, const struc
 	       is_behind_call(mapping->functions, value - mapping->start.value + mapping->offset);
 }
 
-/* BP was pushed, and not changed yet: a frame's own BP is not what is in it. */
+/* BP was pushed and is still unchanged: a frame does not contain its own BP. */
 static bool has_pushed(const struct unwind_walk *walk)
 {
 	uint64_t value;
@@ -168,7 +170,7 @@ const struct unwind_row *unwind_row_by_code(const struct unwind_program *program
 	static const struct unwind_row outermost = { .type = UNWIND_ROW_END };
 	uint64_t offset = walk->ip - !walk->signal - mapping->start.value + mapping->offset;
 
-	if (!walk->sp_known) /* by which it would be told where in its function it is */
+	if (!walk->sp_known) /* needed to tell where in its function it is */
 		return &entry;
 	switch (place_of(mapping->functions, offset, walk->signal)) {
 	case PLACE_ENTRY:

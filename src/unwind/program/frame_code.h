@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of code that keeps frame pointers, by the code itself: where no unwind data are to be had.
+ * Rows for code that keeps frame pointers, made from the code itself: for code without unwind data.
  */
 #ifndef UNWIND_PROGRAM_FRAME_CODE_H
 #define UNWIND_PROGRAM_FRAME_CODE_H
@@ -17,8 +17,8 @@ struct unwind_functions {
 };
 
 /*
- * The row of what WALK is at, in MAPPING, which has functions. NULL: what its caller is cannot be
- * told for certain.
+ * The row for the position of WALK, in MAPPING, which has functions. NULL: its caller cannot be
+ * determined for certain.
  */
 const struct unwind_row *unwind_row_by_code(const struct unwind_program *program,
 					    const struct unwind_mapping *mapping,

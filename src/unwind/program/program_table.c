@@ -40,7 +40,7 @@ struct error *unwind_table_read_file(const struct guest_elf_source *source,
 	return error ? error : make_table(&frames, ret);
 }
 
-/* What chains are made by, of code without call frame information. */
+/* For code without call frame information: what chains can be built from instead. */
 static struct error *use_functions(const struct guest_elf_source *source, const uint8_t *file,
 				   struct guest_elf_frames *frames, struct unwind_image *image)
 {

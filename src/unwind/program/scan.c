@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the last frame's SP on, and then in the stacks that the chain has not come to. */
+/* Scans from the last frame's SP, and then the stacks that the chain did not reach. */
 #include "unwind/program/scan.h"
 
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "unwind/walk/walk.h"
 
 struct scan {
-	const struct unwind_table *table;     /* of a kernel, */
-	const struct unwind_program *program; /* or NULL, and this */
+	const struct unwind_table *table;     /* for a kernel, */
+	const struct unwind_program *program; /* or NULL, and this one */
 	struct unwind_chain *chain;
 };
 
 /*
- * In front of a return address is its call. That may be in code without unwind data, where chains
+ * A return address follows its call. The call may be in code without unwind data, where chains
  * break off.
  */
 static bool is_behind_code(const struct scan *scan, uint64_t word)
@@ -32,7 +32,7 @@ static void scan_stack(const struct scan *scan, const struct unwind_stack *stack
 	     at += bytes) {
 		uint64_t word = 0;
 
-		/* little-endian, as x86 is */
+		/* little-endian, like x86 */
 		memcpy(&word, stack->data + (at - stack->start.value), bytes);
 		if (is_behind_code(scan, word))
 			chain->frames[chain->count++] = (struct unwind_frame){

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A frame's row is found by its mapping, most often the one before, and by the offset in its file,
- * which says what a word is, too: a process can have 64-bit code and 32-bit code.
+ * A frame's row is found through its mapping, which is usually the previous frame's, and its file
+ * offset. The row's table also gives the word size: a process can have 64-bit and 32-bit code.
  */
 #include "unwind/program/user.h"
 
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) const struct unwind_row *
 find_row(const struct unwind_program *program, const struct unwind_mapping **last,
 	 struct unwind_walk *walk)
 {
-	/* In front of a return address is its call, whose row it is. */
+	/* A return address follows its call, so look up the row of the call. */
 	uint64_t address = walk->ip - !walk->signal;
 	const struct unwind_mapping *mapping = *last;
 
@@ -45,11 +45,11 @@ find_row(const struct unwind_program *program, const struct unwind_mapping **las
 }
 
 /*
- * What a signal's handler returns to was not called, and only makes a system call, which does not
- * return. Its data may begin where it begins and not a byte before (the 32-bit vDSO since Linux
- * 7.0, arch/x86/entry/vdso/vdso32/sigreturn.S), and end with that system call, behind which IP is
- * then (the same until 6.19, and glibc's __restore_rt). So the byte beside the one that was looked
- * up tells. As step(), of a walk that has ended.
+ * A signal handler's return address was not called: the code there only makes a system call that
+ * does not return. Its data may start exactly at that address and not a byte before (the 32-bit
+ * vDSO since Linux 7.0, arch/x86/entry/vdso/vdso32/sigreturn.S), and may end with the system call,
+ * after which IP points (the same until 6.19, and glibc's __restore_rt). So also look up the
+ * neighbouring byte. Like step(), for a walk that has ended.
  */
 static __attribute__((noinline)) const struct unwind_row *
 return_from_signal(const struct unwind_program *program, struct unwind_walk *walk)
@@ -64,7 +64,7 @@ return_from_signal(const struct unwind_program *program, struct unwind_walk *wal
 	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
 }
 
-/* By the row that this gives; NULL: the walk has ended. */
+/* Moves on by one frame and returns the row used; NULL: the walk has ended. */
 static inline __attribute__((always_inline)) const struct unwind_row *
 step(const struct unwind_program *program, const struct unwind_mapping **last,
      struct unwind_walk *walk)
@@ -86,11 +86,11 @@ static void take_bx(struct unwind_walk *walk)
 	walk->bx_known = unwind_walk_general(walk, UNWIND_BX, &walk->bx);
 }
 
-/* The caller's BX, where ROW has led from a frame with BP, or without. */
+/* The caller's BX, after a step with ROW from a frame with this BP, if it is known. */
 static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint64_t bp,
 		    bool bp_known)
 {
-	if (walk->others) /* a signal's frame had it */
+	if (walk->others) /* it is in the signal's frame */
 		return take_bx(walk);
 	switch (row->bx_base) {
 	case UNWIND_BX_SAME:
@@ -106,7 +106,7 @@ static void pass_bx(struct unwind_walk *walk, const struct unwind_row *row, uint
 	}
 }
 
-/* The same chain, with each frame's BX: that takes time, and few chains want it. */
+/* The same chain with each frame's BX: that is slower, and few chains need it. */
 static __attribute__((noinline)) void
 run_with_bx(const struct unwind_program *program, const struct unwind_registers *registers,
 	    const struct unwind_stack *stacks, size_t stack_count, struct unwind_chain *chain)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call chains of programs, by the unwind data of the files that they have mapped (dwarf_cfi.h). */
+/*
+ * Call chains of programs, using the unwind data of the files that they have mapped (dwarf_cfi.h).
+ */
 #ifndef UNWIND_PROGRAM_USER_H
 #define UNWIND_PROGRAM_USER_H
 
@@ -7,34 +9,34 @@
 
 struct unwind_functions;
 
-/* Mapped code; for a unikernel: each segment, where it is loaded. */
+/* Mapped code; for a unikernel: each segment, at its load address. */
 struct unwind_mapping {
 	struct gva start, end;            /* end is exclusive */
 	uint64_t offset;                  /* in the file, of START */
-	const struct unwind_table *table; /* by file offsets; borrowed; NULL: there are no data */
+	const struct unwind_table *table; /* by file offset; borrowed; NULL: no data */
 	/*
-	 * Of code without data that keeps frame pointers (frame_code.h); borrowed; NULL: not known.
+	 * For code without data that keeps frame pointers (frame_code.h); borrowed; NULL: unknown.
 	 */
 	const struct unwind_functions *functions;
 };
 
 struct unwind_program {
-	const struct unwind_mapping *mappings; /* sorted, without overlaps; borrowed */
+	const struct unwind_mapping *mappings; /* sorted, no overlaps; borrowed */
 	size_t count;
 	/*
-	 * Code without data keeps a frame pointer, by somebody's word: its callers are marked as
-	 * guessed, and the chain is complete where the frame pointer is 0 (System V ABI, x86-64,
+	 * The user says that code without data keeps a frame pointer: its callers are marked as
+	 * guesses, and the chain is complete where the frame pointer is 0 (System V ABI, x86-64,
 	 * 3.4.1).
 	 */
 	bool frame_pointers;
 };
 
-/* The mapping that has ADDRESS; NULL: none. */
+/* The mapping that contains ADDRESS; NULL: none. */
 const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
 						 uint64_t address);
 /*
- * As unwind_run(). UNWIND_COMPLETE: the data say that nothing called the last frame. A frame below
- * which the stack was switched by other means than a signal ends the chain (UNWIND_BAD).
+ * Like unwind_run(). UNWIND_COMPLETE: the data shows that nothing called the last frame. The chain
+ * ends with UNWIND_BAD at a frame that switched stacks by means other than a signal.
  */
 void unwind_run_user(const struct unwind_program *program, const struct unwind_registers *registers,
 		     const struct unwind_stack *stacks, size_t stack_count,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A direct call leads to its target, and on from there by jumps (tail calls), which are followed
- * until all are known or there are too many, which is taken to lead anywhere.
+ * A direct call leads to its target, and from there on through jumps (tail calls). They are
+ * followed until all are known, or until there are too many: then the call counts as leading
+ * anywhere.
  *
- * Encoded: the number of functions, calls, jumps and ranges, u32 each; then they, as they are in
- * memory.
+ * Encoded form: the number of functions, calls, jumps and ranges, u32 each; then their arrays as
+ * they are in memory.
  */
 #include "unwind/table/calls.h"
 
@@ -16,20 +17,20 @@
 #include "base/search.h"
 
 #define MAX_ITEMS ((uint32_t)8 << 20) /* of each kind */
-#define MAX_FOLLOWED 512  /* functions, from one call on: that of system calls has 370 */
-/* that are looked at for one answer, or it is taken to lead anywhere, too */
+#define MAX_FOLLOWED 512  /* functions, starting from one call: that of system calls has 370 */
+/* examined for one answer; beyond that, it counts as leading anywhere, too */
 #define MAX_JUMPS 16384
 #define SEEN_SLOTS 1024   /* a power of two, and more than MAX_FOLLOWED */
 #define KEPT_ANSWERS 4096 /* a power of two */
 
 struct answer {
-	uint32_t from, to; /* a number, a function's start; 0 and 0: none is kept here */
+	uint32_t from, to; /* a number and a function's start; 0 and 0: empty slot */
 	bool reaches;
 };
 
 struct unwind_calls {
-	struct unwind_calls_source of; /* arrays of its own */
-	struct answer *answers;        /* by can_reach(): the same are asked for again and again */
+	struct unwind_calls_source of; /* owned arrays */
+	struct answer *answers;        /* of can_reach(): the same questions are asked often */
 };
 
 void unwind_calls_destroy(struct unwind_calls *calls)
@@ -45,8 +46,8 @@ void unwind_calls_destroy(struct unwind_calls *calls)
 }
 
 /*
- * How many items, of BYTES each, whose first field is below KEY; or, UP_TO, at KEY as well. The
- * first field is what they are sorted by.
+ * How many items, of BYTES each, have a first field below KEY, or with UP_TO, up to and including
+ * KEY. They are sorted by their first field.
  */
 static uint32_t first_field(const void *items, size_t bytes, size_t number)
 {
@@ -66,7 +67,7 @@ static size_t count_below(const void *items, size_t count, size_t bytes, uint32_
 #define COUNT_BELOW(items, count, key) count_below(items, count, sizeof(*(items)), key, false)
 #define COUNT_UP_TO(items, count, key) count_below(items, count, sizeof(*(items)), key, true)
 
-/* NULL: not known. */
+/* NULL: unknown. */
 static const struct unwind_function *function_at(const struct unwind_calls *calls, uint64_t ip)
 {
 	size_t place;
@@ -96,7 +97,7 @@ static size_t slot_of(uint64_t number, size_t slots)
 	return hash_u64(number) & (slots - 1);
 }
 
-/* False: it is full. */
+/* False: the set is full. */
 static bool see(struct seen *seen, uint32_t number)
 {
 	size_t slot = slot_of(number, SEEN_SLOTS);
@@ -117,7 +118,7 @@ static bool is_any(uint32_t number, const struct unwind_function *callee)
 	       (number == UNWIND_ANY_TARGET && callee->flags & UNWIND_FUNCTION_TARGET);
 }
 
-/* Whether function FROM is, or can go on in, CALLEE. */
+/* Whether function FROM is CALLEE or can continue in it. */
 static bool follow(const struct unwind_calls *calls, uint32_t from,
 		   const struct unwind_function *callee)
 {
@@ -196,7 +197,7 @@ void unwind_calls_encode(const struct unwind_calls_source *source, struct buffer
 	APPEND(out, source->ranges, source->range_count);
 }
 
-/* NULL: they are not there, or not sorted; STRICTLY: no two are the same. */
+/* NULL: incomplete or not sorted. STRICTLY: no two may be equal. */
 static void *take(struct cursor *cursor, size_t count, size_t bytes, bool strictly)
 {
 	const uint8_t *data = count <= MAX_ITEMS ? cursor_bytes(cursor, count * bytes) : NULL;
@@ -234,7 +235,7 @@ struct error *unwind_calls_decode(const void *data, size_t size, struct unwind_c
 	of->ranges = take(&cursor, of->range_count, sizeof(*of->ranges), true);
 	calls->answers = memory_calloc(KEPT_ANSWERS, sizeof(*calls->answers));
 	if (!of->functions || !of->calls || !of->jumps || !of->ranges || cursor_left(&cursor))
-		return error_create(ERROR_BAD_DATA, "a malformed list of a kernel's calls");
+		return error_create(ERROR_BAD_DATA, "malformed list of a kernel's calls");
 	*ret = take_pointer(calls);
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of .eh_frame and .debug_frame: a CIE is what some functions have in common, an FDE is
- * one function's; both have programs that make its rows.
+ * The records of .eh_frame and .debug_frame: a CIE is shared by several functions, an FDE describes
+ * one function; both have programs that produce its rows.
  */
 #ifndef UNWIND_TABLE_CFI_H
 #define UNWIND_TABLE_CFI_H
@@ -15,16 +15,16 @@
 
 #define CFI_PAGE 4096
 
-/* Either section of an x86 file, or as much of it as there is. */
+/* Either section of an x86 file, or the part of it that is available. */
 struct cfi_section {
 	const uint8_t *data; /* borrowed */
 	size_t bytes;
 	uint64_t address;  /* of DATA, as linked */
 	bool debug_frame;  /* not .eh_frame */
-	bool bits32;       /* of i386, not of x86-64 */
+	bool bits32;       /* i386, not x86-64 */
 	size_t page_offset; /* of DATA in the first of PAGES */
 	const bool *pages; /* whether each CFI_PAGE of DATA is there; NULL: all are; borrowed */
-	const uint32_t *records; /* where FDEs begin, ascending, if that is known; borrowed */
+	const uint32_t *records; /* where FDEs begin, ascending, if known; borrowed */
 	size_t record_count;
 };
 
@@ -34,10 +34,10 @@ struct cfi_program {
 };
 
 struct cfi_record {
-	size_t offset; /* of its length, in the section */
+	size_t offset; /* of its length field, in the section */
 	bool is_cie;
-	size_t cie_offset;       /* of an FDE's CIE */
-	struct cfi_program body; /* behind these */
+	size_t cie_offset;       /* of its CIE, for an FDE */
+	struct cfi_program body; /* the program, after these fields */
 };
 
 struct cfi_cie {
@@ -45,7 +45,7 @@ struct cfi_cie {
 	int64_t data_align;
 	uint8_t encoding;       /* of addresses: DW_EH_PE_… */
 	bool augmentation_data; /* FDEs have some, too */
-	bool signal;            /* its code was entered by an interruption */
+	bool signal;            /* its code was entered through an interruption */
 	struct cfi_program program;
 };
 
@@ -55,67 +55,65 @@ struct cfi_fde {
 };
 
 /*
- * The record at *OFFSET, which moves behind it; false at the end of the section, at what is no
- * record, and at what is not there.
+ * Reads the record at *OFFSET and moves past it; false at the end of the section, and where there
+ * is no valid record, or it is missing.
  */
 bool cfi_next(const struct cfi_section *section, size_t *offset, struct cfi_record *ret);
-/* False: malformed, or of no kind that x86 compilers make. */
+/* False: malformed, or of a kind that x86 compilers do not emit. */
 bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *record,
 		  struct cfi_cie *ret);
 bool cfi_read_fde(const struct cfi_section *section, const struct cfi_record *record,
 		  const struct cfi_cie *cie, struct cfi_fde *ret);
 
 /*
- * For programs: an address of ENCODING, and numbers of variable length; they fail as the cursor
- * does.
+ * For programs: an address in ENCODING, and variable-length numbers; failures set the cursor's
+ * `failed`.
  */
 uint64_t cfi_address(const struct cfi_section *section, struct cursor *cursor, uint8_t encoding);
 uint64_t cfi_uleb(struct cursor *cursor);
 int64_t cfi_sleb(struct cursor *cursor);
 
 enum cfi_rule_kind {
-	CFI_SAME,   /* or nothing is said, which is the same for SP, BP and BX */
+	CFI_SAME,   /* also if there is no rule, which means the same for SP, BP and BX */
 	CFI_NONE,   /* explicitly undefined */
-	CFI_AT_CFA, /* what is at CFA + offset */
-	CFI_AT_SP,  /* what is at SP + offset */
+	CFI_AT_CFA, /* saved at CFA + offset */
+	CFI_AT_SP,  /* saved at SP + offset */
 	CFI_AT_BP,
-	CFI_OTHER, /* by other registers or expressions */
+	CFI_OTHER, /* uses other registers or expressions */
 };
 
 struct cfi_rule {
 	enum cfi_rule_kind kind;
 	int64_t offset;
-	bool pushed; /* CFI_AT_CFA, and it was inside the frame there */
+	bool pushed; /* CFI_AT_CFA, and it was inside the frame at that time */
 };
 
-/*
- * How the registers that are followed are numbered (the ABIs' DWARF numbers), and what a word is.
- */
+/* Numbers of the registers that are tracked (DWARF numbers of the ABI), and the word size. */
 struct cfi_abi {
 	uint8_t bp, sp, ip, bx;
 	uint8_t general_count;
-	const uint8_t *general; /* enum unwind_register of these numbers */
+	const uint8_t *general; /* enum unwind_register for these numbers */
 	uint8_t word_bytes;
-	uint8_t signal_ip; /* how far IP is behind SP in a signal's struct sigcontext */
+	uint8_t signal_ip; /* offset from SP to IP in a signal's struct sigcontext */
 };
 
 const struct cfi_abi *cfi_abi(const struct cfi_section *section);
 
 struct cfi_state {
-	unsigned int cfa_base; /* enum unwind_base; UNWIND_BASE_UNDEFINED: nothing was said */
+	unsigned int cfa_base; /* enum unwind_base; UNWIND_BASE_UNDEFINED: no rule */
 	int64_t cfa_offset;
 	bool cfa_expression; /* not a register and an offset */
-	uint8_t plt_bytes;   /* of UNWIND_BASE_SP_PLT */
+	uint8_t plt_bytes;   /* for UNWIND_BASE_SP_PLT */
 	struct cfi_rule bp, sp, ip, bx;
 };
 
-/* By the DW_OP_… at CURSOR, of BYTES, which it passes. */
+/* Takes the DW_OP_… expression of BYTES at CURSOR, and moves past it. */
 void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes,
 		  struct cfi_state *state);
 struct cfi_rule cfi_take_rule(const struct cfi_abi *abi, struct cursor *cursor, uint64_t bytes);
-/* What is known of STATE between two places in the code, once all of the first's is. */
+/* Brings STATE up to date at an address, once all instructions for that address have run. */
 void cfi_settle(struct cfi_state *state);
-/* The row of a state, of a function that was entered by an interruption or not. */
+/* The row for a state; SIGNAL: its function was entered through an interruption. */
 struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *state, bool signal);
 
 /* The state at the beginning of CIE's functions; false: its program is malformed. */
@@ -123,8 +121,8 @@ bool cfi_initial_state(const struct cfi_section *section, const struct cfi_cie *
 		       struct cfi_state *ret);
 /*
  * Calls ADD for each row of FDE in ascending order of addresses, which are inside the FDE; the
- * first is its start. What cannot be told is UNWIND_ROW_UNDEFINED, up to the FDE's end where its
- * program is malformed.
+ * first is its start. Rows that cannot be determined are UNWIND_ROW_UNDEFINED, up to the FDE's end
+ * if its program is malformed.
  */
 void cfi_make_rows(const struct cfi_section *section, const struct cfi_cie *cie,
 		   const struct cfi_state *initial, const struct cfi_fde *fde,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs of call frame instructions (DWARF 4, 6.4.2 and 7.23): they change the rules of registers
- * and of CFA, and go on in the code. Of all registers only SP, BP, BX and the return address are
- * followed.
+ * Programs of call frame instructions (DWARF 4, 6.4.2 and 7.23): they change the rules for
+ * registers and CFA, and advance through the code. Of all registers, only SP, BP, BX and the return
+ * address are tracked.
  *
- * DW_CFA_restore_state brings back CFA, too, as GCC means it and readers take it. Each instruction
- * takes at least a byte, so that a program ends.
+ * DW_CFA_restore_state restores CFA, too, as GCC intends and other readers do. Each instruction
+ * takes at least a byte, so a program always ends.
  */
 #include <dwarf.h>
 
@@ -17,14 +17,14 @@ struct machine {
 	const struct cfi_section *section;
 	const struct cfi_abi *abi;
 	const struct cfi_cie *cie;
-	const struct cfi_state *initial; /* NULL: the CIE's own program makes it */
+	const struct cfi_state *initial; /* NULL: running the CIE's own program, which creates it */
 	struct cursor cursor;
 	struct cfi_state state, remembered[MAX_REMEMBERED];
 	size_t remembered_count;
 	uint64_t location;
 };
 
-/* NULL: a register that is not followed. */
+/* NULL: the register is not tracked. */
 static struct cfi_rule *rule_of(const struct cfi_abi *abi, struct cfi_state *state, uint64_t column)
 {
 	return column == abi->bp   ? &state->bp
@@ -34,7 +34,7 @@ static struct cfi_rule *rule_of(const struct cfi_abi *abi, struct cfi_state *sta
 				   : NULL;
 }
 
-/* A function's caller finds it as it was. */
+/* Whether functions preserve the register for their callers. */
 static bool is_kept(const struct cfi_abi *abi, uint64_t column)
 {
 	return column == abi->bp || column == abi->bx;
@@ -61,7 +61,7 @@ static void restore_rule(struct machine *machine, uint64_t column)
 		set_rule(machine, column, rule->kind, rule->offset);
 }
 
-/* An offset from CFA, in units of the CIE; hostile ones wrap. */
+/* A scaled offset from CFA, in units given by the CIE; hostile ones wrap around. */
 static int64_t scaled(const struct machine *machine, uint64_t factored)
 {
 	return (int64_t)(factored * (uint64_t)machine->cie->data_align);
@@ -115,7 +115,7 @@ static void advance(struct machine *machine, uint64_t factored)
 	machine->location += factored * machine->cie->code_align;
 }
 
-/* What changes the rule of one register; false: OP does not. */
+/* Instructions that change one register's rule; false: OP is not one of them. */
 static bool run_register(struct machine *machine, uint8_t op, uint64_t column)
 {
 	struct cursor *cursor = &machine->cursor;
@@ -210,14 +210,14 @@ static bool run_other(struct machine *machine, uint8_t op)
 	case DW_CFA_restore_state:
 		recall(machine);
 		return true;
-	case DW_CFA_GNU_args_size: /* of arguments on the stack: CFA has them already */
+	case DW_CFA_GNU_args_size: /* of arguments on the stack: CFA already includes them */
 		cfi_uleb(cursor);
 		return true;
 	}
 	return false;
 }
 
-/* One instruction; false: malformed, or of no known kind. */
+/* Runs one instruction; false: malformed or unknown. */
 static bool run(struct machine *machine)
 {
 	uint8_t byte = cursor_u8(&machine->cursor), low = byte & 0x3f;

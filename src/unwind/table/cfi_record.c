@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A record: its length (4 bytes; 0xffffffff: 8 more bytes have it), then of the same width 0 in a
- * CIE of .eh_frame (all ones in .debug_frame), in an FDE how far back its CIE is (in .debug_frame,
- * where).
+ * A record: its length (4 bytes; 0xffffffff: it is in the next 8 bytes), then a field of the same
+ * width: 0 for a CIE in .eh_frame (all ones in .debug_frame); for an FDE, the distance back to its
+ * CIE (in .debug_frame, its offset).
  *
- *	CIE	version, augmentation, [address and segment sizes: version 4], factors of code and
- *		data, the return address' column, [augmentation data], program
- *	FDE	start and length of its code, [augmentation data], program
+ * 	CIE	version, augmentation, [address and segment sizes: version 4], factors of code and
+ * 		data, the return address' column, [augmentation data], program
+ * 	FDE	start and length of its code, [augmentation data], program
  *
- * The augmentation is "" or starts with z, which says that augmentation data have a length: R is
- * how addresses are encoded, L and P are for exceptions, S is for signal frames.
+ * The augmentation is "" or starts with z, which means that augmentation data has a length: R is
+ * the encoding of addresses, L and P are for exceptions, S is for signal frames.
  *
- * Source: LSB 5.0 Core, "Exception Frames" and "DWARF Extensions"; DWARF 4, 6.4.1 and 7.23.
- * Limits: little-endian, no segments; no GCC 2 ("eh").
+ * Source: LSB 5.0 Core, "Exception Frames" and "DWARF Extensions"; DWARF 4, 6.4.1 and 7.23. Limits:
+ * little-endian, no segments; no GCC 2 ("eh").
  */
 #include "unwind/table/cfi.h"
 
@@ -110,7 +110,7 @@ uint64_t cfi_address(const struct cfi_section *section, struct cursor *cursor, u
 
 	if ((encoding & 0xf0) == DW_EH_PE_pcrel)
 		return at + value;
-	if (encoding & 0xf0) /* relative to what is not known here, or indirect */
+	if (encoding & 0xf0) /* indirect, or relative to something unknown here */
 		cursor->failed = true;
 	return value;
 }
@@ -124,7 +124,9 @@ static struct cursor open_program(const struct cfi_section *section,
 	return cursor;
 }
 
-/* What a word of a record refers to; false: to no place in front of the record. */
+/*
+ * The CIE that a word of a record points to; false: it does not point to a place before the record.
+ */
 static bool find_cie(const struct cfi_section *section, uint64_t at, uint64_t id,
 		     struct cfi_record *ret)
 {
@@ -186,7 +188,7 @@ static const char *read_letters(struct cursor *cursor)
 	return end ? cursor_bytes(cursor, end - start + 1) : NULL;
 }
 
-/* What the letters behind z say. False: how addresses are encoded cannot be told. */
+/* Reads the letters after z. False: the encoding of addresses cannot be determined. */
 static bool read_augmentation(const struct cfi_section *section, struct cursor *cursor,
 			      const char *letters, struct cfi_cie *cie)
 {

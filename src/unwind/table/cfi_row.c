@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expressions of the forms that are made for x86-64, and rows of states. SP is breg7 there, BP
- * breg6 and IP breg16; on i386 they are breg4, breg5 and breg8, and a word is 4 bytes (lit2). CFA
- * is one of
+ * Expressions in the forms that are used for x86-64, and the rows made from states. SP is breg7
+ * there, BP breg6 and IP breg16; on i386 they are breg4, breg5 and breg8, and a word is 4 bytes
+ * (lit2). CFA is one of
  *
- *	breg7|breg6 N, deref			frames with an alignment of their own (GCC)
- *	breg7 N, deref, plus_uconst 8		OpenSSL's assembly
- *	breg7 N, breg16 0, lit15, and, litM, ge, lit3, shl, plus
- *						linkage tables (binutils, bfd/elfxx-x86.c): 8
- *						bytes more are pushed after the first M of each
- *						16 of code
+ * 	breg7|breg6 N, deref			frames with an alignment of their own (GCC)
+ * 	breg7 N, deref, plus_uconst 8		OpenSSL's assembly
+ * 	breg7 N, breg16 0, lit15, and, litM, ge, lit3, shl, plus
+ * 						linkage tables (binutils, bfd/elfxx-x86.c): 8
+ * 						more bytes are pushed after the first M of each
+ * 						16 of code
  *
- * and a register is at breg7|breg6 N. A signal's frame has CFA, which is SP, at SP + N and IP
- * behind it (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c; Linux,
- * arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is the struct sigcontext that has these (the same
- * since 7.0).
+ * and a register is at breg7|breg6 N. In a signal's frame, CFA is SP, which is at SP + N, followed
+ * by IP (glibc, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c; Linux,
+ * arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is the struct sigcontext that contains them (the
+ * same since 7.0).
  */
 #include <dwarf.h>
 
@@ -35,7 +35,7 @@ static bool take_place(const struct cfi_abi *abi, struct cursor *cursor, struct 
 	return !cursor->failed && (register_number == abi->sp || register_number == abi->bp);
 }
 
-/* BYTES of CURSOR, which passes them, as a cursor of their own. */
+/* The next BYTES of CURSOR, as a cursor of their own; moves past them. */
 static struct cursor take_block(struct cursor *cursor, uint64_t bytes)
 {
 	const void *data = cursor_bytes(cursor, bytes);
@@ -102,7 +102,7 @@ void cfi_take_cfa(const struct cfi_abi *abi, struct cursor *cursor, uint64_t byt
 				  : UNWIND_BASE_OTHER;
 }
 
-/* A register's place is not below SP, as far as can be told. */
+/* A register's slot is not below SP, as far as is known. */
 static bool is_inside(const struct cfi_state *state, const struct cfi_rule *rule)
 {
 	int64_t from_sp;
@@ -124,8 +124,8 @@ void cfi_settle(struct cfi_state *state)
 }
 
 /*
- * It was pushed, and popped by now, which compilers do not say: its place is below SP, where
- * nothing was copied, or a frame with an alignment of its own was left.
+ * It was pushed, and has been popped by now, which compilers do not describe: its slot is below SP,
+ * where nothing was copied, or a frame with an alignment of its own was left.
  */
 static bool was_popped(const struct cfi_state *state, const struct cfi_rule *rule)
 {
@@ -133,7 +133,7 @@ static bool was_popped(const struct cfi_state *state, const struct cfi_rule *rul
 	       (rule->kind == CFI_AT_BP && state->cfa_base == UNWIND_BASE_SP);
 }
 
-/* Where a register is from SP on; false: it is somewhere else. */
+/* A register's slot relative to SP; false: it is somewhere else. */
 static bool find_from_sp(const struct cfi_state *state, const struct cfi_rule *rule, int16_t *ret)
 {
 	int64_t offset = rule->offset;
@@ -147,7 +147,7 @@ static bool find_from_sp(const struct cfi_state *state, const struct cfi_rule *r
 	return fits(offset);
 }
 
-/* A signal's frame; false: of no known form. */
+/* A signal's frame; false: its form is unknown. */
 static bool take_signal(const struct cfi_abi *abi, const struct cfi_state *state,
 			struct unwind_row *row)
 {
@@ -218,8 +218,8 @@ static void take_bx(const struct cfi_state *state, struct unwind_row *row)
 	if (was_popped(state, bx))
 		row->bx_base = UNWIND_BX_SAME;
 	/*
-	 * Below SP nothing was copied; while a frame with an alignment of its own is left it may be
-	 * popped or not.
+	 * Nothing below SP was copied. While a frame with an alignment of its own is being left, BX
+	 * may have been popped already.
 	 */
 	else if (!fits(bx->offset) || (bx->kind == CFI_AT_CFA && !is_inside(state, bx)) ||
 		 (bx->kind == CFI_AT_BP && state->cfa_base >= UNWIND_BASE_GENERAL))
@@ -245,8 +245,8 @@ struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *sta
 	take_bp(state, &row);
 	take_bx(state, &row);
 	/*
-	 * What is not below CFA is in a register, or was moved by a few functions that never
-	 * return.
+	 * If it is not just below CFA, it is in a register, or was moved by one of the few
+	 * functions that never return.
 	 */
 	if (state->ip.kind != CFI_AT_CFA || state->ip.offset != -(int)abi->word_bytes ||
 	    state->sp.kind != CFI_SAME) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records are gone through once; their functions are sorted by address, as linkers sort them
- * for .eh_frame_hdr, and each makes its rows. Where functions overlap the one that starts later has
- * its code, as for those who search that table.
+ * The records are read once. Their functions are sorted by address, as linkers sort them for
+ * .eh_frame_hdr, and each produces its rows. If functions overlap, the one that starts later gets
+ * the code, as in a search of that table.
  *
- * Records do not overlap and each byte of them is run at most once, but for a CIE's, which make the
- * first state of its functions once: time and memory are bounded by the section's size.
+ * Records do not overlap, and each byte is run at most once; a CIE's program runs once to create
+ * the initial state of its functions. So time and memory are bounded by the section's size.
  */
 #include "unwind/table/dwarf_cfi.h"
 
@@ -32,7 +32,7 @@ struct build {
 	VECTOR(struct cie) cies;
 	struct map cie_numbers; /* offset in the section -> index */
 	VECTOR(struct function) functions;
-	/* Of the code that is worked on: */
+	/* The code being processed: */
 	const struct dwarf_code *code;
 	uint64_t end; /* of the function's code */
 	VECTOR(uint32_t) ips;
@@ -66,7 +66,7 @@ static void add_function(struct build *build, const struct cfi_record *record)
 		vector_append(&build->functions, function);
 }
 
-/* Behind what is not there, or malformed; *NEXT goes on in the section's list of records. */
+/* Moves past a missing or malformed part; *NEXT continues in the section's list of records. */
 static bool skip_hole(const struct cfi_section *section, size_t *next, size_t *offset)
 {
 	while (*next < section->record_count && section->records[*next] <= *offset)
@@ -93,7 +93,7 @@ static void add_functions(struct build *build)
 	}
 }
 
-/* Of functions that begin at one place the last counts. */
+/* Of functions with the same start, the last one is kept. */
 static void sort_functions(struct build *build)
 {
 	size_t count = build->functions.count;
@@ -124,7 +124,7 @@ static void add_row(void *context, uint64_t address, const struct unwind_row *ro
 		append_row(build, address, row);
 }
 
-/* The functions whose code starts in build->code, from FIRST on. */
+/* Makes the rows of the functions that start in build->code, beginning with FIRST. */
 static void make_rows(struct build *build, size_t first)
 {
 	static const struct unwind_row undefined = { .type = UNWIND_ROW_UNDEFINED };

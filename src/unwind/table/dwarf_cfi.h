@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind data of x86 programs and libraries, 64- and 32-bit ones: from DWARF call frame
+ * The unwind data of 64- and 32-bit x86 programs and libraries: converts DWARF call frame
  * information to a table.
  */
 #ifndef UNWIND_TABLE_DWARF_CFI_H
@@ -12,16 +12,15 @@
 #define DWARF_MAX_SECTION_BYTES ((size_t)64 << 20)
 #define DWARF_MAX_FUNCTIONS ((size_t)1 << 20)
 
-/* Code of a file: an executable segment. */
+/* An executable segment of a file. */
 struct dwarf_code {
 	uint64_t address, bytes; /* as linked */
 	uint64_t offset;         /* in the file */
 };
 
 /*
- * Adds the rows of SECTION for what lies in CODE, by file offsets. What is malformed is left out;
- * code without rows of its own has UNWIND_ROW_UNDEFINED behind the first function. False: nothing
- * was added.
+ * Adds the rows of SECTION for the code in CODE, by file offset. Malformed parts are left out;
+ * after the first function, code without rows gets UNWIND_ROW_UNDEFINED. False: nothing was added.
  */
 bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *section,
 		       const struct dwarf_code *code, size_t code_count);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct orc_entry: s16 sp_offset, s16 bp_offset, then 16 bits, the lowest first:
+ * struct orc_entry: s16 sp_offset, s16 bp_offset, then 16 bits, lowest first:
  *
- *	4.14	sp_reg:4 bp_reg:4 type:2 end:1 (`end` since 4.18)
- *	6.3	sp_reg:4 bp_reg:4 type:2 signal:1 end:1
- *	6.4	sp_reg:4 bp_reg:4 type:3 signal:1
+ * 	4.14	sp_reg:4 bp_reg:4 type:2 end:1 (`end` since 4.18)
+ * 	6.3	sp_reg:4 bp_reg:4 type:2 signal:1 end:1
+ * 	6.4	sp_reg:4 bp_reg:4 type:3 signal:1
  *
- * Types are 0 call, 1 regs, 2 partial regs until 6.3, where sp_reg 0 says that nothing is known, or
- * with `end` that the stack ends; since 6.4 0 undefined, 1 end of stack, 2 call, 3 regs, 4 partial.
- * Until 4.17 an end of stack is not told from what is not known.
+ * Until 6.3, types are 0 call, 1 regs, 2 partial regs; sp_reg 0 means that nothing is known, or
+ * with `end` that the stack ends. Since 6.4 they are 0 undefined, 1 end of stack, 2 call, 3 regs, 4
+ * partial. Until 4.17 the end of a stack cannot be told from unknown code.
  *
- * Registers have other numbers since some release between 6.12 and 7.2, which BTF does not tell;
- * AX, which came just before that, was also added to the old numbers of stable kernels.
+ * Some release between 6.12 and 7.2 renumbered the registers, which BTF does not show. AX, which
+ * was added just before that, was also added to the old numbers in stable kernels.
  *
- * ORC_REG_SP_INDIRECT was *(SP + offset) as long as only the entry code's hints for registers made
- * it; since objtool makes it of calls that switch stacks (aafeb14e9da2, 5.12) it is *(SP) + offset.
- * The row's type tells which.
+ * ORC_REG_SP_INDIRECT was *(SP + offset) as long as it only came from the entry code's hints for
+ * registers; since objtool emits it for calls that switch stacks (aafeb14e9da2, 5.12), it is *(SP)
+ * + offset. The row's type shows which.
  *
  * Source: arch/x86/include/asm/orc_types.h and arch/x86/kernel/unwind_orc.c of these releases.
  */
@@ -52,7 +52,7 @@ static bool is_old(enum orc_form form)
 	return form == ORC_FORM_END || form == ORC_FORM_SIGNAL_END;
 }
 
-/* What the third word says, in the types of 6.4; false: not what a kernel has. */
+/* Decodes the third word, into the types of 6.4; false: no kernel has such a value. */
 static bool split_old(uint16_t bits, bool signal_bit, struct unwind_row *row)
 {
 	unsigned int type = bits >> 8 & 3;
@@ -111,7 +111,7 @@ bool orc_decode(enum orc_form form, const uint8_t *entry, struct unwind_row *ret
 	return true;
 }
 
-/* By the fields of struct orc_entry. */
+/* Checks the fields of struct orc_entry. */
 static bool types_allow(const struct guest_btf *btf, enum orc_form form)
 {
 	struct guest_btf_field field;
@@ -124,8 +124,8 @@ static bool types_allow(const struct guest_btf *btf, enum orc_form form)
 }
 
 /*
- * Whether a kernel's entries make sense in FORM: all are valid, most are calls from SP, and what
- * was interrupted is told from what was called.
+ * Whether a kernel's entries make sense in FORM: all are valid, most are calls relative to SP, and
+ * interrupted code is distinguished from called code.
  */
 static bool entries_allow(const uint8_t *entries, size_t count, enum orc_form form)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel has some 400,000 rows, but only some hundred different ones. So each piece of code has
- * an array of addresses (32 bits, from its start) and one of row numbers (16 bits); the rows
- * themselves stand once, where they stay in the first cache. An index of blocks of 256 bytes, as
- * the kernel has (orc_lookup), leaves some five rows to be searched.
+ * A kernel has some 400,000 rows, but only a few hundred distinct ones. So each piece of code has
+ * an array of addresses (32 bits, from its start) and one of row numbers (16 bits); each distinct
+ * row is stored once, so that all of them stay in the L1 cache. An index of 256-byte blocks, as in
+ * the kernel (orc_lookup), leaves some five rows to search.
  */
 #include "unwind/table/table.h"
 
@@ -43,7 +43,7 @@ void unwind_table_destroy(struct unwind_table *table)
 	free(table);
 }
 
-/* False: more different rows than any kernel has. */
+/* False: more distinct rows than any kernel has. */
 static bool find_number(struct unwind_table *table, const struct unwind_row *row, uint16_t *ret)
 {
 	uint64_t *number, key;
@@ -70,8 +70,8 @@ static uint64_t ip_at(const struct unwind_source *source, size_t index)
 }
 
 /*
- * Of rows at one address the last is the true one: those before end a section (orc_sort_cmp()).
- * What says the same as the row before is left out.
+ * Of rows at the same address the last is right: those before it end a section (orc_sort_cmp()).
+ * Rows that repeat the one before are left out.
  */
 static void append_row(struct piece *piece, uint32_t ip, uint16_t number)
 {
@@ -117,7 +117,7 @@ static void fill_blocks(struct piece *piece)
 	}
 }
 
-/* Where a piece that starts at START belongs. */
+/* The position of a piece that starts at START. */
 static size_t place_of(const struct unwind_table *table, uint64_t start)
 {
 	return SEARCH_COUNT(i, table->pieces.count, table->pieces.items[i].start <= start);
@@ -144,7 +144,7 @@ static void insert_piece(struct unwind_table *table, const struct piece *piece)
 	table->row_count += piece->count;
 }
 
-/* Room for COUNT rows of the code between START and END; false: the table has none. */
+/* Makes room for COUNT rows for the code between START and END; false: the table is full. */
 static bool begin_piece(const struct unwind_table *table, struct gva start, struct gva end,
 			size_t count, struct piece *ret)
 {
@@ -160,7 +160,7 @@ static bool begin_piece(const struct unwind_table *table, struct gva start, stru
 	return true;
 }
 
-/* Takes PIECE's arrays; gives FILLED. */
+/* Takes PIECE's arrays; returns FILLED. */
 static bool finish_piece(struct unwind_table *table, struct piece *piece, bool filled)
 {
 	if (!filled) {
@@ -250,7 +250,7 @@ bool unwind_table_is_bits32(const struct unwind_table *table)
 static const struct unwind_row *find_in(const struct unwind_table *table, const struct piece *piece,
 					uint32_t ip)
 {
-	/* The rows that start at or below IP: as many as at the block's start, at least. */
+	/* The rows that start at or below IP: at least as many as at the block's start. */
 	size_t first = piece->blocks[ip >> BLOCK_BITS];
 	size_t count = piece->blocks[(ip >> BLOCK_BITS) + 1] - first;
 	size_t place = first + SEARCH_COUNT(i, count, piece->ips[first + i] <= ip);

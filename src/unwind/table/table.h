@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind data of one guest's kernel and its modules, or of a program's file, made for looking
- * up rows fast: about 6 bytes a row, no pointers to follow.
+ * The unwind data of one guest's kernel and its modules, or of a program's file, organised for fast
+ * lookups: about 6 bytes per row, and no pointers to follow.
  */
 #ifndef UNWIND_TABLE_TABLE_H
 #define UNWIND_TABLE_TABLE_H
@@ -14,19 +14,19 @@
 
 #define UNWIND_MAX_TRAMPOLINES 4
 
-/* Unwind data as the guest has them: two arrays of COUNT, sorted by address. */
+/* Unwind data as it is in the guest: two arrays of COUNT, sorted by address. */
 struct unwind_source {
-	struct gva start, end; /* the code that they are of; end is exclusive */
-	struct gva ips_at;     /* where IPS are in the guest: they count from their own place */
+	struct gva start, end; /* the code that they describe; end is exclusive */
+	struct gva ips_at;     /* address of IPS in the guest: they are relative to themselves */
 	const uint8_t *ips, *entries; /* borrowed, of any alignment */
 	size_t count;
 	enum orc_form form;
 };
 
-/* Rows as they are kept: row I holds from start + ips[I] on, up to the next one or END. */
+/* Rows as they are stored: row I applies from start + ips[I] up to the next one, or END. */
 struct unwind_rows {
-	struct gva start, end; /* of the code; in a file: its offsets */
-	const uint32_t *ips;   /* ascending; of equal ones the last counts */
+	struct gva start, end; /* of the code; for a file: its offsets */
+	const uint32_t *ips;   /* ascending; of equal ones, the last applies */
 	const struct unwind_row *rows;
 	size_t count;
 };
@@ -37,38 +37,37 @@ struct unwind_table *unwind_table_create(void);
 void unwind_table_destroy(struct unwind_table *table); /* takes NULL */
 
 /*
- * Adds a kernel or a module, whose code must not overlap what is there. False: the data are not as
- * a kernel's are, or too many; nothing of them is added then.
+ * Adds a kernel or a module, whose code must not overlap with existing code. False: there is too
+ * much data, or it is not like a kernel's; nothing is added then.
  */
 bool unwind_table_add(struct unwind_table *table, const struct unwind_source *source);
 bool unwind_table_add_rows(struct unwind_table *table, const struct unwind_rows *rows);
-/* A function that stands in for return addresses (kretprobes, the function graph tracer). */
+/* A function whose address replaces return addresses (kretprobes, the function graph tracer). */
 void unwind_table_add_trampoline(struct unwind_table *table, struct gva at);
 bool unwind_table_is_trampoline(const struct unwind_table *table, uint64_t address);
 
 /*
- * Code without rows keeps frame pointers: the kernel was built so (CONFIG_UNWINDER_FRAME_POINTER).
+ * Code without rows keeps frame pointers: the kernel is built that way
+ * (CONFIG_UNWINDER_FRAME_POINTER).
  */
 void unwind_table_expect_frame_pointers(struct unwind_table *table);
 bool unwind_table_expects_frame_pointers(const struct unwind_table *table);
 
-/* Which code can have called what; the table takes CALLS. NULL: it is not known. */
+/* Which code can have called what; the table takes CALLS. NULL: unknown. */
 void unwind_table_set_calls(struct unwind_table *table, struct unwind_calls *calls);
 const struct unwind_calls *unwind_table_calls(const struct unwind_table *table);
 
-/* Its code is 32-bit: a word on the stack is 4 bytes. */
+/* Its code is 32-bit: words on the stack are 4 bytes. */
 void unwind_table_set_bits32(struct unwind_table *table);
 bool unwind_table_is_bits32(const struct unwind_table *table);
 
-/* The row of the instruction at IP; NULL: there are no data for it. Valid until the next add. */
+/* The row for the instruction at IP; NULL: no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
-size_t unwind_table_rows(const struct unwind_table *table); /* of all code, as kept */
+size_t unwind_table_rows(const struct unwind_table *table); /* for all code, as stored */
 
-/*
- * The table as bytes, in this machine's byte order: a caged process makes it, another one uses it.
- */
+/* The table as bytes, in this machine's byte order: the cage makes it, another process uses it. */
 void unwind_table_encode(const struct unwind_table *table, struct buffer *out);
-/* ERROR_BAD_DATA: no table is encoded so. Whatever it holds, it can be used without harm. */
+/* ERROR_BAD_DATA: not a valid encoding. Decoded contents may be wrong, but are safe to use. */
 struct error *unwind_table_decode(const void *data, size_t size,
 				  struct unwind_table **ret) MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What table.c and table_wire.c share. */
+/* Shared by table.c and table_wire.c. */
 #ifndef UNWIND_TABLE_TABLE_PRIVATE_H
 #define UNWIND_TABLE_TABLE_PRIVATE_H
 
@@ -7,18 +7,18 @@
 #include "base/vector.h"
 #include "unwind/table/table.h"
 
-#define MAX_SPAN (1ULL << 30)      /* of one piece; KERNEL_IMAGE_SIZE at most */
-#define MAX_ROWS ((size_t)8 << 20) /* in all; a kernel has 400,000 */
+#define MAX_SPAN (1ULL << 30)      /* of one piece; at most KERNEL_IMAGE_SIZE */
+#define MAX_ROWS ((size_t)8 << 20) /* in total; a kernel has 400,000 */
 #define MAX_DIFFERENT_ROWS 65536
-#define MAX_PIECES 4097 /* the kernel and as many modules as are read */
+#define MAX_PIECES 4097 /* the kernel and the maximum number of modules */
 
 /* The code of the kernel or of a module. */
 struct piece {
 	uint64_t start;
 	uint32_t bytes;   /* of code */
-	uint32_t *ips;    /* from start, ascending */
-	uint16_t *rows;   /* of each: its number */
-	uint32_t *blocks; /* of each 256 bytes: the last row at or below its start, plus 1 */
+	uint32_t *ips;    /* relative to start, ascending */
+	uint16_t *rows;   /* the row number for each */
+	uint32_t *blocks; /* for each 256 bytes: the last row at or below its start, plus 1 */
 	size_t count;
 };
 

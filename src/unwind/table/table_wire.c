@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table as bytes: the number of different rows and the rows, as they are in memory; the
- * trampolines; flags: whether other code keeps frame pointers, whether its code is 32-bit; then
+ * A table as bytes: the number of distinct rows, and the rows as they are in memory; the
+ * trampolines; flags: whether other code keeps frame pointers, and whether its code is 32-bit; then
  * each piece of code, in ascending order, with its addresses and row numbers.
  */
 #include <string.h>
@@ -74,7 +74,7 @@ static bool decode_trampolines(struct cursor *cursor, struct unwind_table *table
 	return !cursor->failed;
 }
 
-/* Each row by its number; false: there is no such row, or the addresses do not rise. */
+/* Looks up each row by its number; false: there is no such row, or the addresses do not ascend. */
 static bool expand(const struct rows *rows, const uint8_t *numbers, const uint32_t *ips,
 		   uint32_t bytes, size_t count, struct unwind_row *ret)
 {
@@ -147,7 +147,7 @@ struct error *unwind_table_decode(const void *data, size_t size, struct unwind_t
 
 	free(rows.items);
 	if (!good)
-		return error_create(ERROR_BAD_DATA, "a malformed table of unwind data");
+		return error_create(ERROR_BAD_DATA, "malformed table of unwind data");
 	*ret = take_pointer(table);
 	return NULL;
 }

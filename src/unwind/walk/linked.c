@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One frame after another, as arch_stack_walk() does (arch/arm64/kernel/stacktrace.c,
- * arch/powerpc/kernel/stacktrace.c). In the walk bp is the frame register.
+ * Follows one frame after another, like arch_stack_walk() (arch/arm64/kernel/stacktrace.c,
+ * arch/powerpc/kernel/stacktrace.c). The walk's bp is the frame register.
  */
 #include "unwind/walk/linked.h"
 
@@ -14,7 +14,7 @@ struct linked {
 	struct unwind_walk walk;
 };
 
-/* What a frame says. */
+/* The contents of a frame. */
 struct links {
 	uint64_t caller, code;
 };
@@ -33,7 +33,7 @@ static bool read_links(struct linked *linked, struct links *ret)
 	       unwind_walk_read(walk, walk->bp + frames->return_at, &ret->code);
 }
 
-/* The frame's registers, if entry code made it; NULL: it did not. */
+/* The registers in the frame, if entry code made it, else NULL. */
 static const struct arch_entry_frame *find_entry(const struct linked *linked,
 						 const struct links *links)
 {
@@ -54,8 +54,8 @@ static const struct arch_entry_frame *find_entry(const struct linked *linked,
 }
 
 /*
- * To NEXT, which is above where the walk is, or in another stack: what is read there says whether
- * it can be.
+ * Moves to NEXT, which is further up in the same stack, or in another stack. Whether it is valid
+ * shows when it is read.
  */
 static bool go_to(struct unwind_walk *walk, uint64_t next)
 {
@@ -81,7 +81,7 @@ static bool pass_entry(struct linked *linked, const struct arch_entry_frame *ent
 	return true;
 }
 
-/* Nothing called the frame; of a kernel's that is so only where a stack begins. */
+/* Nothing called the frame; for a kernel that is only true at the start of a stack. */
 static bool end_outermost(struct linked *linked)
 {
 	struct unwind_walk *walk = &linked->walk;
@@ -117,7 +117,7 @@ static bool step(struct linked *linked)
 	const struct arch_entry_frame *entry;
 	struct links links;
 
-	if (!walk->bp) /* what called the outermost function that has a frame */
+	if (!walk->bp) /* caller of the outermost function with a frame */
 		return unwind_walk_end(walk, linked->kernel ? UNWIND_BAD : UNWIND_COMPLETE, 0);
 	if (!read_links(linked, &links))
 		return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A task that is switched out has left, at thread.sp, what __switch_to_asm() pushed (struct
- * inactive_task_frame): its BP, and where it goes on in __schedule() (or in ret_from_fork, if it
- * has never run). From there its stack goes up to task->stack + THREAD_SIZE.
+ * For a task that is switched out, thread.sp points to what __switch_to_asm() pushed (struct
+ * inactive_task_frame): its BP, and the address where it continues, in __schedule() (or
+ * ret_from_fork if it has never run). From there its stack extends up to task->stack + THREAD_SIZE.
  *
- * The guest runs on while this is read. A stack belongs to what task_struct said if the task was
- * not switched to in between: if, after the stack was read, thread.sp and the counts of its
- * switches are what they were before.
+ * The guest keeps running while this is read. The stack matches task_struct if the task was not
+ * switched to in between: if thread.sp and its switch counts are the same after reading the stack
+ * as before.
  *
  * Source: __unwind_start() (arch/x86/kernel/unwind_orc.c), arch/x86/include/asm/switch_to.h,
  * task_state_index() (include/linux/sched.h).
@@ -24,7 +24,7 @@
 
 /* Bits of task->state and exit_state, the same since 4.14. */
 #define TASK_REPORT 0x7f
-#define TASK_IDLE 0x402    /* uninterruptible, not counted in the load */
+#define TASK_IDLE 0x402    /* uninterruptible, not counted as load */
 #define TASK_FROZEN 0x8000 /* since 6.1; shown as uninterruptible */
 
 struct layout {
@@ -60,12 +60,12 @@ struct unwind_task_reader {
 	struct guest_space *space;
 	struct layout layout;
 	uint64_t task_bytes, frame_bytes, stack_bytes;
-	uint64_t new_task; /* where one begins that has never run; 0: not known */
+	uint64_t new_task; /* where new tasks start; 0: unknown */
 	uint8_t task[MAX_TASK_STRUCT_BYTES];
 	uint8_t copy[MAX_STACK_BYTES];
 };
 
-/* What says whether a task was switched to. */
+/* Fields that change when a task is switched to. */
 struct look {
 	uint64_t state, exit_state, on_cpu, stack, sp, voluntary, involuntary;
 };
@@ -88,8 +88,9 @@ static struct error *find_layout(struct unwind_task_reader *reader,
 		reader->stack_bytes = USUAL_STACK_BYTES;
 	if (!reader->layout.state.size || !reader->task_bytes || !reader->frame_bytes ||
 	    reader->task_bytes > MAX_TASK_STRUCT_BYTES)
-		return error_create(ERROR_UNSUPPORTED,
-				    "the guest's kernel has a struct task_struct of no known form");
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"the guest's kernel has an unknown layout of struct task_struct");
 	return NULL;
 }
 
@@ -116,7 +117,7 @@ void unwind_task_reader_destroy(struct unwind_task_reader *reader)
 	free(reader);
 }
 
-/* A field of the copy of a structure of SIZE bytes, of at most 8 bytes; 0 where there is none. */
+/* A field of at most 8 bytes in the copy of a structure of SIZE bytes; 0 if there is none. */
 static uint64_t number(const uint8_t *copy, uint64_t size, const struct guest_btf_field *field)
 {
 	uint64_t value = 0;
@@ -191,7 +192,7 @@ static struct unwind_registers registers_of(const struct unwind_task_reader *rea
 	return registers;
 }
 
-/* One attempt; false: the task has run meanwhile. */
+/* One attempt; false: the task ran in the meantime. */
 static bool try_task(struct unwind_task_reader *reader, struct gva at, struct unwind_task *ret)
 {
 	struct look before, after;
@@ -200,12 +201,12 @@ static bool try_task(struct unwind_task_reader *reader, struct gva at, struct un
 	if (!look_at(reader, at, &before))
 		return true;
 	ret->state = state_letter(&before);
-	/* A kernel for one CPU does not say on_cpu: there, who is ready is taken to run. */
+	/* A kernel for one CPU has no on_cpu: a task that is ready is assumed to be running. */
 	if (before.on_cpu || (!reader->layout.on_cpu.size && ret->state == 'R')) {
 		ret->kind = UNWIND_TASK_RUNNING;
 		return true;
 	}
-	/* Where a stack is mapped may be kept from an earlier task that had the same address. */
+	/* The cached mapping of a stack may be from an earlier task at the same address. */
 	guest_space_forget(reader->space);
 	if (!copy_stack(reader, &before, &ret->stack))
 		return true;

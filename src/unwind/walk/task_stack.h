@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel stacks of a guest's threads that do not run, from its memory. */
+/* The kernel stacks of a guest's threads that are not running, read from its memory. */
 #ifndef UNWIND_WALK_TASK_STACK_H
 #define UNWIND_WALK_TASK_STACK_H
 
@@ -8,17 +8,19 @@
 #include "unwind/walk/unwind.h"
 
 enum unwind_task_kind {
-	UNWIND_TASK_ASLEEP,   /* or waiting for a CPU: it has a stack to be unwound */
+	UNWIND_TASK_ASLEEP,   /* or waiting for a CPU: it has a stack to unwind */
 	UNWIND_TASK_RUNNING,  /* on a CPU: its registers are not in memory */
-	UNWIND_TASK_RESTLESS, /* it ran each time that it was looked at */
-	UNWIND_TASK_DEAD,     /* its stack is gone, or what is there is no task */
+	UNWIND_TASK_RESTLESS, /* it ran again at every attempt */
+	UNWIND_TASK_DEAD,     /* its stack is gone, or there is no task */
 	UNWIND_TASK_KINDS,
 };
 
 struct unwind_task {
 	enum unwind_task_kind kind;
 	char state; /* as in /proc/PID/stat: R, S, D, T, t, X, Z, P, I */
-	/* If it is asleep; the stack's data are the reader's and valid until its next use. */
+	/*
+	 * If it is asleep; the stack's data belongs to the reader and is valid until its next use.
+	 */
 	struct unwind_registers registers;
 	struct unwind_stack stack;
 };
@@ -31,8 +33,8 @@ struct error *unwind_task_reader_create(const struct guest_kernel *kernel,
 void unwind_task_reader_destroy(struct unwind_task_reader *reader); /* takes NULL */
 
 /*
- * Looks at the task whose task_struct is AT as it is now; some 20 pages are read, and again where
- * it ran meanwhile. All guest memory that was cached is forgotten.
+ * Reads the current state of the task whose task_struct is AT: some 20 pages, and again if it ran
+ * in the meantime. Drops all cached guest memory.
  */
 void unwind_task_read(struct unwind_task_reader *reader, struct gva at, struct unwind_task *ret);
 

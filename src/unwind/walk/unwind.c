@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One frame after another, as unwind_next_frame() does (arch/x86/kernel/unwind_orc.c): the row of
- * the instruction gives the caller's SP, below which is the return address, or where a struct
- * pt_regs is; and the caller's BP.
+ * Follows one frame after another, like unwind_next_frame() (arch/x86/kernel/unwind_orc.c): the row
+ * for the instruction gives the caller's SP, with the return address just below, or the position of
+ * a struct pt_regs; and the caller's BP.
  *
- * Code that has no rows but lies where the kernel's code does was made at run time (BPF programs,
- * trampolines). It is taken to keep a frame pointer, as the kernel takes it (orc_fp_entry); that
- * frame's caller and all behind it are marked as guessed. A kernel that has no rows at all, but was
- * built with frame pointers, is walked by these (arch/x86/kernel/unwind_frame.c).
+ * Code without rows in the range of kernel code was generated at run time (BPF programs,
+ * trampolines). It is assumed to keep a frame pointer, as the kernel does (orc_fp_entry); that
+ * frame's caller and all frames after it are marked as guesses. A kernel that has no rows at all,
+ * but is built with frame pointers, is walked by following those (arch/x86/kernel/unwind_frame.c).
  */
 #include "unwind/walk/unwind.h"
 
@@ -17,8 +17,7 @@
 #define FRED_PADDING 16 /* TOP_OF_KERNEL_STACK_PADDING of kernels with CONFIG_X86_FRED */
 
 /*
- * Where a stack's first registers are: of user code, or of a kernel thread, where they mean
- * nothing.
+ * Where a stack's first registers are: those of user code, or meaningless ones for a kernel thread.
  */
 static bool is_top(const struct unwind_walk *walk, uint64_t regs)
 {
@@ -32,8 +31,8 @@ static bool is_top(const struct unwind_walk *walk, uint64_t regs)
 }
 
 /*
- * A kernel that keeps frame pointers. Entry code has none: it leaves the address of its registers
- * there, plus 1 (ENCODE_FRAME_POINTER), or anything at a system call, whose registers are at SP.
+ * For a kernel that keeps frame pointers. Entry code has none: it puts the address of its registers
+ * there, plus 1 (ENCODE_FRAME_POINTER), or anything for a system call, whose registers are at SP.
  */
 static const struct unwind_row *follow_frame_pointer(struct unwind_walk *walk)
 {
@@ -46,7 +45,7 @@ static const struct unwind_row *follow_frame_pointer(struct unwind_walk *walk)
 		return &top;
 	if (walk->bp & 1)
 		return is_top(walk, walk->bp - 1) ? &top : &encoded;
-	/* What was interrupted may not have made its frame yet: its caller would be missed. */
+	/* Interrupted code may not have set up its frame yet, which would miss its caller. */
 	return unwind_walk_by_frame_pointer(walk, walk->signal);
 }
 
@@ -58,7 +57,7 @@ static const struct unwind_row *find_row(const struct unwind_table *table, struc
 		.sp_base = UNWIND_BASE_SP,
 		.sp_offset = UNWIND_WORD,
 	};
-	/* In front of a return address is its call, whose row it is. */
+	/* A return address follows its call, so look up the row of the call. */
 	const struct unwind_row *row = unwind_table_find(table, walk->ip - !walk->signal);
 
 	if (row)

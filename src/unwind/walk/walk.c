@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A step reads some words of the copy, and goes up in a stack or enters another one, which it can
- * do once for each: a chain ends, whatever the tables and the stacks hold.
+ * A step reads a few words of the copy, and moves up in a stack or enters another one, at most once
+ * for each stack: so a chain always ends, whatever the tables and the stacks contain.
  */
 #include "unwind/walk/walk.h"
 
@@ -24,7 +24,7 @@ static const struct unwind_layout sigcontext = {
 static const struct unwind_layout sigcontext32 = {
 	.bytes = 4, .ip = 14, .words = { 11, 10, 9, 8, 7, 6, 5, 4 } /* there are no others */
 };
-/* What IRET takes, which is the end of that. FRED uses the upper bits of CS' word. */
+/* The IRET frame, which is at the end of that. FRED uses the upper bits of the CS word. */
 enum { IRET_IP, IRET_CS, IRET_FLAGS, IRET_SP, IRET_SS, IRET_WORDS };
 
 #define KERNEL_CS 0x10 /* __KERNEL_CS, arch/x86/include/asm/segment.h */
@@ -47,7 +47,7 @@ static bool holds(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
 	return offset < stack->bytes && bytes <= stack->bytes - offset;
 }
 
-/* The bytes at AT; NULL: STACK's copy does not have them, nor a piece behind it. */
+/* The bytes at AT; NULL if neither STACK's copy nor one of its pieces has them. */
 static const uint8_t *find_bytes(const struct unwind_stack *stack, uint64_t at, uint64_t bytes)
 {
 	const struct unwind_piece *piece;
@@ -65,7 +65,7 @@ static const uint8_t *find_bytes(const struct unwind_stack *stack, uint64_t at, 
 								       : NULL;
 }
 
-/* AT is not in the copy of the stack that was read last. */
+/* AT is outside the copy of the last stack that was read. */
 static __attribute__((noinline)) const uint8_t *enter(struct unwind_walk *walk, uint64_t at,
 						      uint64_t bytes)
 {
@@ -181,7 +181,7 @@ static inline bool has_bp(struct unwind_walk *walk)
 	return walk->bp_known || unwind_walk_end(walk, UNWIND_NO_REGISTERS, walk->ip);
 }
 
-/* Where the row's frame ends: its caller's SP, or its registers. */
+/* The end of the frame, according to the row: its caller's SP, or its registers. */
 static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row *row, uint64_t *ret)
 {
 	switch (row->sp_base) {
@@ -224,7 +224,7 @@ static inline bool find_frame(struct unwind_walk *walk, const struct unwind_row 
 	return true;
 }
 
-/* Some leaf functions save BP below SP, where nothing may have been copied: it is lost then. */
+/* Some leaf functions save BP below SP, where nothing may have been copied: then it is lost. */
 static inline bool read_bp(struct unwind_walk *walk, uint64_t at, uint64_t *ret)
 {
 	walk->bp_known =
@@ -244,7 +244,7 @@ find_rare_bp(struct unwind_walk *walk, const struct unwind_row *row, uint64_t fr
 	return true;
 }
 
-/* BP by the row, where FRAME is what find_frame() gave. */
+/* Finds BP with the row; FRAME is the result of find_frame(). */
 static inline bool find_bp(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame,
 			   uint64_t *ret)
 {
@@ -253,7 +253,7 @@ static inline bool find_bp(struct unwind_walk *walk, const struct unwind_row *ro
 	return row->bp_base == UNWIND_BASE_UNDEFINED || find_rare_bp(walk, row, frame, ret);
 }
 
-/* To the caller, whose return address is below FRAME. */
+/* Moves to the caller, whose return address is just below FRAME. */
 static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *row, uint64_t frame)
 {
 	uint64_t bp = walk->bp;
@@ -270,7 +270,7 @@ static inline bool pass_call(struct unwind_walk *walk, const struct unwind_row *
 	return true;
 }
 
-/* REGS: the registers that IRET is the end of; NULL: the user's are still where they were. */
+/* REGS: the registers that end with IRET; NULL: the user's registers are still unchanged. */
 static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
 {
 	struct unwind_registers *user = &walk->chain->user;
@@ -286,12 +286,12 @@ static bool end_at_user(struct unwind_walk *walk, const uint8_t *iret, const uin
 }
 
 /*
- * Only what the processor can have pushed is taken. Where rows of entry code are wrong, as those of
- * Linux 6.12 are between error_entry() and the switch of stacks, it is something else.
+ * Only accepts values that the processor can have pushed. If the rows of entry code are wrong, as
+ * those of Linux 6.12 are between error_entry() and the switch of stacks, other data is there.
  */
 static bool take_iret(struct unwind_walk *walk, const uint8_t *iret, const uint8_t *regs)
 {
-	uint16_t cs = word(iret, IRET_CS), ss = word(iret, IRET_SS); /* FRED keeps more above */
+	uint16_t cs = word(iret, IRET_CS), ss = word(iret, IRET_SS); /* FRED uses the bits above */
 
 	if (word(iret, IRET_FLAGS) & FLAGS_RESERVED)
 		return unwind_walk_end(walk, UNWIND_BAD, walk->sp);
@@ -323,7 +323,7 @@ static __attribute__((noinline)) bool pass_registers(struct unwind_walk *walk,
 	return true;
 }
 
-/* Entry code in front of the rest of the registers: those that were known still hold. */
+/* Entry code that has not saved the other registers yet: those already known are still valid. */
 static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 						const struct unwind_row *row, uint64_t at)
 {
@@ -336,7 +336,7 @@ static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 	return true;
 }
 
-/* A signal's frame, above which anything can be: its handler may have had a stack of its own. */
+/* A signal's frame. The next frame can be anywhere: the handler may have had its own stack. */
 static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 						  const struct unwind_row *row)
 {
