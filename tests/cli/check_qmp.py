@@ -158,7 +158,7 @@ def try_libvirt():
     check("is not libvirt's" in held.stderr, f"libvirt, another process's domain: {held.stderr}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
-    check(status == 1 and f"virsh fails (status 1): error: failed to get domain '{UUID}'" in said,
+    check(status == 1 and f"virsh failed (status 1): error: failed to get domain '{UUID}'" in said,
           f"libvirt, no domain: {said}")
     os.remove(f"{programs}/virsh")
     status, _, said = show(qemu.pid, env=dict(environment, PATH=programs))
@@ -167,7 +167,7 @@ def try_libvirt():
         file.write("#!/bin/sh\nyes 'Host virtual address for 0x0 (pc.ram) is 0x1000'\n")
     os.chmod(f"{programs}/virsh", 0o755)
     status, _, said = show(qemu.pid, env=environment)
-    check(status == 1 and "virsh says too much" in said, f"libvirt, endless virsh: {said}")
+    check(status == 1 and "virsh printed too much" in said, f"libvirt, endless virsh: {said}")
 
 
 # A process may have anything on its command line.
@@ -179,8 +179,8 @@ def try_liars(path):
     silent = start([*sleeper, "-monitor", f"unix:{path},server=on", "-qmp", f"unix:{path}", "-mon",
                     "chardev=x,mode=control"])
     time.sleep(0.2)
-    for process, pattern in ((liar, "not that process's own"), (nobody, "No such file"),
-                             (silent, "names no QMP socket and is not libvirt's")):
+    for process, pattern in ((liar, "belongs to another process"), (nobody, "No such file"),
+                             (silent, "has no QMP socket, and libvirt did not start it")):
         status, _, said = show(process.pid)
         check(status == 1 and pattern in said, f"a liar: '{said}' instead of '{pattern}'")
 
@@ -205,17 +205,17 @@ HELLO = r"""b'{"QMP": {}}\r\n'"""
 
 def try_servers():
     cases = (
-        ("b'hello\\n'", "b''", "no JSON objects"),
-        ("b'[1]\\n'", "b''", "no JSON objects"),
-        ("b'{}\\n'", "b''", "it is no QMP socket"),
-        ("b'[' * 1000000 + b'\\n'", "b''", "no JSON objects"),
+        ("b'hello\\n'", "b''", "does not send JSON objects"),
+        ("b'[1]\\n'", "b''", "does not send JSON objects"),
+        ("b'{}\\n'", "b''", "not a QMP socket"),
+        ("b'[' * 1000000 + b'\\n'", "b''", "does not send JSON objects"),
         ("b'x' * 20000000", "b''", "too long"),
-        ("b'{\"QMP\": [' + b'{},' * 100000 + b'{}]}\\n'", "b''", "no JSON objects"),
-        (HELLO, "b'{\"event\": 1}\\n' * 2000", "gives no answer"),
+        ("b'{\"QMP\": [' + b'{},' * 100000 + b'{}]}\\n'", "b''", "does not send JSON objects"),
+        (HELLO, "b'{\"event\": 1}\\n' * 2000", "gave no answer"),
         (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refuses: ?[31m"),
         (HELLO, "b'{\"error\": []}\\n'", "refuses: no reason"),
-        (HELLO, "b'{\"return\": {}}\\n'", "names no memory of the guest"),
-        (HELLO, "b'{\"return\": \"' + b'y' * 7000000 + b'\"}\\n'", "names no memory of the guest"),
+        (HELLO, "b'{\"return\": {}}\\n'", "lists no guest memory"),
+        (HELLO, "b'{\"return\": \"' + b'y' * 7000000 + b'\"}\\n'", "lists no guest memory"),
     )
     for number, (hello, rest, pattern) in enumerate(cases):
         path = f"{work}/server{number}"

@@ -83,7 +83,7 @@ touch native.old/debug/notes native.old/mine/letter
 [ $? = 1 ] && grep -q 'hint: remove' err.txt && [ -f native.old/debug/notes ] && [ -f native.old/mine/letter ] ||
 	complain "other files of the user are deleted: $(ls -R native.old)"
 rm -rf native.old
-refused 2 "'native' is the recording that is to be converted" --native -i native -o native
+refused 2 "'native' is the recording to be converted" --native -i native -o native
 refused 1 'the recording has no VM' --native -i native -o again
 
 # The other files of the recording, read with binutils.

@@ -20,7 +20,7 @@ check() {
 	lines=$(grep -vcE '^\[(ok|--|no)\]  [A-Za-z][A-Za-z_ -]*[A-Za-z]  +[^ ].*$|^ +-> .+$|^$|^A recording would' "$folder/out")
 	[ "$lines" = 0 ] || complain "$lines lines with another format in: $(cat "$folder/out")"
 	if grep -q '^\[no\]' "$folder/out"; then
-		[ "$got $(tail -n 1 "$folder/out")" = '1 A recording would not work now: see [no] above.' ] ||
+		[ "$got $(tail -n 1 "$folder/out")" = '1 A recording would not work now: see the lines marked [no].' ] ||
 			complain "[no], but exit status $got: $(cat "$folder/out")"
 	else
 		[ "$got $(tail -n 1 "$folder/out")" = '0 A recording would work: perfvisor record' ] ||

@@ -55,7 +55,7 @@ fi
 chmod 755 "$folder"
 cp "$perfvisor" "$folder/perfvisor"
 expect 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" list
-says 'processes of other users could not be looked at: run as root'
+says 'processes of other users could not be inspected: run as root'
 expect 0 setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor" list --json
 holds "d['hidden_processes'] > 0 and d['threads_from'] is None and d['reason']"
 

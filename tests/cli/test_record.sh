@@ -24,15 +24,15 @@ expect() {
 	[ -s out ] && complain "record $*: writes to stdout"
 }
 expect 2 '-F and -c exclude each other' -F 100 -c 100
-expect 2 '-a is every VM' -a --vm web
-expect 2 '-a is every VM' -a -p 1
+expect 2 '-a records every VM' -a --vm web
+expect 2 '-a records every VM' -a -p 1
 expect 2 "cannot be written to a pipe" -o -
 expect 2 "--freq must be at least 1" -F 0
 expect 2 "--freq takes a whole number, not '-1'" -F -1
 expect 2 "--count takes a whole number" -c 1k
 expect 2 "--count takes a whole number" -c 99999999999999999999
 expect 2 "--call-graph takes dwarf, dwarf,SIZE or fp, not 'sleep'" --call-graph sleep 1
-expect 2 'hint: before a command to be recorded write -g' --call-graph sleep 1
+expect 2 'hint: use -g or --call-graph dwarf in front of a command' --call-graph sleep 1
 expect 2 "not 'lbr'" --call-graph lbr
 expect 2 "not 'dwar'" --call-graph dwar
 expect 2 "not 'fp,8192'" --call-graph fp,8192
@@ -43,12 +43,12 @@ expect 2 "takes 1 to 32768 bytes, not '0'" --call-graph dwarf,0
 expect 2 "--unwind takes exact or scan, not 'perf'" --unwind perf -p 1
 expect 2 "--engine takes auto or qmp, not 'perf'" --engine perf -p 1
 expect 2 '--engine qmp records one VM' --engine qmp
-expect 2 'hint: name it: --vm NAME, or -p PID' --engine qmp -p 1 -p 2
+expect 2 'hint: choose it with --vm NAME, or with -p PID' --engine qmp -p 1 -p 2
 expect 2 '--engine qmp excludes --host' --engine qmp --vm web --host
 expect 2 '--engine qmp excludes -e' --engine qmp --vm web -e cycles
 expect 2 '--engine qmp excludes -c' --engine qmp --vm web -c 1000
-expect 2 '-F takes at most 1000' --engine qmp --vm web -F 1001
-expect 1 "process $$ has no VM, and is no QEMU" --engine qmp -p $$
+expect 2 '-F is limited to 1000' --engine qmp --vm web -F 1001
+expect 1 "process $$ has no VM and is not a QEMU" --engine qmp -p $$
 expect 1 'there is no process 2147483647' --engine qmp -p 2147483647
 # The options below are valid; the error comes from a later one.
 expect 1 "there is no event 'cpu-clok'" --call-graph dwarf -e cpu-clok
@@ -60,12 +60,12 @@ expect 2 "unknown option '--g'" --vm web -p 1 -e cycles --g
 expect 2 '--duration takes seconds' --duration -1
 expect 2 "-p takes a process id, not 'web'" -p web
 expect 2 "-p takes a process id, not ''" -p ''
-expect 1 "there is no event 'cpu-clok'" -e cpu-clok
-expect 1 "hint: near names: cpu-clock;" -e cpu-clok
-expect 2 'groups of events are not sampled' -e '{cycles,instructions}'
-expect 2 "'q' are not modifiers" -e cpu-clock:q
+expect 1 "unknown event 'cpu-clok'" -e cpu-clok
+expect 1 "hint: similar names: cpu-clock;" -e cpu-clok
+expect 2 'event groups are not supported' -e '{cycles,instructions}'
+expect 2 "invalid event modifiers 'q'" -e cpu-clock:q
 expect 1 "this host has no PMU 'gpu'" -e gpu/event=1/
-expect 2 'an event has no name' -e ''
+expect 2 'empty event name' -e ''
 
 # The other cases need an event that can be opened.
 if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 | grep -qE 'no permission|cannot sample'; then

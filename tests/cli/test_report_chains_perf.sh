@@ -89,7 +89,7 @@ compare --rows system -g none --no-children
 
 # Wrong usage is reported.
 "$perfvisor" report -i chains -g sideways >out.txt 2>err.txt
-[ $? = 2 ] && grep -q "knows no word 'sideways'" err.txt || { echo "-g sideways: $(cat err.txt)"; status=1; }
+[ $? = 2 ] && grep -q "unknown word 'sideways'" err.txt || { echo "-g sideways: $(cat err.txt)"; status=1; }
 "$perfvisor" report -i chains --percent-limit 101 >out.txt 2>err.txt
 [ $? = 2 ] || { echo "--percent-limit 101: $(cat err.txt)"; status=1; }
 perf record -q -e cpu-clock -o plain ./workload || exit 1

@@ -21,7 +21,7 @@ expect() {
 	[ $got = "$want" ] || complain "perfvisor $*: exit status $got, not $want"
 	[ -z "$pattern" ] || grep -qE "$pattern" "$folder/err" || complain "perfvisor $*: stderr is: $(cat "$folder/err")"
 }
-expect 2 "there is no command 'frobnicate'" frobnicate
+expect 2 "unknown command 'frobnicate'" frobnicate
 expect 2 "hint: 'perfvisor help'" frobnicate
 expect 2 '' # no arguments: the overview, and a status that scripts notice
 grep -q '^Commands:' "$folder/out" || complain 'no overview without arguments'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libFuzzer (or replay.c) calls; every fuzz target defines it. */
+/* Called by libFuzzer (or replay.c); every fuzz target defines it. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .eh_frame or .debug_frame: the section's address (8 bytes), flags (1 byte; 1: .debug_frame, 2: of
- * i386), the section. Then a chain is walked over the same bytes as if they were a stack, which the
- * general registers point into or not, and goes on with guesses.
+ * .eh_frame or .debug_frame: the section's address (8 bytes), flags (1 byte; 1: .debug_frame, 2:
+ * i386), the section. Then a chain is walked over the same bytes as if they were a stack, into
+ * which the general registers may point, and continued with guesses.
  */
 #include <string.h>
 

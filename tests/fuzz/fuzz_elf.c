@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF images: everything that src/symbol reads out of one, and the names demangled. */
+/* ELF images: everything that src/symbol reads from one, with demangled names. */
 #include <assert.h>
 
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file's call frame information: of the whole file, and with a hole of a page (the first
+ * An ELF file's call frame information: from the whole file, and with a page missing (the first
  * byte).
  */
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code of any bytes, walked by the frame pointers that it seems to keep, over a stack full of
- * anything.
+ * Arbitrary code, walked using the frame pointers that it seems to keep, over an arbitrary stack.
  *
  * The input: registers u64 ip, sp, bp; u16 bytes of code, in two functions of equal size; the code;
  * the stack.

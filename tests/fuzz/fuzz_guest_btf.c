@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BTF of a guest's kernel: every type's size, and fields by paths through the first structures. */
+/*
+ * BTF of a guest's kernel: the sizes of all types, and fields found by paths through the first
+ * structures.
+ */
 #include "fuzz.h"
 #include "guest/kernel/guest_btf.h"
 

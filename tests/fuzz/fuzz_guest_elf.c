@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files with holes: the first 8 bytes say which of 64 parts of the file (of HOLE_BYTES each,
- * over and over) are not in memory, the rest is the file.
+ * ELF files with holes: the first 8 bytes are a mask of 64 parts of the file (HOLE_BYTES each,
+ * repeating) that are not in memory; the rest is the file.
  */
 #include <assert.h>
 #include <string.h>

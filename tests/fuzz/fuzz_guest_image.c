@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A whole guest: physical memory of a few pages, and the register that says where its page tables
- * are. Everything that the caged parser does to a guest is done to it.
+ * A whole guest: physical memory of a few pages, and the register that points to its page tables.
+ * Does everything with it that the cage's parser does.
  *
  * The input: u8 flags (1: five levels), u16 page number of the page tables, then pages: u16 page
- * number, u16 bytes, that many bytes; the rest of the page, and pages that are not given, are zero.
+ * number, u16 bytes, that many bytes; the rest of the page, and all other pages, are zero.
  */
 #include <assert.h>
 #include <string.h>
@@ -25,10 +25,10 @@
 #include "unwind/kernel/kernel_table.h"
 #include "unwind/walk/task_stack.h"
 
-#define MAX_PAGES 256 /* that the guest has, and so that are not zero */
+#define MAX_PAGES 256 /* of the guest that are not zero */
 #define MAX_BYTES (8ULL << 20)
-#define MAX_PROCESSES 4 /* whose mappings are read */
-#define MAX_STACKS 8 /* that are read */
+#define MAX_PROCESSES 4 /* for reading mappings */
+#define MAX_STACKS 8 /* to be read */
 #define MAX_FRAMES 64
 #define CR4_PAE (1ULL << 5)
 #define CR4_LA57 (1ULL << 12)

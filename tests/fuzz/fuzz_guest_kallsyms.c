@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest kernel's read-only data, in which kallsyms are looked for and read to their end. */
+/* A guest kernel's read-only data: kallsyms is searched for, and read to its end. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was kept of a kernel, as a damaged file gives it back: of the small guest, so that it is not
- * found to be another kernel's at once. What opens can be searched, and is kept again.
+ * The kept data of a kernel, as read from a damaged file: from the small guest, so that it is not
+ * recognised at once as another kernel's. If it can be opened, it can be searched, and is kept
+ * again.
  */
 #include <assert.h>
 #include <string.h>
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      .x86 = { .cr3 = SMALL_GUEST_CR3, .efer = 1 << 10 } };
 	_cleanup_guest_memory_ struct guest_memory *memory = NULL;
 	_cleanup_guest_kernel_ struct guest_kernel *kernel = NULL;
-	_cleanup_free_ uint8_t *kept = memory_dup(data, size); /* aligned, as a message is */
+	_cleanup_free_ uint8_t *kept = memory_dup(data, size); /* aligned, like a message */
 	struct guest_space space;
 
 	if (!guest.btf_at)

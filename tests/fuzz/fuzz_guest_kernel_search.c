@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page tables looked for in a guest's memory. The input is all of its RAM: two pages below 1 MiB,
- * the others from 2 MiB on, where an image may begin.
+ * Searches a guest's memory for page tables. The input is all of its RAM: two pages below 1 MiB,
+ * the others from 2 MiB, where an image may begin.
  */
 #include <assert.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define LOW_START 0x80000ULL
 #define LOW_BYTES (2ULL * GUEST_PAGE_BYTES)
 #define HIGH_START (2ULL << 20)
-#define MAX_READS 2048 /* of pages: below 1 MiB, and what a few walks take */
+#define MAX_READS 2048 /* of pages: below 1 MiB, and for a few walks */
 
 struct input {
 	const uint8_t *data;
@@ -57,7 +57,7 @@ static void look(struct input *input, uint64_t cr4)
 
 	input->reads = 0;
 	error = guest_kernel_search(memory, &mmu);
-	/* What is found is one of the two pages. */
+	/* The result is one of the two pages. */
 	if (error)
 		assert(!mmu.x86.cr3);
 	else

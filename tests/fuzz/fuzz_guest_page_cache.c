@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's memory with a page cache in it: the input is all of its RAM, a struct address_space at
+ * A guest's memory with a page cache: the input is all of its RAM, with a struct address_space at
  * its start. Addresses are physical (32 bits, no paging); offsets in structures are fixed here.
  */
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "guest/process/page_cache.h"
 
-#define MAX_READS 4096 /* of one look at the page cache, far above what a true one takes */
+#define MAX_READS 4096 /* for one look at the page cache, far more than a real one needs */
 
 struct input {
 	const uint8_t *data;
@@ -49,7 +49,7 @@ static void look(struct guest_page_cache *cache)
 		return;
 	(void)guest_cached_file_read(&file, 0, data, sizeof(data));
 	(void)guest_cached_file_read(&file, 64 * GUEST_PAGE_BYTES - 1, data, 2);
-	/* Memory stands still here: what was found is found again. */
+	/* Memory does not change here: it must be found again. */
 	assert(guest_cached_file_unchanged(&file));
 	guest_cached_file_close(&file);
 }

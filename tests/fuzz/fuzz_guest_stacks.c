@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers about stacks, as a caged parser that was taken over could give them: the first byte is
- * how many tasks were asked about, or 0xff for a vCPU.
+ * Answers about stacks, as a compromised cage could send them: the first byte is the number of
+ * tasks in the request, or 0xff for a vCPU.
  */
 #include <assert.h>
 #include <string.h>

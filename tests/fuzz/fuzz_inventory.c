@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The VM inventory; its first byte chooses the byte order. What decodes survives a round trip. */
+/*
+ * The VM inventory; the first byte selects the byte order. Valid input must survive a round trip.
+ */
 #include <assert.h>
 #include <string.h>
 

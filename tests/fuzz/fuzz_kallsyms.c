@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of /proc/kallsyms, up to the first 0 byte, and that of /proc/modules behind it.
- * The table that comes of them must hold what it promises, and survive its byte form.
+ * The text of /proc/kallsyms, up to the first 0 byte, followed by that of /proc/modules. The
+ * resulting table must satisfy its contract, and survive its byte form.
  */
 #include <assert.h>
 #include <string.h>

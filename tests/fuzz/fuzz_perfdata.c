@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reader of recordings, over all that a caller can ask of it, twice: what is read after
- * going back, or by the fast path, must be what was read before.
+ * The reader of recordings, with all functions that a caller has, twice: after rewinding, and with
+ * the fast path, the results must be the same.
  */
 #include <assert.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "perfdata/reader.h"
 
-/* Touches every byte, so that ASan sees what is not there. */
+/* Touches every byte, so that ASan checks all of them. */
 static uint64_t sum(const void *data, size_t size)
 {
 	return size ? hash_bytes(data, size) : 0;
@@ -50,7 +50,7 @@ static uint64_t read_records(struct perfdata_reader *reader, uint64_t *ret_count
 	return total;
 }
 
-/* Those fields of the samples that both paths give, in their order. */
+/* The fields of the samples that both paths return, in order. */
 static uint64_t add_plain(uint64_t total, const struct perfdata_decoded *decoded)
 {
 	const struct perfdata_sample *sample = &decoded->sample;
@@ -77,7 +77,7 @@ static uint64_t read_samples(struct perfdata_reader *reader, bool fast)
 	}
 }
 
-/* How many records are left, those that can be passed over counted so. */
+/* The number of records left, with skipped samples counted. */
 static uint64_t count_records(struct perfdata_reader *reader)
 {
 	struct perfdata_record record;
@@ -117,7 +117,7 @@ static void read_the_rest(const struct perfdata_reader *reader)
 		total += sum(symbols.data, symbols.size) + strlen(symbols.path) +
 			 sum(symbols.build_id, symbols.build_id_bytes);
 	}
-	/* Nothing above may be left out because nobody looks at what comes of it. */
+	/* Keeps the compiler from dropping the code above because its result is unused. */
 	__asm__ volatile("" : : "r"(total));
 }
 
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(!reader && *error_message(error));
 		return 0;
 	}
-	/* Events of the pipe form may come behind samples, which only then become readable. */
+	/* In the pipe form, events may come after samples, which can only then be decoded. */
 	read_records(reader, &first_count);
 	perfdata_reader_rewind(reader);
 	first = read_records(reader, &first_count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From any bytes to a report and a script: threads, mappings, lookups, call chains, tracepoints,
- * text. The parts of the totals must add up whatever the file says.
+ * From arbitrary bytes to a report and a script: threads, mappings, lookups, call chains,
+ * tracepoints, text. The parts of the totals must add up, whatever is in the file.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const struct profile_keys all_keys = {
 	.count = 9,
 };
 
-/* Chains as other views show them: nothing is lost on the way. */
+/* Chains as shown by other views: nothing may get lost on the way. */
 static void show_stacks(const struct profile *profile, int fd)
 {
 	size_t event = stacks_choose_event(profile);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers of a QEMU's monitor, all of them in one text, and a command line. */
+/* Answers from a QEMU monitor, all in one text, and a command line. */
 #include <assert.h>
 
 #include "fuzz.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sample decoder: the input's head is the attr's fields that shape a sample, its rest
- * the record's body. What decodes and can be encoded must come out the same.
+ * The sample decoder: the input starts with the attr's fields that determine the layout of a
+ * sample, the rest is the record's body. Samples that can be decoded and encoded must come out the
+ * same.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The byte form of a symbol table: what decodes can be searched, and encodes to itself. */
+/* The byte form of a symbol table: valid input can be searched, and encodes to itself. */
 #include <assert.h>
 #include <string.h>
 

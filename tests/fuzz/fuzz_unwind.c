@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind data and stacks that a guest made up: tables of any bytes, and two stacks full of
- * anything, which may point at each other.
+ * Unwind data and stacks made up by a guest: arbitrary tables, and two arbitrary stacks, which may
+ * point to each other.
  *
- * The input: u8 form (of 4; 4 and above: by the entries), u8 flags (1: the other registers are
- * known, 2: IP is a return address, 4: SP is not known, 8: linked frames are ppc64's, not arm64's,
- * 16: SP is looked for), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di, r10, r13; then
- * each row's u32 (its ip) and all rows' entries; where SP is looked for, u16 length and the encoded
- * calls; then the two stacks, a half each. Parts of the first one's bytes are above it again, in
- * pieces.
+ * The input: u8 form (of 4; 4 and above: determined from the entries), u8 flags (1: the other
+ * registers are known, 2: IP is a return address, 4: SP is unknown, 8: linked frames are ppc64's,
+ * not arm64's, 16: SP is searched for), u16 count of rows, registers: u64 ip, sp, bp, ax, dx, di,
+ * r10, r13; then each row's u32 (its ip) and all rows' entries; if SP is searched for, u16 length
+ * and the encoded calls; then the two stacks, half of the rest each. Parts of the first one are
+ * repeated above it, as pieces.
  */
 #include <assert.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static void take_stack(struct cursor *input, size_t number, size_t bytes, struct
 	ret->data = cursor_bytes(input, bytes);
 }
 
-/* Behind the copy of STACK, pieces of it with gaps of half a piece. */
+/* After the copy of STACK, adds pieces of it with gaps of half a piece. */
 static void add_pieces(struct unwind_stack *stack, struct unwind_piece *pieces)
 {
 	stack->pieces = pieces;
@@ -122,7 +122,7 @@ static void look_for_sp(struct unwind_table *table, struct cursor *calls,
 	assert(chain->end == UNWIND_COMPLETE || chain->end == UNWIND_TOO_DEEP);
 }
 
-/* The calls, of any size; none where they are not wanted. */
+/* The calls, of any size; none if they are not used. */
 static struct cursor take_calls(struct cursor *input, uint8_t flags)
 {
 	size_t size = flags & 16 ? cursor_u16(input) : 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The byte form of a table of unwind data: what decodes can be searched, and goes on unchanged. */
+/*
+ * The byte form of a table of unwind data: valid input can be searched, and survives a round trip.
+ */
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz target over files and folders of files instead of under libFuzzer, so that
- * what was once found stays found in every test run, without clang. Each input is copied
- * into memory of exactly its size: a read past the end is seen by ASan.
+ * Runs a fuzz target over files and folders of files, instead of under libFuzzer, so that known
+ * findings are checked in every test run, without clang. Each input is copied to memory of exactly
+ * its size: ASan sees a read past the end.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every unit test includes first. */
+/* Every unit test includes this first. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* FAILURE must be NULL; shows its message otherwise. */
+/* FAILURE must be NULL; otherwise shows its message. */
 #define assert_no_error(failure)                                                                   \
 	do {                                                                                       \
 		struct error *error_ = (failure);                                                  \
@@ -19,7 +19,7 @@
 			fail_msg("%s", error_message(error_));                                     \
 	} while (0)
 
-/* FAILURE must have the code WANTED; drops it. */
+/* FAILURE must have the code WANTED; frees it. */
 #define assert_error(failure, wanted)                                                              \
 	do {                                                                                       \
 		struct error *error_ = (failure);                                                  \
@@ -28,17 +28,17 @@
 		error_destroy(error_);                                                             \
 	} while (0)
 
-/* A test goes on without WHAT, and WHY: tests/run shows that at its end. */
+/* The test continues without WHAT, because of WHY: tests/run lists that at its end. */
 #define part_skipped(what, why) print_message("skipped: %s, because %s\n", what, why)
 
-/* The rest of this test is not looked at. Not skip(), which nobody sees. */
+/* Skips the rest of this test. Not skip(), which is not reported. */
 #define skip_because(why)                                                                          \
 	do {                                                                                       \
 		part_skipped(__func__, why);                                                       \
 		skip();                                                                            \
 	} while (0)
 
-/* The same; ERROR says why, and is dropped. */
+/* The same; ERROR is the reason, and is freed. */
 #define skip_for(error)                                                                            \
 	do {                                                                                       \
 		part_skipped(__func__, error_message(error));                                      \

@@ -244,8 +244,8 @@ def check_without_sp():
 
 
 def check_compared():
-    said = re.search(r"of (\d+) kernel samples without a stack pointer (\d+) did not need it, of (\d+) it was found; "
-                     r"of (\d+) none was, .*\n.* (\d+) of these chains were wrong", open(f"{folder}/compared").read())
+    said = re.search(r"(\d+) kernel samples had no stack pointer: (\d+) did not need it, for (\d+) it was found; "
+                     r"for (\d+) there was none, .*\n.* (\d+) of these chains were wrong", open(f"{folder}/compared").read())
     samples, unneeded, found, none, wrong = map(int, said.groups()) if said else (0, 0, 0, 0, 0)
     check(samples >= 500 and found >= 0.3 * samples and not none and not wrong,
           f"search for known stack pointers: {found} of {samples} were found, {unneeded} were not needed; "

@@ -71,7 +71,7 @@ def check_kernel(blocks):
 def check_counts(blocks):
     said = read("err")
     asked = re.search(r"asked for 200 Hz, QEMU answered [\d.]+ times a second \((\d+) of (\d+)\).* "
-                      r"(\d+) looks met a halted vCPU", said)
+                      r"(\d+) samples hit a halted vCPU", said)
     written = re.search(r"(\d+) samples \(guest kernel (\d+), guest user (\d+), host 0\), 0 lost", said)
     check(asked and written, "it prints a summary")
     if not asked or not written:

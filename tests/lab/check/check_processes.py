@@ -171,7 +171,7 @@ def check_without_registers():
 
 
 has_ip = tuple(map(int, re.findall(r"\d+", read("host_kernel"))[:2])) >= (6, 3)
-says_so = "samples of Linux guests say theirs" in read("doctor_intel")
+says_so = "samples of Linux guests include them" in read("doctor_intel")
 check(says_so == has_ip, f"without registers: doctor says {'that' if says_so else 'not that'} samples have processes")
 if has_ip:
     check_without_registers()

@@ -179,7 +179,7 @@ def check_tracepoints(name):
     """Samples with a fixed period: every one that is due by the kernel's counts was taken or lost."""
     rows = samples(name)
     written, _, _, _, lost, dropped = said(name)
-    found = re.search(r"(\d+) samples were due by the kernel's counts", read(f"{name}.err"))
+    found = re.search(r"(\d+) samples were due according to the kernel's counts", read(f"{name}.err"))
     due = int(found[1]) if found else -1
     check(due == written + dropped + lost, f"{name}: due {due}, written {written}, lost {lost}")
     check(len(rows) == written > 0, f"{name}: stock perf reads {len(rows)}")

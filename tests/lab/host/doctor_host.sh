@@ -49,7 +49,7 @@ if [ -d /run/lab/guest1 ]; then
 	says rightless '^\[no\]  Sampling .*perf_event_paranoid is 3'
 	says rightless 'sysctl kernel.perf_event_paranoid=-1$'
 	says rightless '^\[--\]  BPF .*no CAP_BPF and CAP_PERFMON'
-	says rightless '^\[--\]  Guest processes .*samples do not say'
+	says rightless '^\[--\]  Guest processes .*samples do not include'
 	says rightless '^\[ok\]  Guest memory +of 1 of 1 VMs, found by asking QEMU'
 	echo -1 >/proc/sys/kernel/perf_event_paranoid
 	examine allowed vm_zoo without-bpf
@@ -58,7 +58,7 @@ if [ -d /run/lab/guest1 ]; then
 	says allowed '^\[ok\]  vCPU threads +2 of 2 known by debugfs$'
 	umount -l /sys/kernel/debug
 	examine blind vm_zoo without-bpf
-	says blind '^\[--\]  vCPU threads +not known .*debugfs is not mounted'
+	says blind '^\[--\]  vCPU threads +unknown .*debugfs is not mounted'
 	mount -t debugfs none /sys/kernel/debug
 	examine mended vm_zoo without-bpf
 	says mended '^\[ok\]  vCPU threads +2 of 2 known by debugfs$'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest physical memory for tests: pages that appear when they are written. */
+/* Guest physical memory for tests: pages come into existence when they are written. */
 #ifndef TESTS_ARCH_TABLES_H
 #define TESTS_ARCH_TABLES_H
 
@@ -15,7 +15,7 @@ struct test_memory {
 		uint8_t bytes[4096];
 	} pages[TEST_PAGES];
 	size_t page_count;
-	unsigned int reads; /* of walks */
+	unsigned int reads; /* by walks */
 };
 
 static inline uint8_t *test_memory_page(struct test_memory *memory, uint64_t gpa)
@@ -57,7 +57,7 @@ static inline bool test_memory_read(void *context, struct gpa from, void *data, 
 	return true;
 }
 
-/* Walks, and holds the number of reads against the header's promise. */
+/* Walks, and checks that the number of reads is within the limit that the header promises. */
 static inline enum arch_walk test_walk(struct test_memory *memory, const struct arch_mmu *mmu,
 				       uint64_t address, struct arch_mapping *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arm64 page tables. The generic builder lays out tables from the rules of the Arm ARM's
- * D8.2 (which address bits index which level); addresses and levels are checked for each granule
- * and size that Linux uses.
+ * arm64 page tables. The generic builder lays out tables by the rules of the Arm ARM's D8.2 (which
+ * address bits index which level). Addresses and levels are checked for each granule and size that
+ * Linux uses.
  */
 #include "test.h"
 
@@ -14,7 +14,7 @@ struct layout {
 	int bits;
 	bool lpa2;
 	uint64_t tcr_tg1, tcr_tg0;
-	int shifts[5]; /* of the address bits that index each level, from the top; 0 ends */
+	int shifts[5]; /* of the bits that index each level, from the top; 0 ends the list */
 };
 
 static const struct layout layouts[] = {
@@ -50,7 +50,7 @@ static uint64_t index_at(const struct layout *layout, int level, uint64_t addres
 	return address >> layout->shifts[level] & ((1ULL << (top - layout->shifts[level])) - 1);
 }
 
-/* The output address FRAME as a descriptor of this layout holds it. */
+/* The output address FRAME, encoded in a descriptor of this layout. */
 static uint64_t encode(const struct layout *layout, uint64_t frame)
 {
 	if (layout->granule_shift == 16)
@@ -60,7 +60,7 @@ static uint64_t encode(const struct layout *layout, uint64_t frame)
 	return frame;
 }
 
-/* Maps ADDRESS to FRAME by a descriptor at LEVELS levels from the top. */
+/* Maps ADDRESS to FRAME with a descriptor LEVELS levels below the top. */
 static void build(struct test_memory *memory, const struct layout *layout, uint64_t address,
 		  uint64_t frame, int levels)
 {
@@ -102,7 +102,7 @@ static void walks_every_layout(void **state)
 		print_message("%s\n", layout->name);
 		build(&memory, layout, kernel, frame, level_count(layout));
 		assert_maps(&memory, &mmu, kernel, frame | (kernel & (page - 1)), page);
-		/* The lower half walks TTBR0, here the same tables. */
+		/* The lower half uses TTBR0, which points to the same tables here. */
 		assert_maps(&memory, &mmu, kernel & ~top, frame | (kernel & (page - 1)), page);
 		assert_walk(&memory, &mmu, kernel ^ page, ARCH_WALK_NOT_MAPPED);
 		if (layout->bits < 52)
@@ -154,7 +154,7 @@ static void last_level_wants_pages(void **state)
 	(void)state;
 	build(&memory, layout, 0, 0x40000000, 3);
 	assert_maps(&memory, &mmu, 0, 0x40000000, 1 << 12);
-	test_memory_put64(&memory, 0x300000, 0x40000401); /* a block where none can be */
+	test_memory_put64(&memory, 0x300000, 0x40000401); /* a block where none is allowed */
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_NOT_MAPPED);
 	mmu.arm64.tcr |= 3 << 14; /* no such granule */
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_UNSUPPORTED);

@@ -13,7 +13,7 @@ static void put(struct test_memory *memory, uint64_t gpa, uint64_t value)
 	test_memory_put64(memory, gpa, __builtin_bswap64(value));
 }
 
-/* RTS is 52 - 31 = 21 = 0b10101: its high two bits stand at 62:61, the low three at 7:5. */
+/* RTS is 52 - 31 = 21 = 0b10101: its upper two bits are at 62:61, the lower three at 7:5. */
 static uint64_t root(uint64_t table)
 {
 	return 2ULL << 61 | 5ULL << 5 | table | 13;
@@ -75,7 +75,7 @@ static void linear_map_needs_no_table(void **state)
 
 	(void)state;
 	assert_maps(&memory, &mmu, 0xc000000001234567, 0x1234567, 1 << 16);
-	/* A hash guest's other addresses are out of reach, and said to be. */
+	/* A hash guest's other addresses cannot be translated, and the walk reports that. */
 	assert_walk(&memory, &mmu, 0x10000000, ARCH_WALK_UNSUPPORTED);
 	assert_walk(&memory, &mmu, 0xc008000000000000, ARCH_WALK_UNSUPPORTED);
 }
@@ -91,7 +91,7 @@ static void broken_trees_end(void **state)
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_UNSUPPORTED);
 	put(&memory, 0x300000, VALID | 0x400000 | 0);
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_UNSUPPORTED);
-	put(&memory, 0x100000, VALID | 0x100000 | 1); /* one bit a level, itself again */
+	put(&memory, 0x100000, VALID | 0x100000 | 1); /* one bit per level, pointing to itself */
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_NOT_MAPPED);
 	mmu.ppc64.process_table = 0xdead0000;
 	assert_walk(&memory, &mmu, 0, ARCH_WALK_UNREADABLE);

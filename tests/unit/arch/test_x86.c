@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Page tables built by hand from the SDM's figures 4-1 to 4-12, entry by entry. */
+/* Page tables built by hand, entry by entry, from figures 4-1 to 4-12 of the SDM. */
 #include "test.h"
 
 #include "arch/tables.h"
@@ -52,7 +52,7 @@ static void masks_pcid_and_lam(void **state)
 	(void)state;
 	build_four_levels(&memory);
 	assert_maps(&memory, &mmu, 0xffffffff81234567, 0x0000123456789567, 1 << 12);
-	/* Bit 63 of CR3 says "do not flush" in a MOV; a saved CR3 may show it. */
+	/* Bit 63 of CR3 means "do not flush" in a MOV; a saved CR3 may have it set. */
 	mmu.x86.cr3 |= 1ULL << 63;
 	assert_maps(&memory, &mmu, 0xffffffff81234567, 0x0000123456789567, 1 << 12);
 }
@@ -71,7 +71,7 @@ static void five_levels_are_not_four(void **state)
 	assert_maps(&memory, &mmu, 0x00ffffff81234567, 0x0000123456789567, 1 << 12);
 	assert_walk(&memory, &mmu, 0x0100000000000000, ARCH_WALK_BAD_ADDRESS);
 	/*
-	 * The same tables read with four levels do not fail by themselves, so LA57 must be right.
+	 * Reading the same tables with four levels does not fail by itself, so LA57 must be right.
 	 */
 	mmu.x86.cr4 = PAE_LONG_MODE;
 	assert_walk(&memory, &mmu, 0xffffffff81234567, ARCH_WALK_NOT_MAPPED);
@@ -105,7 +105,7 @@ static void tables_that_loop_end(void **state)
 		test_memory_put64(&memory, 0x1000 + 8 * i, 0x1063);
 	/* A table that points to itself maps itself: that is legal, and finite. */
 	assert_maps(&memory, &mmu, 0x123456789abc, 0x1abc, 1 << 12);
-	/* A table where no memory is. */
+	/* A table at an address without memory. */
 	test_memory_put64(&memory, 0x1000, 0xfffffffff063);
 	assert_walk(&memory, &mmu, 0x123, ARCH_WALK_UNREADABLE);
 	mmu.x86.cr3 = 0xabcdef000;

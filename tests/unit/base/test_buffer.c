@@ -37,7 +37,7 @@ static void stops_at_its_maximum(void **state)
 	buffer_append_u8(&buffer, 1);
 	assert_true(buffer.overflow);
 	assert_int_equal(buffer.size, 1000);
-	/* Overflow stays: half of a structure must not follow the hole. */
+	/* Overflow persists: the second half of a structure must not be appended after a gap. */
 	buffer_clear(&buffer);
 	assert_false(buffer.overflow);
 	assert_null(buffer_extend(&buffer, 1001));
@@ -58,7 +58,7 @@ static void grows_past_many_sizes(void **state)
 		assert_int_equal(buffer.data[i], (uint8_t)(i * 7));
 }
 
-/* Text of every length into room of every size, up to the last byte and one too many. */
+/* Prints text of every length into buffers of every size, up to the last byte and one past it. */
 static void prints_into_any_room(void **state)
 {
 	(void)state;

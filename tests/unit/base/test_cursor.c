@@ -30,7 +30,7 @@ static void fails_once_and_for_all(void **state)
 	assert_int_equal(cursor_u16(&cursor), 0);
 	assert_true(cursor.failed);
 	assert_int_equal(cursor.offset, 4);
-	/* One byte is left, but nothing behind a failed read can be trusted. */
+	/* One byte is left, but nothing after a failed read can be trusted. */
 	assert_int_equal(cursor_u8(&cursor), 0);
 	assert_null(cursor_bytes(&cursor, 0));
 }

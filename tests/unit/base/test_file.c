@@ -51,7 +51,7 @@ static void maps_what_was_written(void **state)
 	assert_int_equal(file.size, 0);
 }
 
-/* Runs file_load() on a pipe whose other end a child fills with SIZE bytes. */
+/* Runs file_load() on a pipe that a child process fills with SIZE bytes. */
 static struct error *load_from_pipe(size_t size, size_t max_bytes, struct mapped_file *ret)
 {
 	_cleanup_free_ char *path = NULL;
@@ -91,7 +91,7 @@ static void loads_files_and_pipes(void **state)
 	struct mapped_file file = { 0 };
 
 	(void)state;
-	assert_no_error(file_load(path, 1, &file)); /* the maximum is for streams */
+	assert_no_error(file_load(path, 1, &file)); /* the maximum only applies to streams */
 	assert_int_equal(file.size, 7);
 	assert_memory_equal(file.data, "content", 7);
 	file_unmap(&file);

@@ -81,7 +81,7 @@ static void says_what_is_wrong(void **state)
 		{ { "x", "-F", "abc" }, "--freq takes a whole number, not 'abc'" },
 		{ { "x", "-F", "-1" }, "--freq takes a whole number, not '-1'" },
 		{ { "x", "-F", "0" }, "--freq must be at least 1" },
-		{ { "x", "-F", "1001" }, "--freq can be at most 1000" },
+		{ { "x", "-F", "1001" }, "--freq must be at most 1000" },
 		{ { "x", "-F", "99999999999999999999" },
 		  "--freq takes a whole number, not '99999999999999999999'" },
 		{ { "x", "--duration", "0" },
@@ -89,11 +89,11 @@ static void says_what_is_wrong(void **state)
 		{ { "x", "--duration", "inf" },
 		  "--duration takes seconds (such as 10 or 0.5), not 'inf'" },
 		{ { "x", "--share", "100.1" },
-		  "--share takes percent (such as 2 or 0.5, at most 100), not '100.1'" },
+		  "--share takes a percentage (2 or 0.5, at most 100), not '100.1'" },
 		{ { "x", "--share", "2%" },
-		  "--share takes percent (such as 2 or 0.5, at most 100), not '2%'" },
+		  "--share takes a percentage (2 or 0.5, at most 100), not '2%'" },
 		{ { "x", "--share", "-1" },
-		  "--share takes percent (such as 2 or 0.5, at most 100), not '-1'" },
+		  "--share takes a percentage (2 or 0.5, at most 100), not '-1'" },
 	};
 
 	(void)state;

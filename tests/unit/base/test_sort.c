@@ -17,7 +17,7 @@ static int compare(const void *left, const void *right)
 	return a->index < b->index ? -1 : 1;
 }
 
-/* Against libc: keys of MASK's bits, many of them equal if these are few. */
+/* Compares with libc. Keys use the bits in MASK; with few bits, many keys are equal. */
 static void check(size_t count, uint64_t mask)
 {
 	_cleanup_free_ struct sort_key *keys = memory_calloc(count, sizeof(*keys));

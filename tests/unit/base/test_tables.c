@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Maps, interned strings and arenas, each against the plainest model of itself. */
+/* Maps, interned strings and arenas, each compared with the simplest possible model. */
 #include "test.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void map_holds_what_was_put_in(void **state)
 	assert_null(map_find(&map, 20000ULL << 40));
 }
 
-/* Room is room for that many: the table stays where it is, and goes on growing behind that. */
+/* Reserved room is enough for that many keys: the table does not move, and can still grow later. */
 static void a_map_with_room_does_not_move(void **state)
 {
 	static const size_t counts[] = { 1, 32, 33, 1000, 4096 };
@@ -89,7 +89,7 @@ static void interned_text_has_one_number(void **state)
 	assert_string_equal(intern_string(intern, 4321), "name4320");
 }
 
-/* Texts of one and the same hash_bytes(): made by undoing its last step. */
+/* Texts that all have the same hash_bytes(), made by inverting its last step. */
 static void texts_made_to_collide_do_not(void **state)
 {
 	enum { TEXTS = 100000 };

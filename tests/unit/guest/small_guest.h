@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest as small as the readers of guests accept one: 1 MiB of physical memory with page tables,
- * kallsyms, BTF of our own making, two processes, a thread that sleeps, two modules, unwind data
- * and a few mappings. What tests break on purpose, and what the fuzzer starts from.
+ * The smallest guest that the readers of guests accept: 1 MiB of physical memory with page tables,
+ * kallsyms, our own BTF, two processes, a sleeping thread, two modules, unwind data and a few
+ * mappings. Tests break it on purpose, and the fuzzer starts from it.
  *
- * The kernel is mapped in the last 2 MiB of its range, so that nobody looks for more behind it.
+ * The kernel is mapped in the last 2 MiB of its range, so that no reader looks further.
  */
 #ifndef TESTS_GUEST_SMALL_GUEST_H
 #define TESTS_GUEST_SMALL_GUEST_H
@@ -26,7 +26,7 @@
 #define SMALL_GUEST_CR3 0x1000
 #define SMALL_GUEST_SYMBOLS 300
 
-/* Where its structures are. */
+/* Positions of its structures. */
 enum small_guest_place {
 	PLACE_INIT_TASK = 0x100,
 	PLACE_TASK = 0x200,
@@ -59,10 +59,10 @@ enum small_guest_place {
 	PLACE_ORC_IPS = 0x4000, /* SMALL_GUEST_ORC_ROWS of 4 bytes */
 	PLACE_ORC_ENTRIES = 0x4100, /* likewise, of 6 bytes */
 	PLACE_STACK = 0x5000, /* the thread's: a page */
-	PLACE_STACK_SP = 0x5e00, /* what is in use of it */
+	PLACE_STACK_SP = 0x5e00, /* the part in use */
 };
 
-/* The kernel's functions, all of 16 bytes: a row for each. */
+/* The kernel's functions, 16 bytes each, with one row each. */
 #define SMALL_GUEST_ORC_ROWS 64
 #define SMALL_GUEST_FUNCTION(n) (SMALL_GUEST_KERNEL + 0x200 + 16 * (n))
 #define SMALL_GUEST_RET_FROM_FORK 63 /* its number; all others are called, with a word for locals */
@@ -97,7 +97,7 @@ static inline void small_guest_put_text(struct small_guest *guest, uint64_t gva,
 	small_guest_put(guest, gva, text, strlen(text) + 1);
 }
 
-/* A list of COUNT links whose first is its head. */
+/* A list of COUNT links, the first of which is its head. */
 static inline void small_guest_link(struct small_guest *guest, const uint64_t *links, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -262,7 +262,7 @@ static const struct small_guest_structure {
 struct small_guest_types {
 	struct buffer types, strings;
 	uint32_t count;
-	uint32_t numbers[SMALL_GUEST_STRUCTURES]; /* of the structures that are written */
+	uint32_t numbers[SMALL_GUEST_STRUCTURES]; /* of the structures written */
 };
 
 static inline uint32_t small_guest_add_string(struct small_guest_types *types, const char *text)
@@ -344,7 +344,7 @@ static inline void small_guest_add_btf(struct buffer *ret)
 	buffer_deinit(&types.strings);
 }
 
-/* ---- kallsyms, in the form of 6.4; every byte is its own token ---- */
+/* ---- kallsyms, in the format of 6.4; every byte is its own token ---- */
 
 struct small_guest_symbol {
 	const char *name;
@@ -375,7 +375,7 @@ static inline void small_guest_add_tokens(struct buffer *ret)
 	buffer_append(ret, index, sizeof(index));
 }
 
-/* SYMBOLS ascend; names that nobody asks for stand in front of them. */
+/* SYMBOLS are in ascending order; unused names come before them. */
 static inline void small_guest_add_kallsyms(struct buffer *ret,
 					    const struct small_guest_symbol *symbols, size_t count)
 {
@@ -400,7 +400,7 @@ static inline void small_guest_add_kallsyms(struct buffer *ret,
 		uint64_t address = i < fillers ? SMALL_GUEST_KERNEL + i
 					       : symbols[i - fillers].address;
 
-		/* Behind the base: base - 1 - (negative offset). */
+		/* Above the base: base - 1 - (negative offset). */
 		buffer_append_u32(ret, SMALL_GUEST_KERNEL - 1 - address);
 	}
 	buffer_append_u64(ret, SMALL_GUEST_KERNEL);
@@ -454,7 +454,7 @@ static inline void small_guest_add_read_only(struct small_guest *guest)
 	buffer_deinit(&bytes);
 }
 
-/* ---- what the kernel knows ---- */
+/* ---- the kernel's data ---- */
 
 static inline void small_guest_add_task(struct small_guest *guest, uint64_t at, uint32_t pid,
 					uint32_t tgid, const char *comm, uint64_t signal)
@@ -494,7 +494,7 @@ static inline void small_guest_add_area(struct small_guest *guest, int number, u
 	small_guest_put64(guest, at + 8, start + 0x1000);
 	small_guest_put64(guest, at + 16, flags);
 	small_guest_put64(guest, at + 32, file);
-	/* In the leaf: the pivot is the last address of its slot. */
+	/* In the leaf, the pivot is the last address of its slot. */
 	small_guest_put64(guest, SMALL_GUEST_AT(PLACE_NODE) + 8 + 16 * number, start - 1);
 	small_guest_put64(guest, SMALL_GUEST_AT(PLACE_NODE) + 16 + 16 * number, start + 0xfff);
 	small_guest_put64(guest, SMALL_GUEST_AT(PLACE_NODE) + 128 + 8 + 16 * number, at);
@@ -574,7 +574,7 @@ static inline void small_guest_add_modules(struct small_guest *guest)
 	small_guest_put_text(guest, strings + 1, "shared_function");
 }
 
-/* In the form of 6.4; a function's SP is 16 bytes below its caller's. */
+/* In the format of 6.4; a function's SP is 16 bytes below its caller's. */
 static inline void small_guest_add_orc(struct small_guest *guest)
 {
 	for (uint64_t i = 0; i < SMALL_GUEST_ORC_ROWS; i++) {

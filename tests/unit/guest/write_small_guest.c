@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the small guest as the fuzz target guest_image takes it, and what is kept of its kernel,
- * for guest_kept: write_small_guest tests/fuzz/corpus/guest_image/small
+ * Writes the small guest in the format of the fuzz target guest_image, and the kept data of its
+ * kernel, for guest_kept: write_small_guest tests/fuzz/corpus/guest_image/small
  * tests/fuzz/corpus/guest_kept/small
  */
 #include "guest/kernel/kernel.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a recording of two VMs with call chains, for tests of what shows them, and says on stdout
- * what is in it: a line for each chain, "PERIOD VM VCPU COMMAND FRAME…", separated by tabs, the
- * outermost frame first, each frame as its level, a space and its name.
+ * Writes a recording of two VMs with call chains, for tests of programs that display them, and
+ * prints what is in it: a line for each chain, "PERIOD VM VCPU COMMAND FRAME…", separated by tabs,
+ * the outermost frame first, each frame as its level, a space and its name.
  *
  *	write_chains FILE [programs]
  *
- * programs: the recording has a function of the guests' program, their kernel has a module, its
- * names are of the characters that the text of kallsyms can have, and nothing is guessed.
- * Names are a guest's, which means us harm.
+ * programs: the recording has a function of the guests' program, their kernel has a module, names
+ * only contain characters that are possible in kallsyms, and nothing is guessed. Names come from a
+ * hostile guest.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +43,14 @@ static const char *const functions[] = {
 };
 
 enum { APP = -1, HOST_USER = -2, END = -3 }; /* frames of files without symbols */
-#define GUESSED 1000 /* added to a function's number: no certain caller */
+#define GUESSED 1000 /* added to a function's number: not a certain caller */
 
 static const struct {
 	size_t count;
-	int vm, vcpu, process; /* vm -1: the host's own */
+	int vm, vcpu, process; /* vm -1: the host itself */
 	int frames[MAX_FRAMES]; /* the outermost first */
 } chains[] = {
-	{ 2, 0, 1, 1, { 0, 9, 10, END } }, /* before all others: perf knows no map yet */
+	{ 2, 0, 1, 1, { 0, 9, 10, END } }, /* before all others: perf has no map yet */
 	{ 40, 0, 0, 0, { APP, 0, 1, 2, END } },
 	{ 20, 0, 0, 0, { APP, 0, 1, 3, END } },
 	{ 10, 0, 0, 0, { APP, END } },
@@ -115,7 +115,7 @@ static uint64_t address_of(int frame)
 	return 0x401000 + clock_ns / 10 % 0x800;
 }
 
-/* Into WORDS, the innermost first, with marks; gives how many. */
+/* Writes the chain into WORDS, innermost first, with marks; returns the number of words. */
 static size_t make_chain(size_t number, uint64_t *words)
 {
 	const int *frames = chains[number].frames;
@@ -133,7 +133,7 @@ static size_t make_chain(size_t number, uint64_t *words)
 		if (mark != wanted || guessed != (frames[i] >= GUESSED))
 			words[count++] = mark = wanted;
 		if (number == TWICE_MARKED && frames[i] == APP)
-			words[count++] = mark; /* nothing is between the two: it is no guess */
+			words[count++] = mark; /* nothing is in between, so it is not a guess */
 		guessed = frames[i] >= GUESSED;
 		words[count++] = address_of(frames[i]);
 	}
@@ -213,7 +213,7 @@ static void add_threads(struct perfdata_writer *writer)
 	add_mapping(writer, 0, 900, "/nonexistent/spinner");
 }
 
-/* What BUILDER, which it takes, collected, into OUT. */
+/* Encodes what BUILDER collected into OUT. Takes BUILDER. */
 static void encode(struct symbol_builder *builder, struct buffer *out)
 {
 	struct symbol_table *table = symbol_builder_finish(builder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds recordings byte by byte for tests of the reader, apart from the writer: pieces that
- * a test puts together as it likes, rightly or wrongly.
+ * Builds recordings byte by byte for tests of the reader, without the writer: pieces that a test
+ * combines as it likes, correctly or not.
  */
 #ifndef TEST_RECORDING_H
 #define TEST_RECORDING_H
@@ -37,10 +37,10 @@ struct test_event {
 	size_t id_count;
 };
 
-/* What most tests sample: an id first, then the instruction pointer. */
+/* The sample type of most tests: an id, then the instruction pointer. */
 #define SIMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP)
 
-/* Appends the header and the attrs of the file form for DATA_BYTES of records. */
+/* Appends the header and the attrs of the file form, for DATA_BYTES of records. */
 static inline void put_file_header(struct buffer *out, const struct test_event *events,
 				   size_t count, uint64_t data_bytes)
 {
@@ -66,7 +66,7 @@ static inline void put_file_header(struct buffer *out, const struct test_event *
 		buffer_append(out, events[i].ids, sizeof(events->ids));
 }
 
-/* A whole recording of the file form without features. */
+/* A complete recording in the file form, without features. */
 static inline void put_recording(struct buffer *out, const struct test_event *events,
 				 size_t count, const struct buffer *records)
 {

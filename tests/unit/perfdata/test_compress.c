@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compressed records: content that is cut into pieces at any place, both kinds of record,
- * streams that are damaged, nested, or far too large.
+ * Compressed records: contents cut into pieces anywhere, both kinds of record, and streams that are
+ * damaged, nested, or far too large.
  */
 #include "test.h"
 
@@ -15,7 +15,7 @@ static const struct test_event event = {
 	.attr.sample_type = SIMPLE_TYPE, .ids = { 5 }, .id_count = 1,
 };
 
-/* Appends one compressed record with what STREAM makes of DATA. */
+/* Appends one compressed record with DATA compressed by STREAM. */
 static void put_compressed(struct buffer *out, ZSTD_CStream *stream, uint32_t type,
 			   const void *data, size_t size)
 {
@@ -43,7 +43,7 @@ static void put_samples(struct buffer *out, unsigned count)
 		put_words(out, PERF_RECORD_SAMPLE, 1, 5, 0x1000 + i);
 }
 
-/* COUNT samples in pieces of PIECE_BYTES, a plain record between each two pieces. */
+/* COUNT samples in pieces of PIECE_BYTES, with a plain record between two pieces. */
 static void put_pieces(struct buffer *out, unsigned count, size_t piece_bytes, uint32_t type)
 {
 	_cleanup_buffer_ struct buffer samples;
@@ -116,7 +116,7 @@ static void reads_records_over_pieces(void **state)
 	}
 }
 
-/* One record of 64 KB that becomes more than the reader's buffer holds. */
+/* One record of 64 KB that expands to more than the reader's buffer holds. */
 static void reads_one_record_in_steps(void **state)
 {
 	_cleanup_buffer_ struct buffer records;
@@ -128,7 +128,7 @@ static void reads_one_record_in_steps(void **state)
 	assert_pieces(&records, PERFDATA_END, 30000, false);
 }
 
-/* Each piece is within its limit, all of them together are not. */
+/* Each piece is within its limit, but not all of them together. */
 static void refuses_what_becomes_too_large(void **state)
 {
 	static const struct perf_event_header round = { .type = RECORD_FINISHED_ROUND,
@@ -152,7 +152,7 @@ static void refuses_what_becomes_too_large(void **state)
 	put_recording(&bytes, &event, 1, &records);
 	assert_no_error(perfdata_reader_open_memory(bytes.data, bytes.size, "test", &reader));
 	assert_int_equal(read_samples(reader, &samples), PERFDATA_BAD);
-	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "times larger"));
+	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "times their size"));
 }
 
 static void says_that_content_is_cut_off(void **state)
@@ -181,7 +181,7 @@ static void stops_at_damaged_content(void **state)
 	put_record(&records, RECORD_COMPRESSED, 0, garbage, sizeof(garbage));
 	assert_pieces(&records, PERFDATA_BAD, 3, false);
 
-	/* COMPRESSED2: content larger than the record, and a record without room for a size. */
+	/* COMPRESSED2: contents larger than the record, and a record without room for a size. */
 	buffer_clear(&records);
 	put_words(&records, RECORD_COMPRESSED2, 0, UINT64_MAX, 0);
 	assert_pieces(&records, PERFDATA_BAD, 0, false);
@@ -205,7 +205,7 @@ static void stops_at_compressed_in_compressed(void **state)
 	ZSTD_freeCStream(stream);
 }
 
-/* 48 MB of valid records in one record of a few KB: three times what it may become. */
+/* 48 MB of valid records in one record of a few KB: three times the limit. */
 static void stops_at_content_beyond_bounds(void **state)
 {
 	_cleanup_buffer_ struct buffer rounds, records, bytes;
@@ -234,7 +234,7 @@ static void stops_at_content_beyond_bounds(void **state)
 		inflated += record.size;
 	assert_int_equal(status, PERFDATA_BAD);
 	assert_true(inflated > 8 << 20 && inflated <= 16 << 20);
-	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "more content"));
+	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "expands to more"));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The VM inventory: the bytes that the document promises, the way back, and hostile bytes. */
+/* The VM inventory: the documented bytes, decoding them, and hostile bytes. */
 #include "test.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define MAX_BYTES (4 << 20)
 
-/* Where the parts of example() lie, by docs/perfvisor-sections.md. */
+/* Positions of the parts of example(), according to docs/perfvisor-sections.md. */
 #define VERSION_AT 8
 #define HEAD_SIZE_AT 12
 #define COUNTS_BYTES 64
@@ -20,7 +20,7 @@
 #define NAME_LENGTH_AT (FIRST_VM_AT + 4 + 4 + 8 + 8 + COUNTS_BYTES)
 #define RELEASE_LENGTH_AT (NAME_LENGTH_AT + 4 + 3 + 4 + 4)
 #define VCPU_COUNT_AT (RELEASE_LENGTH_AT + 4 + 3 + 4 + 5)
-/* Their count, and 12 bytes for each of three, end the bytes. */
+/* At the end are their count, and 12 bytes for each of the three. */
 #define SPECIAL_COUNT_AT(bytes) ((bytes)->size - 4 - 3 * 12)
 
 static void add_vcpu(struct perfdata_vm *vm, uint32_t number, uint32_t tid)
@@ -117,7 +117,7 @@ static void check_example(const struct perfdata_inventory *inventory)
 	perfdata_inventory_deinit(&want);
 }
 
-/* Decodes a copy of exactly SIZE bytes, so that ASan sees a read behind them. */
+/* Decodes a copy of exactly SIZE bytes, so that ASan sees a read past the end. */
 static struct error *decode_exactly(const void *data, size_t size, bool swap,
 				    struct perfdata_inventory *ret)
 {
@@ -220,7 +220,7 @@ static void swap_u64(struct buffer *bytes, size_t offset)
 	memcpy(bytes->data + offset, &value, sizeof(value));
 }
 
-/* A file of the other byte order, turned around field by field. */
+/* A file in the other byte order, swapped field by field. */
 static void test_other_byte_order(void **state)
 {
 	_cleanup_buffer_ struct buffer bytes;
@@ -338,7 +338,7 @@ static void test_special_ids(void **state)
 	assert_malformed(&bytes);
 }
 
-/* One VM more than there is, one vCPU more than its entry holds. */
+/* One VM more than there are, one vCPU more than its entry has. */
 static void test_counts_off_by_one(void **state)
 {
 	static const size_t fields[] = { VM_COUNT_AT, VCPU_COUNT_AT };
@@ -376,7 +376,7 @@ static void test_unknown_version(void **state)
 	assert_malformed(&bytes);
 }
 
-/* Fields that a later writer appends to the head are passed over. */
+/* Fields appended to the header by a later writer are skipped. */
 static void test_longer_head_is_read(void **state)
 {
 	_cleanup_buffer_ struct buffer bytes, longer;
@@ -394,7 +394,10 @@ static void test_longer_head_is_read(void **state)
 	perfdata_inventory_deinit(&inventory);
 }
 
-/* What is decoded in spite of a flipped bit must be whole: encoding reads all of it. */
+/*
+ * If decoding succeeds in spite of a flipped bit, the result must be complete: encoding reads all
+ * of it.
+ */
 static void test_bit_flips(void **state)
 {
 	_cleanup_buffer_ struct buffer bytes, again;

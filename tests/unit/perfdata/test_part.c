@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of a recording: every record is in one of them, and none in two. */
+/* Parts of a recording: every record is in exactly one of them. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct test_event event = {
 	.id_count = 1
 };
 
-/* Samples whose addresses count up from FIRST, each with a chain of another length. */
+/* Samples with ascending addresses from FIRST, and chains of various lengths. */
 static void put_samples(struct buffer *out, uint64_t first, uint64_t count)
 {
 	uint64_t words[3 + 7] = { 7 };
@@ -28,7 +28,7 @@ static void put_samples(struct buffer *out, uint64_t first, uint64_t count)
 		words[2] = chain;
 		put_record(out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words,
 			   (3 + chain) * sizeof(*words));
-		if (i % 1000 == 0) /* what is no sample lies between them */
+		if (i % 1000 == 0) /* with other records in between */
 			put_words(out, PERF_RECORD_LOST, 0, 7, 1, 7);
 	}
 }
@@ -44,7 +44,7 @@ static void cut(struct perfdata_reader *reader)
 	perfdata_reader_rewind(reader);
 }
 
-/* Reads the samples of part NUMBER, each of which must be there for the first time. */
+/* Reads the samples of part NUMBER, none of which may have been seen before. */
 static uint64_t read_part(struct perfdata_reader *reader, size_t number, bool plain, bool *seen,
 			  uint64_t samples)
 {
@@ -86,7 +86,7 @@ static void read_parts(struct perfdata_reader *reader, uint64_t samples)
 	}
 }
 
-/* A recording of SAMPLES, but for its last MISSING bytes. */
+/* A recording of SAMPLES, without its last MISSING bytes. */
 struct opened {
 	struct buffer records, bytes;
 	struct perfdata_reader *reader;
@@ -116,7 +116,7 @@ static void each_record_is_in_one_part(void **state)
 
 	(void)state;
 	open_recording(&opened, 0);
-	/* A part ends with the first record behind its MB. */
+	/* A part ends with the first record past its MB. */
 	assert_int_equal(perfdata_reader_part_count(opened.reader),
 			 1 + opened.records.size / (1 << 20));
 	read_parts(opened.reader, SAMPLES);
@@ -149,7 +149,7 @@ static void write_bytes(const char *folder, const char *name, const struct buffe
 	fclose(file);
 }
 
-/* Also of a file without records, and of one with a single record. */
+/* Also for a file without records, and for one with a single record. */
 static void files_of_a_directory_have_parts_of_their_own(void **state)
 {
 	static const char *const names[] = { "data", "data.0", "data.1", "data.2" };

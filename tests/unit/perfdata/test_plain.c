@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fast path over samples: every layout that it takes, by the order that the comment over
- * PERF_RECORD_SAMPLE in perf_event.h gives, and where it has to leave a record to the slow one.
+ * The fast path for samples: every layout that it supports, in the order given in the comment above
+ * PERF_RECORD_SAMPLE in perf_event.h, and the records that it must leave to the slow path.
  */
 #include "test.h"
 
 #include "perfdata/reader_state.h"
 #include "perfdata/recording.h"
 
-/* Fields in their order, and what the test puts into each. */
+/* Fields in order, and the test's value for each. */
 static const struct field {
 	uint64_t bit, value;
 } fields[] = {
@@ -44,7 +44,7 @@ static uint64_t type_of(unsigned subset)
 	return type;
 }
 
-/* A sample of TYPE, with a chain of CHAIN addresses if it has one, of which KEPT are there. */
+/* A sample of TYPE, with a chain of CHAIN addresses if it has one, of which only KEPT are there. */
 static void put_sample(struct buffer *out, uint64_t type, uint64_t chain, unsigned kept)
 {
 	uint64_t words[FIELDS + 8];
@@ -100,7 +100,7 @@ static void every_layout_is_read(void **state)
 	}
 }
 
-/* What the fast path leaves is the slow one's next record, and the other way round. */
+/* A record left by the fast path is the next one for the slow path, and vice versa. */
 static void what_is_not_plain_is_left(void **state)
 {
 	const uint64_t chains = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
@@ -113,8 +113,8 @@ static void what_is_not_plain_is_left(void **state)
 	(void)state;
 	buffer_init(&records, RECORDING_MAX_BYTES);
 	put_sample(&records, chains, 3, 3);
-	put_sample(&records, chains, 3, 2);	     /* the chain ends behind the record */
-	put_sample(&records, chains, UINT64_MAX, 3); /* and how many words that would be */
+	put_sample(&records, chains, 3, 2);	     /* the chain extends past the record */
+	put_sample(&records, chains, UINT64_MAX, 3); /* and this number of words would overflow */
 	put_words(&records, PERF_RECORD_SAMPLE, 1, 0x1000); /* no chain at all */
 	put_words(&records, RECORD_FINISHED_ROUND, 0, 0);
 	put_sample(&records, chains, 0, 0);
@@ -173,7 +173,7 @@ static void events_are_told_apart_by_their_ids(void **state)
 	put_words(&records, PERF_RECORD_SAMPLE, 1, 20, 0x2000, 99);
 	put_words(&records, PERF_RECORD_SAMPLE, 1, 0, 0x1000); /* perf's own: the first event */
 	put_words(&records, PERF_RECORD_SAMPLE, 1, 30, 0x3000, 0); /* not plain */
-	put_words(&records, PERF_RECORD_SAMPLE, 1, 40, 0x4000);	  /* of no event */
+	put_words(&records, PERF_RECORD_SAMPLE, 1, 40, 0x4000);	  /* unknown event */
 	put_words(&records, PERF_RECORD_SAMPLE, 1);
 	reader = open_recording(events, 3, &records, &bytes);
 	assert_true(perfdata_reader_next_plain(reader, &decoded));

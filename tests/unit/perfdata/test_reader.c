@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stock perf on one machine does not show: recordings that are damaged, cut off, killed,
- * or put together as perf would on another machine, one case after another.
+ * Cases that stock perf on one machine does not produce: recordings that are damaged, truncated,
+ * killed, or made as perf would on another machine, one case after another.
  */
 #include "test.h"
 
@@ -29,7 +29,7 @@ static struct perfdata_reader *open_bytes(const struct buffer *bytes)
 	return reader;
 }
 
-/* Reads on until something else than a record comes; counts samples that decode. */
+/* Reads until something other than a record comes; counts samples that can be decoded. */
 static enum perfdata_status read_all(struct perfdata_reader *reader, unsigned *ret_samples)
 {
 	struct perfdata_record record;
@@ -56,7 +56,7 @@ static void assert_reads(const struct buffer *bytes, unsigned want_samples, bool
 	}
 }
 
-/* WANT is in the message. */
+/* WANT must be in the message. */
 static void assert_bad(const struct buffer *bytes, unsigned want_samples, const char *want)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = open_bytes(bytes);
@@ -100,7 +100,7 @@ static void refuses_foreign_files(void **state)
 	assert_refused("PERF", 4, "'x' is not a perf.data file");
 	assert_refused("PERFILE2", 8, "'x' is not a perf.data file");
 	assert_refused("PERFILE2\150\0\0\0\0\0\0\0", 16, "ends within its header");
-	assert_refused("PERFILE2\77\0\0\0\0\0\0\0", 16, "says it has 63 bytes");
+	assert_refused("PERFILE2\77\0\0\0\0\0\0\0", 16, "its own size as 63 bytes");
 	assert_refused("PERFFILE\150\0\0\0\0\0\0\0", 16, "older than Linux 3.5");
 	error = perfdata_reader_open("/nonexistent", &reader);
 	assert_int_equal(error_code(error), ERROR_NOT_FOUND);
@@ -154,7 +154,7 @@ static void stops_at_records_that_cannot_be(void **state)
 		buffer_append(&records, &wrong, sizeof(wrong));
 		put_words(&records, PERF_RECORD_SAMPLE, 1, 5, 0x2000);
 		put_recording(&bytes, &one_event, 1, &records);
-		want = memory_printf("'test' at byte %zu: a record of %u bytes",
+		want = memory_printf("'test' at byte %zu: bad record size: %u",
 				     104 + 144 + 32 + (size_t)24, size);
 		assert_bad(&bytes, 1, want);
 		buffer_deinit(&records);
@@ -177,15 +177,15 @@ static void reads_what_a_killed_recorder_left(void **state)
 	bytes.size -= 1; /* in the middle of a record */
 	assert_reads(&bytes, 9, true);
 
-	/* The header says more than there is. */
+	/* The header claims more than there is. */
 	buffer_clear(&bytes);
 	put_file_header(&bytes, &one_event, 1, records.size + 1000);
 	buffer_append(&bytes, records.data, records.size);
 	assert_reads(&bytes, 10, true);
-	/* And less: a flush came before the end. */
+	/* And less: it was flushed before the end. */
 	((struct format_header *)bytes.data)->data.size = 5 * 24;
 	assert_reads(&bytes, 5, false);
-	/* A place far behind the end. */
+	/* An offset far past the end. */
 	((struct format_header *)bytes.data)->data.offset = UINT64_MAX - 5;
 	assert_reads(&bytes, 0, true);
 }
@@ -198,11 +198,11 @@ static void put_string(struct buffer *out, const char *text)
 		buffer_append_u8(out, 0);
 }
 
-/* A finished recording of no records: hostname, CPUs, and symbols of two machines. */
-/* A table of five bytes; kind 2 is not known to the reader. */
+/* A finished recording without records: hostname, CPUs, and symbols of two machines. */
+/* A table of five bytes; the reader does not know kind 2. */
 static void put_symbols(struct buffer *out, uint32_t pid, uint32_t kind)
 {
-	buffer_append_u32(out, 3 * 8 + 4 + 4 + 4 + 3 + 2); /* the part, with 2 more bytes */
+	buffer_append_u32(out, 3 * 8 + 4 + 4 + 4 + 3 + 2); /* the part, with 2 extra bytes */
 	buffer_append_u32(out, pid);
 	buffer_append_u32(out, kind);
 	buffer_append_u64(out, 100);
@@ -278,7 +278,7 @@ static void tells_finished_from_killed(void **state)
 	assert_null(perfdata_reader_inventory(reader));
 }
 
-/* A table or section that leaves the file is left out, and said to be. */
+/* A table or section outside the file is left out, and reported. */
 static void passes_over_features_outside_of_the_file(void **state)
 {
 	_cleanup_buffer_ struct buffer bytes;
@@ -295,7 +295,7 @@ static void passes_over_features_outside_of_the_file(void **state)
 	assert_reads(&bytes, 0, true);
 }
 
-/* A big-endian machine of 32 bits: its feature bits are an array of 32-bit words. */
+/* A big-endian 32-bit machine: its feature bits are an array of 32-bit words. */
 static void reads_feature_bits_of_32_bit_machines(void **state)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
@@ -346,7 +346,7 @@ static void names_events_that_have_no_name(void **state)
 	}
 }
 
-/* What belongs to a record but stands behind it is not read as records. */
+/* The payload after a record is not read as records. */
 static void passes_over_payloads(void **state)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;

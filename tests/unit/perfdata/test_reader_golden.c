@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recordings that stock perf made (tests/golden/make-fixtures.sh), read here and held against
- * what perf itself prints of them: every record's place, size, type and time, every sample
- * with its call chain, events by name, features and build-ids.
+ * Recordings made by stock perf (tests/golden/make-fixtures.sh), read here and compared with perf's
+ * own output: every record's position, size, type and time, every sample with its call chain,
+ * events by name, features and build-ids.
  */
 #include "test.h"
 
@@ -135,7 +135,7 @@ static void add_features(struct lines *lines, const struct perfdata_features *fe
 	}
 }
 
-/* What perf says and the reader does not hand out, or the other way round. */
+/* Lines for which only perf or only the reader provides data. */
 static bool not_compared(const char *line)
 {
 	return strstr(line, "feature pmu mappings") || strstr(line, "feature compressed");
@@ -156,7 +156,7 @@ static void read_expected(const char *name, struct lines *ret)
 	qsort(ret->all.items, ret->all.count, sizeof(char *), compare_lines);
 }
 
-/* Every line of perf's must be ours; of records, samples and events we may have no more. */
+/* We must have every line of perf's, and no additional records, samples or events. */
 static void compare(const char *name, const struct lines *expected, const struct lines *actual)
 {
 	size_t e = 0, a = 0;
@@ -185,7 +185,9 @@ static void check(const char *name)
 	read_expected(name, &expected);
 	assert_true(expected.all.count > 20);
 	assert_no_error(perfdata_reader_open(path, &reader));
-	/* Twice: after going back all must be the same, and nothing be taken in twice. */
+	/*
+	 * Twice: after rewinding, everything must be the same, and nothing must be taken in twice.
+	 */
 	for (int pass = 0; pass < 2; pass++) {
 		struct lines actual = { 0 };
 
@@ -223,7 +225,7 @@ GOLDEN(reads_chains_of_the_other_byte_order, "big-endian-chains")
 GOLDEN(reads_attrs_of_2009, "old-attr")
 GOLDEN(reads_attrs_newer_than_this_build, "new-attr")
 
-/* The attr in all its fields must be the one of the file that was swapped. */
+/* All fields of the attr must match those of the file from which this one was swapped. */
 static void swaps_attrs(void **state)
 {
 	static const char *const pairs[][2] = { { "file", "big-endian" },

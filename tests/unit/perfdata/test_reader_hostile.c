@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Real recordings cut off at every byte and with bits turned over, in memory of exactly
- * their size, under ASan and UBSan. A recording that is cut off must give the same records
- * as the whole one, up to the cut.
+ * Real recordings truncated at every byte and with bits flipped, in memory of exactly their size,
+ * with ASan and UBSan. A truncated recording must have the same records as the whole one, up to the
+ * cut.
  */
 #include "test.h"
 
@@ -24,7 +24,7 @@ static const char *const recordings[] = {
 #define RECORDINGS (sizeof(recordings) / sizeof(*recordings))
 
 struct summary {
-	VECTOR(uint64_t) records; /* a hash each */
+	VECTOR(uint64_t) records; /* a hash of each */
 	enum perfdata_status status;
 	bool opened;
 	bool truncated;
@@ -54,7 +54,7 @@ static uint64_t hash_record(struct perfdata_reader *reader, const struct perfdat
 	return hash;
 }
 
-/* Reads SIZE bytes of DATA, from a copy that ends where they end. */
+/* Reads SIZE bytes of DATA, from a copy that ends there. */
 static struct summary summarise(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ uint8_t *exact = memory_dup(data, size);
@@ -93,13 +93,13 @@ static void cut_off_at_every_byte(void **state)
 				assert_memory_equal(part.records.items, whole.records.items,
 						    part.records.count * sizeof(uint64_t));
 			most = part.records.count > most ? part.records.count : most;
-			/* What is missing without a word would be a wrong number. */
+			/* If data is missing without a warning, the numbers are wrong. */
 			if (part.opened && part.status == PERFDATA_END && !part.truncated &&
 			    part.records.count < whole.records.count)
 				assert_non_null(strstr(recordings[i], "pipe"));
 			vector_deinit(&part.records);
 		}
-		assert_true(most > whole.records.count / 2); /* or nothing was compared */
+		assert_true(most > whole.records.count / 2); /* otherwise nothing was compared */
 		vector_deinit(&whole.records);
 	}
 }
@@ -123,7 +123,7 @@ static void one_bit_turned_over(void **state)
 	}
 }
 
-/* Numbers that decide over sizes: all ones, the sign bit, and 0, at every aligned place. */
+/* Values that affect sizes: all ones, the sign bit, and 0, at every aligned position. */
 static void words_overwritten(void **state)
 {
 	static const uint64_t words[] = { UINT64_MAX, 1ULL << 63, 0, 0xffffffff00000008 };

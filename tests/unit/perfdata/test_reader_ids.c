@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which event, VM and vCPU a record belongs to: ids in every place that they can stand in,
- * ID_INDEX of both ages, names and ids that come in the stream.
+ * Which event, VM and vCPU a record belongs to: ids in every possible position, both versions of
+ * ID_INDEX, names and ids inside the stream.
  */
 #include "test.h"
 
@@ -79,7 +79,7 @@ static void identifier_tells_events_of_different_layout_apart(void **state)
 	assert_int_equal(perfdata_reader_next(reader, &record), PERFDATA_END);
 }
 
-/* PERF_SAMPLE_ID alone: behind ip, pid and tid, time, addr; before stream id and cpu. */
+/* Only PERF_SAMPLE_ID: after ip, pid and tid, time, addr; before stream id and cpu. */
 static void finds_ids_without_identifier(void **state)
 {
 	const uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU;
@@ -114,7 +114,7 @@ static void finds_ids_without_identifier(void **state)
 	assert_false(perfdata_reader_decode_id(reader, &record, &decoded));
 }
 
-/* perf refuses such files; here no sample is given to a wrong event. */
+/* perf rejects such files; here no sample is assigned to a wrong event. */
 static void refuses_to_guess(void **state)
 {
 	static const struct test_event events[] = {
@@ -141,7 +141,7 @@ static void refuses_to_guess(void **state)
 		_cleanup_perfdata_reader_ struct perfdata_reader *reader =
 			open_recording(events, 1, &records, &bytes);
 
-		assert_sample(reader, 0, 0x1000, &decoded); /* one event: no doubt */
+		assert_sample(reader, 0, 0x1000, &decoded); /* one event: unambiguous */
 	}
 }
 
@@ -172,7 +172,7 @@ static void ids_get_their_vm(void **state)
 		buffer_init(&records, RECORDING_MAX_BYTES);
 		put_id_index(&records, guests);
 		reader = open_recording(&event, 1, &records, &bytes);
-		/* Right after opening: it stands before the first sample. */
+		/* Right after opening: it comes before the first sample. */
 		ids = perfdata_reader_event(reader, 0)->ids;
 		assert_int_equal(ids[0].tid, 4001);
 		assert_int_equal(ids[0].cpu, UINT32_MAX);
@@ -185,7 +185,7 @@ static void ids_get_their_vm(void **state)
 	}
 }
 
-/* vCPUs that appear later: their ids come with a record, between samples. */
+/* vCPUs that appear later: a record with their ids comes between samples. */
 static void ids_may_come_late(void **state)
 {
 	static const struct test_event event = {
@@ -230,7 +230,7 @@ static void refuses_an_index_that_is_cut_short(void **state)
 	}
 }
 
-/* The pipe form: attr, ids and name come as records, the event's second id by ID_INDEX. */
+/* The pipe form: attr, ids and name are in records, the event's second id in ID_INDEX. */
 static void pipe_form_is_known_after_opening(void **state)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
@@ -271,7 +271,7 @@ static void pipe_form_is_known_after_opening(void **state)
 	}
 }
 
-/* More ids than the cache has slots, asked for in an order that makes them collide. */
+/* More ids than the cache has slots, looked up in an order that makes them collide. */
 static void finds_ids_that_collide_in_the_cache(void **state)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples laid out by hand as the comment over PERF_RECORD_SAMPLE in perf_event.h says,
- * in both byte orders, cut at every length; and encode() against decode().
+ * Samples laid out by hand according to the comment above PERF_RECORD_SAMPLE in perf_event.h, in
+ * both byte orders, truncated to every length; and encode() against decode().
  */
 #include "test.h"
 
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "perfdata/sample.h"
 
-/* A record body in the byte order of a machine that is, or is not, of the other order. */
+/* A record body, in this machine's byte order or the other one. */
 struct body {
 	uint8_t bytes[1024] __attribute__((aligned(8)));
 	size_t size;
@@ -40,7 +40,7 @@ static const struct perf_event_attr full_attr = {
 
 static void put_behind_callchain(struct body *body)
 {
-	put(body, 12, 4); /* raw: 12 bytes, as they are */
+	put(body, 12, 4); /* raw: 12 bytes, not swapped */
 	memcpy(body->bytes + body->size, "raw raw raw.", 12);
 	body->size += 12;
 	put(body, 2, 8);  /* branch stack: 2 entries, hw_idx, from to flags each */
@@ -131,7 +131,7 @@ static void decodes_every_field(void **state)
 						   PERF_RECORD_MISC_GUEST_KERNEL, swap, &scratch,
 						   &sample));
 		assert_full(&sample);
-		/* Not aligned: the same, and UBSan sees no misaligned load. */
+		/* Unaligned: the same, and UBSan sees no misaligned load. */
 		memmove(body.bytes + 4, body.bytes, body.size);
 		assert_true(perfdata_sample_decode(&full_attr, body.bytes + 4, body.size,
 						   PERF_RECORD_MISC_GUEST_KERNEL, swap, &scratch,
@@ -140,7 +140,7 @@ static void decodes_every_field(void **state)
 	}
 }
 
-/* Whatever is cut off behind the last wanted field (AUX data) may be missing, nothing else. */
+/* Only data after the last wanted field (AUX data) may be missing. */
 static void refuses_what_is_cut_short(void **state)
 {
 	struct body body = full_body(false);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer: its header byte by byte, what comes back through the reader, and what is left
- * on the disk after a failure. That stock perf reads the files is tested by
- * tests/cli/test_writer_perf.sh.
+ * The writer: its header byte by byte, reading its files back with the reader, and what is left on
+ * disk after a failure. tests/cli/test_writer_perf.sh tests that stock perf reads the files.
  */
 #include "test.h"
 
@@ -106,7 +105,7 @@ static uint64_t add_id(struct fixture *fixture, size_t event_index, uint32_t mac
 	return id;
 }
 
-/* Samples that the reader finds in the file; each must be the next of append_sample()'s. */
+/* Counts the samples in the file; each must be the next of append_sample()'s. */
 static uint64_t count_samples(struct fixture *fixture)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
@@ -212,7 +211,7 @@ static void test_room_for_ids_is_bounded(void **state)
 	add_id(fixture, 1, 5, 9);
 }
 
-/* More ids at once than one ID_INDEX record holds. */
+/* More ids at once than fit into one ID_INDEX record. */
 static void test_many_ids_at_the_start(void **state)
 {
 	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
@@ -378,7 +377,7 @@ static void test_features_come_back(void **state)
 		assert_int_equal((uintptr_t)perfdata_reader_symbols(reader, i).data % 8, 0);
 }
 
-/* Reads on to the next record of TYPE, and decodes its trailer. */
+/* Reads to the next record of TYPE, and decodes its trailer. */
 static struct perfdata_record next_of_type(struct perfdata_reader *reader, uint32_t type,
 					   struct perfdata_decoded *ret_trailer)
 {
@@ -530,7 +529,7 @@ static void test_other_than_regular_files_are_left_alone(void **state)
 	assert_error(create_at(fixture, "null"), ERROR_UNSUPPORTED);
 	assert_int_equal(lstat(path, &status), 0);
 
-	/* A link to nowhere: what it points at is not created. */
+	/* A dangling symlink: its target is not created. */
 	make_path(fixture, "dangling", path);
 	make_path(fixture, "target", target);
 	assert_int_equal(symlink(target, path), 0);
@@ -563,7 +562,7 @@ static void limit_file_size(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* A full disk, played by a file size limit: nothing of what was flushed is harmed. */
+/* A full disk, simulated with a file size limit: flushed data is not damaged. */
 static void test_full_disk(void **state)
 {
 	struct fixture *fixture = *state;

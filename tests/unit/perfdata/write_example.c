@@ -2,19 +2,20 @@
 /*
  * Writes a recording with the writer, for stock perf to read (tests/cli/test_writer_perf.sh):
  *
- *	write_example FILE [finish | kill | kill-late | guest-maps | guest-processes]
+ * 	write_example FILE [finish | kill | kill-late | guest-maps | guest-processes]
  *
- * Two events, two guests with two vCPUs each, one of them met while recording, and a host
+ * Two events, two guests with two vCPUs each, one of which appears while recording, and a host
  * process. Prints a line per sample, as `perf script -F
- * pid,tid,cpu,time,period,event,ip,machine_pid,vcpu` should, fields put in order:
+ * pid,tid,cpu,time,period,event,ip,machine_pid,vcpu` should print it, with the fields in this
+ * order:
  *
- *	PID TID CPU TIME PERIOD EVENT MACHINE_PID VCPU IP       ("-" for host samples)
+ * 	PID TID CPU TIME PERIOD EVENT MACHINE_PID VCPU IP       ("-" for host samples)
  *
- * kill: the process ends after a flush, without finish; kill-late: more samples are appended
- * behind the flush, which nobody must see. guest-maps: with the records by which stock perf
- * looks for guest kernel symbols below --guestmount. guest-processes: guest samples carry the
- * pid and tid of guest processes, whose comms and mappings are in the file; the line then ends
- * with the guest's comm and, of user samples, the file that is mapped there.
+ * kill: the process ends after a flush, without finish. kill-late: more samples are appended after
+ * the flush, which must not be visible. guest-maps: with the records that make stock perf look for
+ * guest kernel symbols under --guestmount. guest-processes: guest samples have the pid and tid of
+ * guest processes, whose comms and mappings are in the file; the line then ends with the guest's
+ * comm and, for user samples, the file mapped there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@
 #define FIRST_VM 5000
 #define SECOND_VM 6000
 #define HOST_PID 900
-#define EXEC_AT 300 /* the sample before which a guest process becomes another program */
+#define EXEC_AT 300 /* before this sample, a guest process executes another program */
 
 struct source {
 	size_t event_index;
@@ -41,7 +42,7 @@ struct source {
 	uint32_t pid, tid, machine_pid, vcpu;
 	uint16_t misc;
 	uint64_t ip;
-	const char *comm, *path; /* NULL: not shown */
+	const char *comm, *path; /* NULL: not printed */
 };
 
 static const char *const event_names[] = { "cpu-clock", "cycles:G" };
@@ -199,10 +200,10 @@ static void set_process(struct source *source, uint32_t pid, uint32_t tid, const
 	source->path = path;
 }
 
-/* Two programs and a kernel thread; pid 321 is in both guests, and not the same. */
+/* Two programs and a kernel thread; pid 321 exists in both guests, as different processes. */
 static void write_first_processes(struct perfdata_writer *writer, struct source *sources)
 {
-	/* Of tests/fuzz/corpus/elf/so64, whose functions are from 0x3c0 on. */
+	/* Of tests/fuzz/corpus/elf/so64, whose functions start at 0x3c0. */
 	static const uint8_t build_id[20] = { 0x0d, 0x05, 0x13, 0x51, 0xb5, 0x94, 0x54,
 					      0x2e, 0x7f, 0x52, 0x85, 0xca, 0xcb, 0x5a,
 					      0x2d, 0x2f, 0xea, 0xbe, 0xa2, 0xed };
@@ -227,7 +228,7 @@ static void write_second_processes(struct perfdata_writer *writer, struct source
 	set_process(&sources[5], 321, 321, "server", "/usr/bin/server");
 }
 
-/* Pid 321 of the first guest ends, another process gets its pid. */
+/* Pid 321 of the first guest exits, and its pid is reused. */
 static void replace_process(struct perfdata_writer *writer, struct source *sources)
 {
 	uint64_t time_ns = START_NS + EXEC_AT * 1000001 - 1;

@@ -15,7 +15,7 @@
 static char path[] = "/tmp/perfvisor-profile-XXXXXX";
 static uint64_t clock_ns; /* of the last sample */
 static struct kernel_source_options symbol_options;
-static uint64_t more_fields; /* of the samples, PERF_SAMPLE_* */
+static uint64_t more_fields; /* in the samples, PERF_SAMPLE_* */
 
 static inline struct perfdata_event event(void)
 {
@@ -64,7 +64,7 @@ static inline void add_samples(struct perfdata_writer *writer, uint64_t id, uint
 	buffer_deinit(&record);
 }
 
-/* Ends the recording of two VMs with a kernel each; takes all but the writer's file. */
+/* Ends the recording of two VMs with a kernel each; takes everything except the writer's file. */
 static inline void finish_two_vms(struct perfdata_writer *writer,
 				  struct perfdata_inventory *inventory,
 				  const uint32_t pids[2], struct buffer kernels[2])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call chains that go through a guest's kernel and user code, and what may be wrong with chains:
- * the shares of functions, and the trees below them, are worked out by hand.
+ * Call chains through a guest's kernel and user code, and damaged chains. The shares of functions
+ * and the trees below them were worked out by hand.
  */
 #include "test.h"
 
@@ -66,12 +66,12 @@ static void finish(struct perfdata_writer *writer)
 	buffer_deinit(&symbols);
 }
 
-/* 20 samples in all. */
+/* 20 samples in total. */
 static void add_samples_with_chains(struct perfdata_writer *writer, uint64_t web, uint64_t host)
 {
 	const uint16_t kernel = PERF_RECORD_MISC_GUEST_KERNEL, user = PERF_RECORD_MISC_GUEST_USER;
 
-	/* do_work, called by do_rest, called by the program: at other places each time. */
+	/* do_work, called by do_rest, called by the program, at different addresses each time. */
 	for (size_t i = 0; i < 8; i++)
 		add_chain(writer, web, kernel,
 			  CHAIN(IN_KERNEL, WORK + i, REST, IN_USER, PROGRAM), WORK + i);
@@ -81,10 +81,10 @@ static void add_samples_with_chains(struct perfdata_writer *writer, uint64_t web
 			  CHAIN(IN_KERNEL, WORK, REST, WORK + 0x20, IN_USER, PROGRAM), WORK);
 	for (size_t i = 0; i < 3; i++)
 		add_chain(writer, web, user, CHAIN(IN_USER, PROGRAM), PROGRAM);
-	/* Without a chain, and with a mark that is none: the sample alone counts. */
+	/* Without a chain, and with an invalid mark: only the sample itself counts. */
 	add_chain(writer, web, kernel, NULL, 0, WORK);
 	add_chain(writer, web, kernel, CHAIN(IN_KERNEL, WORK, (uint64_t)-4000, REST), WORK);
-	/* Of its user code only. */
+	/* With a chain of user code only. */
 	add_chain(writer, web, kernel, CHAIN(IN_USER, PROGRAM), REST);
 	/* The host's side of the VM. */
 	for (size_t i = 0; i < 2; i++)
@@ -147,7 +147,7 @@ static void children_are_counted_once(void **state)
 	close_profile(&opened);
 }
 
-/* BRANCH and what is behind it, as "name period(…)". */
+/* BRANCH and what follows it, as "name period(…)". */
 static void append_branch(struct callgraph *graph, const struct opened *opened,
 			  const struct callgraph_branch *branch, struct buffer *out)
 {
@@ -202,7 +202,7 @@ static void add_guesses(struct perfdata_writer *writer, uint64_t web, uint64_t h
 		  CHAIN(IN_KERNEL, WORK, IN_USER, PROGRAM, IN_USER, PROGRAM + 8), WORK);
 }
 
-/* A caller that is guessed is another function than one that is certain, and its row says so. */
+/* A guessed caller is a different function from a certain one, and its row shows that. */
 static void guessed_callers_stand_apart(void **state)
 {
 	const struct callgraph_options callee = { .children = true };
@@ -231,7 +231,7 @@ static void chains_go_both_ways(void **state)
 	(void)state;
 	record(add_samples_with_chains);
 	open_chains(&opened);
-	/* The program: its own samples; then what it called. */
+	/* The program: its own samples, followed by what it called. */
 	check_graph(&opened, caller, 0,
 		    "0x401000 16(do_rest 8(do_work 8), do_work 4(do_rest 4(do_work 4)))");
 	check_graph(&opened, caller, 1,
@@ -241,14 +241,14 @@ static void chains_go_both_ways(void **state)
 	check_graph(&opened, callee, 1,
 		    "do_work 12(do_rest 12(0x401000 8, do_work 4(0x401000 4)))");
 	check_graph(&opened, callee, 2, "do_rest 12(0x401000 8, do_work 4(0x401000 4))");
-	/* Only the samples of the function itself. */
+	/* Only the function's own samples. */
 	check_graph(&opened, (struct callgraph_options){ .caller = true }, 0, "0x401000 4");
 	check_graph(&opened, (struct callgraph_options){ .caller = true }, 2, "");
 	check_graph(&opened, (struct callgraph_options){ 0 }, 4, "0x7000 2(0x8000 2)");
 	close_profile(&opened);
 }
 
-/* Longer than what counts; and with marks only. */
+/* A chain that is longer than what is kept, and one with marks only. */
 static void add_strange_chains(struct perfdata_writer *writer, uint64_t web, uint64_t host)
 {
 	uint64_t words[MAX_WORDS] = { IN_KERNEL };
@@ -274,13 +274,16 @@ static void long_chains_are_cut(void **state)
 	row_at(&opened, 1, 1, "1 web|[g] do_work");
 	tree = opened.profile->tree;
 	assert_int_equal(tree->roots.count, 1);
-	/* The other has no address, and so no chain: it ends in the root. */
+	/* The other has no address and therefore no chain: it ends in the root. */
 	assert_int_equal(tree->nodes.count, 1 + CHAINS_FRAMES_MAX);
 	assert_int_equal(tree->nodes.items[tree->roots.items[0].node].self_count, 1);
 	close_profile(&opened);
 }
 
-/* Each sample is in the tree once; what has no name in a file, or in none, is one function. */
+/*
+ * Each sample is in the tree once; everything without a name in a file, or without a file, is one
+ * function.
+ */
 static void by_name_addresses_are_one(void **state)
 {
 	const struct calltree *tree;
@@ -296,7 +299,7 @@ static void by_name_addresses_are_one(void **state)
 	assert_int_equal(opened.profile->events[0].samples, 20);
 	assert_int_equal(opened.profile->events[0].period, 20000);
 	assert_int_equal(opened.profile->events[0].rows.count, 0);
-	/* do_work, do_rest, the guest's program, and both addresses of the host's. */
+	/* do_work, do_rest, the guest's program, and both of the host's addresses. */
 	assert_int_equal(tree->frames.count, 4);
 	close_profile(&opened);
 }
@@ -315,7 +318,7 @@ static void add_moving_programs(struct perfdata_writer *writer, uint64_t web, ui
 {
 	static const struct {
 		uint32_t pid;
-		const char *program; /* mapped before the samples; NULL: as before */
+		const char *program; /* mapped before the samples; NULL: no change */
 		size_t samples;
 	} steps[] = { { 100, "/first", 4 }, { 101, "/second", 3 }, { 100, NULL, 1 },
 		      { 100, "/third", 2 }, { 101, NULL, 2 } };

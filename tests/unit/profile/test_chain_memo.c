@@ -27,7 +27,7 @@ static void check(struct chain_memo *memo, struct chain_memo_key key, uint32_t s
 	assert_int_equal(value->sequence, sequence);
 }
 
-/* Whoever finds words of one hash must not make two chains one. */
+/* Chains must stay apart even if somebody finds words with the same hash. */
 static void words_count_not_hashes(void **state)
 {
 	const uint64_t words[] = { 1, 2, 3 }, others[] = { 1, 2, 4 };
@@ -75,7 +75,7 @@ static void size_is_bounded(void **state)
 		known += chain_memo_find(&memo, &key) != NULL;
 	}
 	assert_in_range(known, 1, LIMIT);
-	/* What is larger than all of it is not kept. */
+	/* An entry that is larger than the limit is not kept. */
 	key = key_of(words, LIMIT, 0, 1);
 	add(&memo, key, 1);
 	assert_null(chain_memo_find(&memo, &key));

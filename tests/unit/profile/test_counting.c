@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is large enough to be counted in several threads: what they find together is
- * what the test has put in, and is, to the last number, what one thread finds. How many threads
- * there were is seen where they take their samples (the linker puts a function of this test in
- * between, tests/unit/meson.build).
+ * A recording that is large enough to be counted in several threads. Together they must find what
+ * the test has put in, and exactly what one thread finds. The test sees how many threads there are
+ * when they take their samples (the linker interposes a function of this test, see
+ * tests/unit/meson.build).
  */
 #include "test.h"
 
@@ -17,7 +17,7 @@
 #define WEB 5000
 #define DB 6000
 #define WEB_KERNEL 0xffffffff81000000ULL
-#define DB_KERNEL 0xffffffffa2000000ULL /* the same kernel elsewhere */
+#define DB_KERNEL 0xffffffffa2000000ULL /* the same kernel at another address */
 #define FUNCTIONS 40
 #define PROGRAM 0x401000ULL
 #define PLACES 3000 /* in the program, which has no symbols */
@@ -25,15 +25,15 @@
 #define DEPTH_MAX 12
 
 #define THREADS_MAX 8
-#define MEET_SECONDS 60 /* then there is no other thread */
+#define MEET_SECONDS 60 /* after this, there is no other thread */
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t arrived;
-	unsigned wanted; /* that have to be there before any goes on */
+	unsigned wanted; /* must have arrived before any continues */
 	unsigned count;
 	pthread_t threads[THREADS_MAX];
-	uint64_t samples[THREADS_MAX]; /* each thread's own */
+	uint64_t samples[THREADS_MAX]; /* for each thread */
 } counters = { .lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER };
 
 static uint64_t own[2][FUNCTIONS], with_callees[2][FUNCTIONS]; /* samples of each VM */
@@ -59,7 +59,7 @@ static void wait_for_others(void)
 			return;
 }
 
-/* The caller's number: its place among the threads that count. */
+/* The caller's number among the threads that count. */
 static unsigned arrive(void)
 {
 	unsigned number = 0;
@@ -94,7 +94,7 @@ enum perfdata_status __wrap_session_next_in_part(const struct session *session,
 	return status;
 }
 
-/* COUNT threads at least, of which each counted some of the samples. */
+/* At least COUNT threads each counted some of the samples. */
 static void were_counted_by(unsigned count)
 {
 	uint64_t all = 0;
@@ -108,8 +108,8 @@ static void were_counted_by(unsigned count)
 }
 
 /*
- * A chain through the kernel of VM and a program; the sample's address is not always where it
- * begins.
+ * A chain through the kernel of VM and a program; the sample's address is not always the start of
+ * the chain.
  */
 static void add_sample(struct perfdata_writer *writer, uint64_t id, unsigned vm)
 {
@@ -193,7 +193,7 @@ static int remove_recording(void **unused)
 	return unlink(path);
 }
 
-/* By function, and by VM if that is asked for. */
+/* By function, and also by VM if BY_VM. */
 static void open_all(struct opened *opened, bool by_vm, bool chains)
 {
 	memset(opened, 0, sizeof(*opened));
@@ -204,7 +204,7 @@ static void open_all(struct opened *opened, bool by_vm, bool chains)
 	assert_no_error(session_open(path, &symbol_options, &opened->session));
 	memset(counters.samples, 0, sizeof(counters.samples));
 	counters.count = 0;
-	/* The file of 9 MB has as many parts; else nothing of this is tested. */
+	/* A file of 9 MB has that many parts; otherwise nothing would be tested. */
 	assert_in_range(session_part_count(opened->session), 8, 20);
 	opened->profile = profile_create(opened->session, &opened->options);
 	assert_int_equal(opened->profile->totals.guest_kernel, SAMPLES);
@@ -228,7 +228,7 @@ static void open_on_one_cpu(struct opened *opened, bool by_vm, bool chains)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-/* False: this machine has one CPU alone. */
+/* False: this machine has only one CPU. */
 static bool open_on_several_cpus(struct opened *opened, bool by_vm, bool chains)
 {
 	cpu_set_t all;
@@ -290,7 +290,7 @@ static void rows_are_equal(const struct opened *one, const struct opened *many)
 	}
 }
 
-/* Where the rows of each number are. */
+/* Where the rows with each number are. */
 static size_t *places_of(const struct profile *profile)
 {
 	size_t *places = calloc(profile->row_count, sizeof(*places));
@@ -321,7 +321,7 @@ static void trees_are_equal(const struct profile *one, const struct profile *man
 	free(places_of_many);
 }
 
-/* Which thread is the quicker one must not be seen: several times each. */
+/* It must not matter which thread is quicker, so this runs several times. */
 static void many_threads_find_what_one_finds(void **unused)
 {
 	bool several = true;

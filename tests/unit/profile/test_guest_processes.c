@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording whose guest samples are of guest processes: who is named, by which table or file,
- * which kernel held when, and what must stay without a name. The fixture so64 has functions
+ * A recording whose guest samples belong to guest processes: which table or file names a sample,
+ * which kernel was valid when, and what must stay without a name. The fixture so64 has functions
  * "label" at file offset 0x3c0 and "entry" at 0x3cf, and the build-id below (nm, readelf).
  */
 #include "test.h"
@@ -29,7 +29,7 @@ static const uint8_t fixture_id[20] = {
 static const uint8_t other_id[20] = { 0x77, 0x01 };
 
 static char guestmount[] = "/tmp/perfvisor-guestmount-XXXXXX";
-static char *fixture_path; /* as it is here, on the host */
+static char *fixture_path; /* its path on the host */
 static struct perfdata_inventory inventory;
 static struct perfdata_writer *writer;
 static uint64_t web_id, db_id;
@@ -72,7 +72,7 @@ static void kernel_samples(uint64_t id, uint32_t pid, uint64_t ip, size_t count)
 	add_samples(writer, id, pid, pid, PERF_RECORD_MISC_GUEST_KERNEL, ip, count);
 }
 
-/* A table of one function of 256 bytes at START. */
+/* A table with a single function of 256 bytes at START. */
 static void encode_function(uint64_t start, const char *name, struct buffer *ret)
 {
 	struct symbol_builder *builder = symbol_builder_create();
@@ -120,7 +120,7 @@ static int make_folders(void **state)
 	fixture_path = realpath(FIXTURE, NULL);
 	if (!fixture_path || !mkdtemp(guestmount))
 		return -1;
-	/* No build-id cache but an empty one. */
+	/* The only build-id cache is empty. */
 	setenv("PERF_BUILDID_DIR", guestmount, 1);
 	setenv("DEBUGINFOD_CACHE_PATH", guestmount, 1);
 	command = memory_printf("mkdir -p %s/%u/usr/lib && cp %s %s/%u/usr/lib/mounted.so && "
@@ -149,7 +149,7 @@ static int remove_recording(void **state)
 	return unlink(path);
 }
 
-/* One pid in two guests, threads, a kernel thread, and what is not known. */
+/* The same pid in two guests, threads, a kernel thread, and unknown processes. */
 static void processes_are_each_guests_own(void **state)
 {
 	struct opened opened;
@@ -179,14 +179,14 @@ static void processes_are_each_guests_own(void **state)
 	check_row(&opened, 6, "30 web|[host]|-|[unknown]");
 	assert_true(opened.session->guest_processes);
 	close_profile(&opened);
-	open_profile(&opened, "comm,pid", WEB); /* as stock perf has it */
+	open_profile(&opened, "comm,pid", WEB); /* like stock perf */
 	check_row(&opened, 0, "90 nginx|100");
 	check_row(&opened, 4, "40 :999|999");
 	check_row(&opened, 5, "30 CPU 0/KVM|5000");
 	close_profile(&opened);
 }
 
-/* Without the flag, pid and tid are those of the vCPU's thread: no process of the guest. */
+/* Without the flag, pid and tid are those of the vCPU's thread, not a guest process. */
 static void vcpu_threads_are_no_processes(void **state)
 {
 	struct opened opened;
@@ -203,7 +203,7 @@ static void vcpu_threads_are_no_processes(void **state)
 	close_profile(&opened);
 }
 
-/* It has no inventory: that the guest has threads says it. */
+/* It has no inventory, but the guest's threads show that it has processes. */
 static void a_killed_recording_has_processes(void **state)
 {
 	struct opened opened;
@@ -217,7 +217,7 @@ static void a_killed_recording_has_processes(void **state)
 	assert_no_error(perfdata_writer_comm(writer, WEB, 101, "CPU 0/KVM", now()));
 	user_samples(web_id, 100, CODE, 5);
 	add_samples(writer, web_id, 100, 101, PERF_RECORD_MISC_GUEST_USER, CODE, 3);
-	/* Of an event of the host's, as in what perf inject makes: the vCPU's thread. */
+	/* From an event of the host, as perf inject writes it: the vCPU's thread. */
 	add_samples(writer, hosts_id, WEB, 101, PERF_RECORD_MISC_GUEST_USER, CODE, 2);
 	assert_no_error(perfdata_writer_flush(writer));
 	perfdata_writer_destroy(take_pointer(writer));
@@ -253,7 +253,7 @@ static void a_new_program_has_its_own_mappings(void **state)
 	close_profile(&opened);
 }
 
-/* Tables of files: by build-id, by path, and never one of another guest. */
+/* Tables of files are found by build-id and by path, but never those of another guest. */
 static void files_are_named_by_their_own_tables(void **state)
 {
 	struct buffer ours, theirs, everyones;
@@ -297,7 +297,7 @@ static void files_are_named_by_their_own_tables(void **state)
 	buffer_deinit(&everyones);
 }
 
-/* What is at the guest's path on the host is another file, unless its build-id is the same. */
+/* The file at the guest's path on the host is a different file, unless its build-id is the same. */
 static void host_files_need_the_build_id(void **state)
 {
 	struct opened opened;
@@ -317,7 +317,7 @@ static void host_files_need_the_build_id(void **state)
 	close_profile(&opened);
 }
 
-/* A stripped file's table may be a part only: the rest is in the file, where that is to be had. */
+/* The table of a stripped file may be incomplete; the rest comes from the file, if available. */
 static void files_complete_the_recording(void **state)
 {
 	struct buffer part;
@@ -326,7 +326,7 @@ static void files_complete_the_recording(void **state)
 	(void)state;
 	start();
 	start_process(WEB, 1, "program", fixture_path, fixture_id);
-	user_samples(web_id, 1, CODE + 0x200, 30); /* in no function of the file's */
+	user_samples(web_id, 1, CODE + 0x200, 30); /* in no function of the file */
 	user_samples(web_id, 1, CODE + 0x3cf, 20);
 	user_samples(web_id, 1, CODE + 0x300, 10);
 	encode_function(0x200, "recorded", &part);
@@ -342,7 +342,7 @@ static void files_complete_the_recording(void **state)
 	buffer_deinit(&part);
 }
 
-/* Build-ids that the header lists, of mappings that were recorded without. */
+/* Build-ids from the header, for mappings that were recorded without. */
 static void listed_build_ids_are_each_machines_own(void **state)
 {
 	struct perfdata_writer_build_id build_ids[] = {
@@ -402,7 +402,7 @@ static void guestmount_is_the_guests_root(void **state)
 	close_profile(&opened);
 }
 
-/* A reboot: the old kernel's table ends, another begins later, at other addresses. */
+/* A reboot: the old kernel's table ends, and another begins later, at other addresses. */
 static void kernels_hold_for_their_time(void **state)
 {
 	struct buffer first, second, everyones;
@@ -441,7 +441,7 @@ static void kernels_hold_for_their_time(void **state)
 	buffer_deinit(&everyones);
 }
 
-/* Of tables that overlap the last counts: the same kernel, with a module more. */
+/* If tables overlap, the last one counts: the same kernel with another module. */
 static void the_newest_table_counts(void **state)
 {
 	struct buffer old, new;
@@ -454,7 +454,7 @@ static void the_newest_table_counts(void **state)
 	kernel_samples(web_id, 0, FIRST_KERNEL + 0x10, 10); /* from time 1310 on */
 	encode_function(FIRST_KERNEL, "old_name", &old);
 	encode_function(FIRST_KERNEL, "new_name", &new);
-	for (size_t i = 0; i < 39; i++) /* more than are searched one by one */
+	for (size_t i = 0; i < 39; i++) /* too many for a linear search */
 		symbols[i] =
 			(struct perfdata_writer_symbols){ WEB, old.data, old.size, .from_ns = i };
 	symbols[39] = (struct perfdata_writer_symbols){ WEB, new.data, new.size, .from_ns = 1310 };
@@ -535,7 +535,7 @@ static void chain_sample(uint64_t id, uint32_t pid, const uint64_t *chain, size_
 	assert_no_error(perfdata_writer_append(writer, record.data, record.size));
 }
 
-/* The recording as `perfvisor script` prints it. */
+/* The recording in the format of `perfvisor script`. */
 static void print_script(char *ret, size_t size)
 {
 	_cleanup_session_ struct session *session = NULL;
@@ -549,7 +549,7 @@ static void print_script(char *ret, size_t size)
 	ret[bytes] = 0;
 }
 
-/* From the guest's kernel into the guest's process; and of a nested guest neither. */
+/* From the guest's kernel into the guest's process; neither for a nested guest. */
 static void call_chains_go_through_the_guest(void **state)
 {
 	const uint64_t chain[] = { PERF_CONTEXT_GUEST_KERNEL, FIRST_KERNEL + 0x10,

@@ -11,7 +11,8 @@
 #define DB 6000
 #define HOST_PROGRAM 900
 #define KERNEL_START 0xffffffff81000000ULL
-#define OTHER_START 0xffffffffa2000000ULL /* the other guest's kernel: elsewhere, by KASLR */
+/* the other guest's kernel: at another address because of KASLR */
+#define OTHER_START 0xffffffffa2000000ULL
 
 static void encode_symbols(uint64_t start, struct buffer *ret)
 {
@@ -135,7 +136,7 @@ static void other_keys_count_right(void **state)
 	check_row(&opened, 0, "310 CPU 0/KVM");
 	check_row(&opened, 1, "220 :6001");
 	check_row(&opened, 2, "150 :5002");
-	check_row(&opened, 3, "7 evil\\x1b[2J"); /* made harmless */
+	check_row(&opened, 3, "7 evil\\x1b[2J"); /* escaped */
 	close_profile(&opened);
 }
 
@@ -153,7 +154,8 @@ static void totals_add_up(void **state)
 	assert_int_equal(totals->guest_user, 50);
 	assert_int_equal(totals->unattributed, 2);
 	assert_int_equal(totals->host_counted, 42);
-	assert_int_equal(totals->lost, 3); /* in the stream and in the inventory: once */
+	/* in the stream and in the inventory, but counted once */
+	assert_int_equal(totals->lost, 3);
 	assert_int_equal(profile_totals_sum(totals), 687 + 42 + 3);
 	buffer_init(&text, 4096);
 	view_append_totals(&text, totals);

@@ -19,7 +19,7 @@ static uint32_t random_below(uint32_t limit)
 	return (state_of_random >> 20) % limit;
 }
 
-/* Many that begin alike; many that others begin with. */
+/* Many with a common prefix, and many that are prefixes of others. */
 static uint32_t intern_random(struct sequences *sequences, uint32_t *elements)
 {
 	uint32_t count = random_below(LONGEST), alike = random_below(LONGEST);

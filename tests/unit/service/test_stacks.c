@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of a small guest as its caged parser answers and its owner takes them: the parser runs in
- * a process of its own here, without the cage. Then answers that no parser gives.
+ * Stacks of a small guest, as its parser returns them and its owner receives them: here, the parser
+ * runs in a separate process, without the cage. Then answers that no parser would send.
  */
 #include "test.h"
 
@@ -97,7 +97,7 @@ static uint32_t ask(struct fixture *fixture, enum guest_message question, const 
 	}
 }
 
-/* What to look at, as questions begin that say so. */
+/* What to look at, as at the start of requests that need it. */
 static void append_guest(struct buffer *request)
 {
 	const uint64_t registers[] = { 0, SMALL_GUEST_CR3, 0, 1 << 10 };
@@ -164,7 +164,7 @@ static void test_stacks(void **state)
 	assert_int_equal(frames[3].place.offset, 5);
 }
 
-/* A return address behind a function's last instruction is that function's. */
+/* A return address after a function's last instruction belongs to that function. */
 static void test_a_return_address_is_named_by_its_call(void **state)
 {
 	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
@@ -181,7 +181,7 @@ static void test_a_return_address_is_named_by_its_call(void **state)
 	assert_string_equal(text(fixture, frame->place.function), "f17");
 	assert_int_equal(frame->place.offset, 1);
 	assert_int_equal(frame->place.bytes, 1);
-	/* No row is there, and no frame pointer. */
+	/* There is no row, and no frame pointer. */
 	assert_int_equal(fixture->stacks.items.items[0].end, UNWIND_NO_DATA);
 	assert_int_equal(fixture->stacks.items.items[0].end_at.address, SMALL_GUEST_KERNEL + 18);
 }
@@ -195,7 +195,7 @@ static void test_questions_that_are_refused(void **state)
 	assert_int_equal(ask_stacks(fixture, tasks, GUEST_STACK_TASKS), GUEST_RESULT);
 	assert_int_equal(ask_stacks(fixture, tasks, GUEST_STACK_TASKS + 1), GUEST_FAILED);
 	assert_int_equal(ask(fixture, GUEST_ASK_STACKS, tasks, 7), GUEST_FAILED);
-	/* It is there still. */
+	/* It is still there. */
 	assert_int_equal(ask_stacks(fixture, tasks, 0), GUEST_RESULT);
 	assert_int_equal(fixture->answer.size, 0);
 }
@@ -211,7 +211,7 @@ static void test_a_kernel_without_unwind_data(void **state)
 	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
 }
 
-/* Modules come and go: what unwinds them is read anew. */
+/* Modules come and go: their unwind data is read again. */
 static void test_tables_are_read_anew(void **state)
 {
 	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
@@ -225,7 +225,7 @@ static void test_tables_are_read_anew(void **state)
 	assert_int_equal(ask_stacks(fixture, &task, 1), GUEST_FAILED);
 }
 
-/* Every part of a good answer, and each with one byte more. */
+/* Every prefix of a good answer, and each with one more byte. */
 static void test_answers_that_are_cut(void **state)
 {
 	static const uint64_t task = SMALL_GUEST_AT(PLACE_THREAD);
@@ -284,7 +284,7 @@ static void append_place(struct buffer *to, size_t name_bytes)
 	buffer_append_u32(to, 0);
 }
 
-/* An answer of a thread asleep: FRAMES of them, the first with a name of NAME_BYTES. */
+/* An answer about a sleeping thread: it has FRAMES, the first with a name of NAME_BYTES. */
 static bool takes(struct fixture *fixture, size_t frames, size_t name_bytes)
 {
 	struct buffer *answer = &fixture->answer;
@@ -330,7 +330,7 @@ static void append_stack(struct buffer *to, uint64_t start, uint64_t end, const 
 	buffer_append(to, data, bytes);
 }
 
-/* A vCPU at IP and SP, with the thread's stack as it is, and 16 bytes of zeros at 0x30000. */
+/* A vCPU at IP and SP, with the thread's current stack, and 16 bytes of zeros at 0x30000. */
 static void make_question(const struct fixture *fixture, bool user, uint64_t ip, uint64_t sp,
 			  uint64_t task, uint64_t gs_base, struct buffer *ret)
 {
@@ -386,7 +386,7 @@ static void test_a_vcpu_in_the_kernel(void **state)
 	assert_int_equal(task.tgid, 7);
 	assert_string_equal(task.name, "helper");
 	buffer_deinit(&question);
-	/* By the current task of its CPU; the symbol is an address here. */
+	/* Found through the current task of its CPU; the symbol is an address here. */
 	make_question(fixture, false, MET_AT, SP, 0, 0, &question);
 	check_kernel_chain(fixture, ask_vcpu(fixture, &question, &task));
 	assert_string_equal(task.name, "worker");
@@ -421,7 +421,7 @@ static void test_a_vcpu_in_user_code(void **state)
 	buffer_deinit(&question);
 }
 
-/* An answer about a vCPU whose chain ends in FUNCTION, of user code. */
+/* An answer about a vCPU whose chain ends in FUNCTION, in user code. */
 static const char *user_name(struct fixture *fixture, const char *function)
 {
 	const struct guest_name name = { .function = function, .module = "/lib", .bytes = 16 };
@@ -441,7 +441,7 @@ static const char *user_name(struct fixture *fixture, const char *function)
 				     .end_at.function);
 }
 
-/* As c++filt -p has them; what is too long is cut when it is a name for people. */
+/* The same as from c++filt -p; demangled names that are too long are cut. */
 static void test_user_functions_are_demangled(void **state)
 {
 	struct fixture *fixture = *state;
@@ -510,7 +510,7 @@ static uint32_t ask_code(struct fixture *fixture, uint64_t gva, uint32_t pages)
 	return type;
 }
 
-/* The page behind the kernel's last is not mapped. */
+/* The page after the kernel's last one is not mapped. */
 static void test_code(void **state)
 {
 	struct fixture *fixture = *state;

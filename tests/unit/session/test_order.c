@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorting runs by time: sorted, stable, nothing lost. */
+/* Sorting runs by time: the result is sorted, stable and complete. */
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address spaces over time, against a plain search through all mappings. */
+/* Address spaces over time, compared with a linear search through all mappings. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -71,12 +71,12 @@ static void endless_forks_end(void **state)
 		space_add(&spaces[i], i ? &own : &first);
 	}
 	assert_int_equal(space_find(&spaces[50], 1999, 9999).mapping->dso, 0);
-	assert_null(space_find(&spaces[999], 1999, 9999).mapping); /* too far: says nothing */
+	assert_null(space_find(&spaces[999], 1999, 9999).mapping); /* too far: gives up */
 	for (size_t i = 0; i < 1000; i++)
 		space_deinit(&spaces[i]);
 }
 
-/* The truth: what the newest of all mappings is, and when that changes. */
+/* The expected result: the newest of all mappings, and until when. */
 static struct space_lookup search(const struct space *space, uint64_t address, uint64_t time)
 {
 	struct space_lookup found = { .until = SPACE_FOREVER };

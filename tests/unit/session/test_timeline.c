@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who a thread is, and what its process has mapped, as of any time. */
+/* The name of a thread, and its process's mappings, at any time. */
 #include "test.h"
 
 #include "session/timeline.h"
@@ -50,7 +50,7 @@ static void names_hold_from_their_time(void **state)
 	timeline_add_comm(&timeline, 7, 2, 20);
 	span = timeline_find(&timeline, 7, 7, 5);
 	assert_int_equal(span.comm, TIMELINE_NO_COMM);
-	assert_int_equal(span.final_comm, 1); /* as perf: under the name that comes */
+	assert_int_equal(span.final_comm, 1); /* like perf: under the later name */
 	assert_int_equal(span.until, 10);
 	span = timeline_find(&timeline, 7, 7, 19);
 	assert_int_equal(span.comm, 1);
@@ -68,13 +68,16 @@ static void forked_thread_has_its_parents_name(void **state)
 	timeline_add_comm(&timeline, 8, 2, 20);
 	assert_int_equal(timeline_find(&timeline, 8, 8, 15).comm, 1);
 	assert_int_equal(timeline_find(&timeline, 8, 8, 25).comm, 2);
-	/* The tid is used again, by a child of a thread without a name. */
+	/* The tid is reused by a child of a thread without a name. */
 	add_fork(8, 8, 9, 9, false, 30);
 	timeline_add_comm(&timeline, 8, 3, 40);
 	assert_int_equal(timeline_find(&timeline, 8, 8, 29).comm, 2);
 	assert_int_equal(timeline_find(&timeline, 8, 8, 35).comm, TIMELINE_NO_COMM);
 	assert_int_equal(timeline_find(&timeline, 8, 8, 35).final_comm, 3);
-	/* A name before a birth is another thread's, not this one's that came too late. */
+	/*
+	 * A name from before the fork belongs to the earlier thread; it is not this one's arriving
+	 * late.
+	 */
 	add_fork(5, 5, 9, 9, false, 50);
 	assert_int_equal(timeline_find(&timeline, 5, 5, 1).final_comm, TIMELINE_NO_COMM);
 }
@@ -87,7 +90,7 @@ static void processes_share_or_copy_mappings(void **state)
 	add_mapping(7, 1000, 1, 0);
 	add_fork(7, 70, 7, 7, false, 5);  /* a thread */
 	add_fork(8, 8, 7, 7, false, 10);  /* a process */
-	add_fork(9, 9, 7, 7, true, 10);	  /* one that ran before: its mappings are listed */
+	add_fork(9, 9, 7, 7, true, 10);	  /* already running: its mappings are listed */
 	add_mapping(7, 2000, 2, 20);
 	assert_ptr_equal(timeline_find(&timeline, 7, 70, 30).space,
 			 timeline_find(&timeline, 7, 7, 30).space);

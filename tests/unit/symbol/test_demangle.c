@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Demangled names, as c++filt -p prints them, and hostile ones. */
+/* Demangled names, as printed by c++filt -p, and hostile ones. */
 #include "test.h"
 
 #include <string.h>
@@ -39,7 +39,10 @@ static void known_names_come_out(void **state)
 	}
 }
 
-/* f<A<int, int>, A<A<int, int>, A<int, int> >, …>: each argument twice the one before. */
+/*
+ * f<A<int, int>, A<A<int, int>, A<int, int> >, …>: each argument is twice as long as the one
+ * before.
+ */
 static void a_name_that_explodes_is_left_as_it_is(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

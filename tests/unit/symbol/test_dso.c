@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols of files, against nm and readelf for what the system has, and against objdump for
- * the fixtures in tests/fuzz/corpus/elf (a shared library of a few functions; the same
- * stripped, its debug file, and one with .plt.sec).
+ * Symbols of files, compared with nm and readelf for the system's files, and with objdump for the
+ * fixtures in tests/fuzz/corpus/elf (a shared library with a few functions; the same stripped, its
+ * debug file, and one with .plt.sec).
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@
 
 static char folder[] = "/tmp/perfvisor-test-XXXXXX";
 
-/* The build-id of so64 and what was made of it, as readelf prints it. */
+/* The build-id of so64 and of the files made from it, as printed by readelf. */
 static const uint8_t fixture_id[20] = {
 	0x0d, 0x05, 0x13, 0x51, 0xb5, 0x94, 0x54, 0x2e, 0x7f, 0x52,
 	0x85, 0xca, 0xcb, 0x5a, 0x2d, 0x2f, 0xea, 0xbe, 0xa2, 0xed,
@@ -49,7 +49,7 @@ static const char *name_at(const struct dso_symbols *symbols, uint64_t offset)
 	return symbol ? symbol_name(symbols->table, symbol) : "-";
 }
 
-/* A segment as readelf -l prints it. */
+/* A segment as printed by readelf -l. */
 struct segment {
 	uint64_t offset, address, bytes;
 };
@@ -74,7 +74,7 @@ static size_t read_segments(const char *path, struct segment *ret)
 	return count;
 }
 
-/* Names of functions that nm prints at ADDRESS lines are next to each other: it sorts them. */
+/* nm sorts its output, so functions at the same address are adjacent lines. */
 struct nm_line {
 	uint64_t address;
 	char type;
@@ -100,7 +100,10 @@ static bool read_nm_line(FILE *pipe, struct nm_line *ret)
 	return false;
 }
 
-/* Counts the functions of PATH by nm OPTIONS that the table knows, and those it names alike. */
+/*
+ * Counts the functions that nm OPTIONS lists for PATH, those that the table has, and those named
+ * alike.
+ */
 static void compare_with_nm(const char *path, const char *options,
 			    const struct dso_symbols *symbols, size_t *known, size_t *alike)
 {
@@ -127,7 +130,7 @@ static void compare_with_nm(const char *path, const char *options,
 		symbol = symbol_table_find(symbols->table, offset);
 		assert_non_null(symbol);
 		if (symbol->start != offset)
-			continue; /* a hidden label, which is not taken */
+			continue; /* a hidden label, which is left out */
 		(*known)++;
 		*alike += !strncmp(symbol_name(symbols->table, symbol), line.name,
 				   strlen(line.name));
@@ -135,7 +138,9 @@ static void compare_with_nm(const char *path, const char *options,
 	pclose(pipe);
 }
 
-/* Every function that nm finds is found where readelf says; another name is an alias. */
+/*
+ * Every function that nm lists is found at readelf's address; if its name differs, it is an alias.
+ */
 static void system_files_agree_with_nm(void **state)
 {
 	static const char *const paths[] = { "/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
@@ -161,13 +166,13 @@ static void system_files_agree_with_nm(void **state)
 		dso_symbols_deinit(&symbols);
 	}
 	assert_true(known > 1000);
-	/* Aliases of one address share one name; a third of libc's functions have some. */
+	/* Aliases of one address get one name; a third of libc's functions have some. */
 	assert_true(alike > known * 2 / 3);
 }
 
 static void check_fixture(const struct dso_symbols *symbols)
 {
-	/* By objdump -d and nm. */
+	/* From objdump -d and nm. */
 	assert_string_equal(name_at(symbols, 0x390), "_Z3foov@plt");
 	assert_string_equal(name_at(symbols, 0x3af), "imported@plt");
 	assert_string_equal(name_at(symbols, 0x3b0), "weak_one@plt");
@@ -177,7 +182,7 @@ static void check_fixture(const struct dso_symbols *symbols)
 	assert_string_equal(name_at(symbols, 0x3c6), "_Z3foov");
 	assert_string_equal(name_at(symbols, 0x3cc), "weak_one");
 	assert_string_equal(name_at(symbols, 0x3cf), "entry");
-	/* The second segment lies elsewhere in the file than in memory; .bss is not in it. */
+	/* The second segment has different offsets in file and memory; .bss is not in the file. */
 	assert_string_equal(name_at(symbols, 0x1018), "data_object");
 	assert_null(symbol_table_find_name(symbols->table, "bss_object"));
 	assert_null(symbol_table_find_name(symbols->table, "imported"));
@@ -193,7 +198,7 @@ static void a_library_is_named(void **state)
 	assert_no_error(dso_load_symbols(&request, &symbols));
 	check_fixture(&symbols);
 	assert_string_equal(symbols.found, path);
-	/* An open label goes to the next symbol. The linker has made the hidden one a local one. */
+	/* An open label extends to the next symbol. The linker has made the hidden one local. */
 	assert_string_equal(name_at(&symbols, 0x3c0), "label");
 	assert_string_equal(name_at(&symbols, 0x3c1), "hidden_label");
 	dso_symbols_deinit(&symbols);
@@ -251,7 +256,7 @@ static void assert_same_tables(const struct symbol_table *left, const struct sym
 	}
 }
 
-/* How many tables of programs are kept in the folder. */
+/* The number of program tables in the cache folder. */
 static int count_kept(void)
 {
 	_cleanup_free_ char *command =
@@ -282,13 +287,13 @@ static void a_file_is_read_again_once_it_changed(void **state)
 	assert_no_error(dso_load_symbols(&request, &other));
 	assert_string_equal(name_at(&other, 0x430), "imported@plt");
 	assert_int_equal(count_kept(), before);
-	check_fixture(&kept); /* whoever still looks at the old one sees that */
+	check_fixture(&kept); /* a reader of the old one still sees the old one */
 	dso_symbols_deinit(&read);
 	dso_symbols_deinit(&kept);
 	dso_symbols_deinit(&other);
 }
 
-/* The file is gone; perf's cache has it stripped, and its debug file. */
+/* The file is gone; perf's cache has a stripped copy, and its debug file. */
 static void the_cache_gives_what_is_gone(void **state)
 {
 	_cleanup_free_ char *make = memory_printf(
@@ -313,8 +318,8 @@ static void the_cache_gives_what_is_gone(void **state)
 }
 
 /*
- * What debuginfod's client keeps, for the host's files and a guest's; and what a guest may not
- * name.
+ * The cache of debuginfod's client, for the host's files and a guest's; and names that a guest must
+ * not use.
  */
 static void debuginfod_gives_what_it_has(void **state)
 {
@@ -340,9 +345,7 @@ static void debuginfod_gives_what_it_has(void **state)
 	assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
 }
 
-/*
- * Their build-ids are not known, or they are no files: nothing of this machine is taken for them.
- */
+/* Their build-ids are unknown, or they are not files: no file on this machine is taken for them. */
 static void a_guests_files_are_not_ours(void **state)
 {
 	_cleanup_free_ char *own = realpath(FIXTURES "so64", NULL);
@@ -397,7 +400,9 @@ static void the_vdso_is_this_process_own(void **state)
 	assert_error(dso_load_symbols(&request, &symbols), ERROR_NOT_FOUND);
 }
 
-/* A kernel that was elsewhere when it was recorded: everything moves by the same amount. */
+/*
+ * A kernel that was at another address when it was recorded: everything moves by the same amount.
+ */
 static void the_kernel_moves_to_where_it_was(void **state)
 {
 	struct dso_request request = { .path = "[kernel.kallsyms]_stext" };
@@ -409,7 +414,7 @@ static void the_kernel_moves_to_where_it_was(void **state)
 	(void)state;
 	if (error)
 		skip_for(error);
-	/* Again: from the cache now, and the same. */
+	/* Again, this time from the cache, with the same result. */
 	assert_no_error(dso_load_symbols(&request, &then));
 	assert_int_equal(symbol_table_count(now.table), symbol_table_count(then.table));
 	dso_symbols_deinit(&then);
@@ -432,7 +437,7 @@ static void build_ids_compare_as_recordings_keep_them(void **state)
 	for (int i = 0; i < 16; i++)
 		id.data[i] = data[i] = i + 1;
 	assert_true(build_id_equal(&id, data, 16));
-	assert_true(build_id_equal(&id, data, 20)); /* filled up with zeros */
+	assert_true(build_id_equal(&id, data, 20)); /* padded with zeros */
 	assert_false(build_id_equal(&id, data, 19));
 	assert_false(build_id_equal(&id, data, 15));
 	data[19] = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF images made here byte by byte: odd ones, and hostile ones. */
+/* ELF images made byte by byte: odd ones, and hostile ones. */
 #include "test.h"
 
 #include <elf.h>
@@ -15,13 +15,13 @@
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
-	Elf64_Shdr sections[SECTIONS]; /* none, .text, .symtab, .strtab, .shstrtab */
+	Elf64_Shdr sections[SECTIONS]; /* null, .text, .symtab, .strtab, .shstrtab */
 	char section_names[64];
 	char text[TEXT_BYTES];
 	char data[]; /* the symbols, then their names */
 };
 
-/* A program of COUNT symbols with these names (a string table of NAMES_BYTES). */
+/* A program with COUNT symbols and these names (a string table of NAMES_BYTES). */
 static struct image *make_image(const Elf64_Sym *symbols, size_t count, const char *names,
 				size_t names_bytes, int machine, size_t *ret_bytes)
 {
@@ -84,7 +84,7 @@ static const char *name_at(const struct symbol_table *table, uint64_t offset)
 	return symbol ? symbol_name(table, symbol) : "-";
 }
 
-/* Symbols that are none, symbols that go too far, and the kinds that perf takes. */
+/* Invalid symbols, symbols that extend too far, and the kinds that perf takes. */
 static void kinds_of_symbols_are_told_apart(void **state)
 {
 	static const char names[] = "\0whole\0ifunc\0label\0hidden\0undefined\0absolute\0$x.1\0far";
@@ -99,7 +99,7 @@ static void kinds_of_symbols_are_told_apart(void **state)
 		function(50, ADDRESS + 32, UINT64_MAX - 5),
 		function(1, ADDRESS + TEXT_BYTES, 8), /* in memory, not in the file */
 		function(1, 0, 8),
-		function(9999, ADDRESS + 3, 1), /* its name is outside */
+		function(9999, ADDRESS + 3, 1), /* its name is out of range */
 		function(0, ADDRESS + 4, 1),	/* it has none */
 	};
 	struct symbol_table *table;
@@ -117,7 +117,7 @@ static void kinds_of_symbols_are_told_apart(void **state)
 		assert_int_equal(symbol_table_count(table), machine == EM_AARCH64 ? 4 : 5);
 		assert_string_equal(name_at(table, 7), "whole");
 		assert_string_equal(name_at(table, 8), "ifunc");
-		/* A mapping symbol names nothing on ARM; elsewhere it is a label like others. */
+		/* A mapping symbol names nothing on ARM; elsewhere it is an ordinary label. */
 		assert_string_equal(name_at(table, 29), "label");
 		assert_string_equal(name_at(table, 31), machine == EM_AARCH64 ? "label" : "$x.1");
 		assert_string_equal(name_at(table, 32), "far");
@@ -127,7 +127,7 @@ static void kinds_of_symbols_are_told_apart(void **state)
 	}
 }
 
-/* 20,000 symbols that all have one name of 60 KB: 600 KB of file, more than 300 MB of names. */
+/* 20,000 symbols that share one name of 60 KB: a file of 600 KB, more than 300 MB of names. */
 static void small_files_do_not_become_large(void **state)
 {
 	size_t names_bytes = 60000, count = 20000, bytes;
@@ -145,7 +145,7 @@ static void small_files_do_not_become_large(void **state)
 	assert_error(load(image, bytes, &table), ERROR_BAD_DATA);
 	assert_null(table);
 
-	/* One is cut, and may lack its end. */
+	/* A single one is cut, and may lack its terminator. */
 	free(take_pointer(image));
 	image = make_image(symbols, 1, names, names_bytes, EM_X86_64, &bytes);
 	assert_no_error(load(image, bytes, &table));

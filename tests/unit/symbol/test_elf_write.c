@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is written for other tools is read back by libelf and by the parsers of kallsyms and
- * modules.
+ * Files written for other tools are read back with libelf and the parsers of kallsyms and modules.
  */
 #include "test.h"
 
@@ -76,7 +75,7 @@ static void test_overflow(void **state)
 	assert_true(bytes.overflow);
 }
 
-/* Ranges past the limit of a file become one. */
+/* Ranges beyond the file's limit are merged. */
 static void test_core(void **state)
 {
 	static struct elf_range ranges[ELF_WRITE_MAX_RANGES + 10];
@@ -106,7 +105,7 @@ static void test_core(void **state)
 	elf_end(elf);
 }
 
-/* The segment that is asked for comes last, behind the others. */
+/* The requested segment comes last. */
 static void test_core_order(void **state)
 {
 	static const struct elf_range ranges[] = { { 0x1000, 0x2000 },
@@ -158,7 +157,7 @@ static void test_kallsyms(void **state)
 	assert_null(symbol_table_find_module(read, 0x3000));
 }
 
-/* A name is one word of ASCII in that text, whatever it is. */
+/* In that text, any name becomes one word of ASCII. */
 static void test_odd_names(void **state)
 {
 	struct symbol_builder *builder = symbol_builder_create();

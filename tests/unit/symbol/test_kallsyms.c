@@ -112,8 +112,8 @@ static void modules_give_their_ranges(void **state)
 }
 
 /*
- * This machine's own kallsyms: for each line of code, read by scanf(), the table names an
- * address with a symbol that the file has at that very address.
+ * This machine's own kallsyms: for each code line, parsed with scanf(), the table's name for its
+ * address is one that the file has at that very address.
  */
 static void the_running_kernel_is_named(void **state)
 {
@@ -141,7 +141,7 @@ static void the_running_kernel_is_named(void **state)
 		same_name += !strcmp(symbol_name(table, symbol), name);
 		checked++;
 	}
-	/* What has another name there is an alias; these are few. */
+	/* A different name there is an alias; these are few. */
 	assert_true(checked > 1000);
 	assert_true(same_name > checked * 9 / 10);
 }

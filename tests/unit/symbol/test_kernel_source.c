@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each source of a guest kernel's symbols, their order, and what they say when they fail. */
+/* Each source of a guest kernel's symbols, their order, and their error messages. */
 #include "test.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "symbol/kernel_source.h"
 
-/* A kernel of two functions, linked at 0xffffffff81000000; what nm says is in the tests. */
+/* A kernel with two functions, linked at 0xffffffff81000000; nm's output is in the tests. */
 #define VMLINUX "tests/fuzz/corpus/elf/vmlinux"
 
 static char folder[] = "/tmp/perfvisor-test-XXXXXX";
@@ -114,7 +114,7 @@ static void run(const char *format, ...)
 }
 
 /*
- * What is below a mount is the guest's: links stay inside, and what is no file is not waited for.
+ * The guest controls the contents of a mount: symlinks stay inside, and special files never block.
  */
 static void a_mount_leads_nowhere_else(void **state)
 {
@@ -150,11 +150,11 @@ static void a_vmlinux_is_named_as_linked(void **state)
 	assert_string_equal(name_at(table, 0xffffffff81000000), "start_kernel");
 	assert_string_equal(name_at(table, 0xffffffff81000004), "do_work");
 	assert_string_equal(name_at(table, 0xffffffff81001000), "some_data");
-	/* Per-CPU data is linked at 0, where it never is. */
+	/* Per-CPU data is linked at 0, where it never is at run time. */
 	assert_null(symbol_table_find_name(table, "per_cpu_thing"));
 }
 
-/* KASLR: the kallsyms says where _text is; the vmlinux's symbols go there, modules stay. */
+/* KASLR: the kallsyms has the address of _text; the vmlinux's symbols move there, modules stay. */
 static void a_vmlinux_is_moved_by_the_kallsyms(void **state)
 {
 	_cleanup_free_ char *kallsyms = write_file("k2", "ffffffff9a000000 T startup_64\n"
@@ -174,7 +174,7 @@ static void a_vmlinux_is_moved_by_the_kallsyms(void **state)
 	assert_null(symbol_table_find_name(table, "only_in_kallsyms"));
 }
 
-/* No common symbol: that is said, and nothing is guessed. */
+/* No common symbol: that is an error, and nothing is guessed. */
 static void a_vmlinux_that_cannot_be_placed_is_refused(void **state)
 {
 	_cleanup_free_ char *kallsyms = write_file("k3", "ffffffff9a000000 T startup_64\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table against the plainest model of its contract, and its byte form under damage. */
+/* The table compared with the simplest model of its contract, and its byte form when damaged. */
 #include "test.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static const char *name_at(const struct symbol_table *table, uint64_t address)
 	return symbol ? symbol_name(table, symbol) : "-";
 }
 
-/* Of the sized symbols that hold an address, the one that starts last: by looking at all. */
+/* Of the sized symbols that contain an address, the one that starts last: found by checking all. */
 static void find_agrees_with_looking_at_all(void **state)
 {
 	uint32_t seed = 7;
@@ -69,7 +69,7 @@ static void add_candidate(struct symbol_builder *builder, const struct candidate
 	symbol_builder_add(builder, 10, candidate->end, candidate->type, candidate->name, NULL);
 }
 
-/* Each rule alone, in both orders, with a third symbol that never wins behind them. */
+/* Each rule on its own, in both orders, followed by a third symbol that never wins. */
 static void one_symbol_of_an_address_is_chosen_as_perf_does(void **state)
 {
 	static const struct {
@@ -101,7 +101,7 @@ static void one_symbol_of_an_address_is_chosen_as_perf_does(void **state)
 	}
 }
 
-/* kallsyms has no sizes: the last line of an address is the one with a length. */
+/* kallsyms has no sizes: the last line for an address is the one with a length. */
 static void of_open_symbols_at_one_address_the_last_stays(void **state)
 {
 	struct symbol_builder *builder = symbol_builder_create();
@@ -118,7 +118,7 @@ static void of_open_symbols_at_one_address_the_last_stays(void **state)
 	assert_string_equal(name_at(table, 0x1000), "_text");
 	assert_string_equal(name_at(table, 0x1fff), "_text");
 	assert_string_equal(name_at(table, 0x2000), "after");
-	/* The last of all: to the end of the page after its own. */
+	/* The very last symbol extends to the end of the page after its own. */
 	assert_string_equal(name_at(table, 0x2fff), "after");
 	assert_string_equal(name_at(table, 0x3000), "-");
 }
@@ -165,7 +165,7 @@ static void the_ends_of_the_address_space_hold(void **state)
 
 	assert_string_equal(name_at(table, 0), "zero");
 	assert_string_equal(name_at(table, UINT64_MAX - 1), "before_last");
-	assert_string_equal(name_at(table, UINT64_MAX), "-"); /* no exclusive end fits */
+	assert_string_equal(name_at(table, UINT64_MAX), "-"); /* no exclusive end is possible */
 	assert_int_equal(symbol_table_count(table), 2);
 }
 
@@ -217,7 +217,10 @@ static void check_example(const struct symbol_table *table)
 	assert_true(symbol_table_find_name(table, "inner") == symbol_table_at(table, 1));
 }
 
-/* Swaps every integer of the example's byte form: what a machine of the other order writes. */
+/*
+ * Swaps every integer of the example's byte form, as if written by a machine of the other byte
+ * order.
+ */
 static void swap_all(uint8_t *data, const struct symbol_table *table)
 {
 	size_t symbols = symbol_table_count(table);
@@ -262,7 +265,7 @@ static void the_byte_form_comes_back(void **state)
 	check_example(decoded);
 	symbol_table_destroy(decoded);
 
-	/* Not aligned, and with padding behind. */
+	/* Unaligned, and with padding after it. */
 	moved = memory_calloc(bytes.size + 16, 1);
 	memcpy(moved + 3, bytes.data, bytes.size);
 	assert_no_error(symbol_table_decode(moved + 3, bytes.size + 5, &decoded));
@@ -275,7 +278,7 @@ static void the_byte_form_comes_back(void **state)
 	symbol_table_destroy(decoded);
 }
 
-/* Every cut is an error; no flipped bit does harm (ASan and UBSan look on). */
+/* Every truncation is an error; no flipped bit does harm (checked by ASan and UBSan). */
 static void damage_is_seen_or_harmless(void **state)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = example();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is stored comes back for its key alone, and damage is a miss. */
+/* A stored table is only returned for its own key, and damage is a miss. */
 #include "test.h"
 
 #include <dirent.h>
@@ -95,7 +95,7 @@ static void flip(const char *path, off_t at, char byte)
 	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 }
 
-/* The text is what comes last: one name of 202 bytes with its end, and "module". */
+/* The text comes last: one name of 202 bytes with its terminator, and "module". */
 static void a_control_character_is_a_miss(void **state)
 {
 	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test", folder);

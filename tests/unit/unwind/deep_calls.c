@@ -17,13 +17,10 @@ static inline void know(const void *address)
 	deep_calls.known[deep_calls.known_count++] = address;
 }
 
-/* In front of a call that must not become a jump. */
+/* Before a call that must not become a jump. */
 #define STAY() __asm__ volatile("" ::: "memory")
 
-/*
- * ASan's own backtrace() is a frame in front of those that are wanted: RETURN_ADDRESS is the
- * second.
- */
+/* ASan's own backtrace() adds a frame before the wanted ones: RETURN_ADDRESS is the second. */
 static inline void drop_sanitizer(const void *return_address)
 {
 	while (deep_calls.wanted_count > 1 && deep_calls.wanted[1] != return_address)
@@ -180,7 +177,7 @@ NOINLINE int deep_calls_large(int x)
 	return ret + data[x];
 }
 
-/* Changes RFLAGS by INSTRUCTION; what it pushes is told as compilers do. */
+/* Changes RFLAGS with INSTRUCTION; describes the push in the CFI, as compilers do. */
 #define CHANGE_FLAGS(instruction)                                                                  \
 	__asm__ volatile("pushfq\n.cfi_adjust_cfa_offset 8\n" instruction                          \
 			 ", (%%rsp)\npopfq\n.cfi_adjust_cfa_offset -8" ::                          \
@@ -199,7 +196,7 @@ NOINLINE void deep_calls_step(void (*handler)(int number, siginfo_t *info, void 
 	deep_calls_sized(4);
 	deep_calls_large(3);
 	deep_calls_sort();
-	deep_calls.sink = a64l("z"); /* nothing else calls it */
+	deep_calls.sink = a64l("z"); /* not called by anything else */
 	CHANGE_FLAGS("andq $~0x100");
 	stepping = 0;
 	sigaction(SIGTRAP, &before, NULL);

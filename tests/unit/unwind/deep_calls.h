@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls of known functions, built without frame pointers; at the deepest, the registers and the
- * stack are copied. Every way calls deep_calls_here() once.
+ * Calls of known functions, built without frame pointers; the deepest one copies the registers and
+ * the stack. Every variant calls deep_calls_here() once.
  */
 #ifndef DEEP_CALLS_H
 #define DEEP_CALLS_H
@@ -15,10 +15,10 @@
 
 struct deep_calls {
 	uint64_t ip, sp, bp;      /* in deep_calls_here() */
-	const uint8_t *stack_end; /* set by the caller: where the copy is to end */
-	size_t bytes;             /* copied, from SP on */
+	const uint8_t *stack_end; /* set by the caller: the end of the copy */
+	size_t bytes;             /* copied, starting at SP */
 	uint8_t stack[DEEP_CALLS_STACK];
-	void *wanted[DEEP_CALLS_MAX]; /* by backtrace(3); the first is in deep_calls_here() */
+	void *wanted[DEEP_CALLS_MAX]; /* from backtrace(3); the first is in deep_calls_here() */
 	int wanted_count;
 	const void *known[DEEP_CALLS_MAX]; /* return addresses, as the known functions give them */
 	size_t known_count;
@@ -29,18 +29,18 @@ extern struct deep_calls deep_calls;
 
 int deep_calls_here(void);
 int deep_calls_plain(int x); /* three functions */
-int deep_calls_sort(void);   /* through libc's qsort(), which calls back */
-int deep_calls_signal(void); /* through the handler of a signal */
+int deep_calls_sort(void);   /* through libc's qsort() and its callback */
+int deep_calls_signal(void); /* through a signal handler */
 int deep_calls_aligned(
-	int x);              /* a frame with an alignment of its own, of a size not known before */
-/* the same, of a function that saves registers; called by one with a frame pointer */
+	int x);              /* a frame with its own alignment and variable size */
+/* the same, in a function that saves registers; called by one with a frame pointer */
 int deep_calls_busy(int x);
-int deep_calls_sized(int x); /* a frame of a size not known before, with a frame pointer */
+int deep_calls_sized(int x); /* a frame of variable size, with a frame pointer */
 int deep_calls_large(int x); /* a frame of 200,000 bytes */
 
 /*
- * Calls all of these but the signal's, and a function of libc that the dynamic linker has to find,
- * and HANDLER, one of SIGTRAP, before each instruction of them and of what they call.
+ * Calls all of these except the signal's, and a libc function that the dynamic linker has to
+ * resolve. HANDLER handles SIGTRAP before each instruction of them and of the functions they call.
  */
 void deep_calls_step(void (*handler)(int number, siginfo_t *info, void *context));
 

@@ -12,7 +12,7 @@
 
 struct file_source {
 	struct mapped_file file;
-	uint64_t hole, hole_end; /* what is not to be had */
+	uint64_t hole, hole_end; /* bytes that cannot be read */
 };
 
 static inline bool file_source_read(void *context, uint64_t offset, void *data, size_t size)

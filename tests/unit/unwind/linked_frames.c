@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made linked_frames.h: a program of another architecture that writes down its own stack, and, by
- * the compiler's own means, who called whom. With Debian 12's cross compilers and qemu-user-static:
+ * Generated linked_frames.h: a program for another architecture that prints its own stack and,
+ * using the compiler's builtins, who called whom. With Debian 12's cross compilers and
+ * qemu-user-static:
  *
- *	aarch64-linux-gnu-gcc -O2 -fno-omit-frame-pointer -static linked_frames.c
- *	qemu-aarch64-static a.out
- *	powerpc64le-linux-gnu-gcc -O2 -static linked_frames.c
- *	qemu-ppc64le-static a.out
+ * 	aarch64-linux-gnu-gcc -O2 -fno-omit-frame-pointer -static linked_frames.c
+ * 	qemu-aarch64-static a.out
+ * 	powerpc64le-linux-gnu-gcc -O2 -static linked_frames.c
+ * 	qemu-ppc64le-static a.out
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ KNOWN static int innermost(int x)
 	return x;
 }
 
-/* With more and more of a stack. */
+/* Each level uses more of the stack. */
 #define LEVEL(number, name, callee)                                                                \
 	KNOWN static int name(int x)                                                               \
 	{                                                                                          \

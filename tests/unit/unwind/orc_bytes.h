@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ORC entries as the headers of kernels define them (arch/x86/include/asm/orc_types.h), written by
- * hand for each form, and small tables of them.
+ * ORC entries as defined by kernel headers (arch/x86/include/asm/orc_types.h), hand-written for
+ * each form, and small tables of them.
  */
 #ifndef ORC_BYTES_H
 #define ORC_BYTES_H
@@ -22,7 +22,7 @@ struct entry {
 	int16_t bp_offset;
 };
 
-/* ORC_REG_*, by enum reg: until 6.x, and as renumbered. */
+/* ORC_REG_*, indexed by enum reg: until 6.x, and as renumbered. */
 static const uint8_t orc_registers[2][11] = {
 	{ 0, 1, 5, 4, 10, 2, 3, 6, 7, 8, 9 },
 	{ 0, 8, 3, 4, 1, 2, 5, 6, 7, 10, 9 },
@@ -63,7 +63,7 @@ struct test_source {
 	uint8_t entries[MAX_TEST_ENTRIES * ORC_ENTRY_BYTES];
 };
 
-/* The tables of [START, END), which lie behind it in the guest. */
+/* The tables for [START, END), which come after it in the guest. */
 static inline void make_source(struct test_source *to, enum orc_form form, uint64_t start,
 			       uint64_t end, const struct entry *entries, size_t count)
 {

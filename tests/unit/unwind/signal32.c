@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 32-bit program whose time is in the handlers of signals that it sends itself: hot32(), called
- * by handle32(), which interrupts send32(), called by cause32(), whose frame has an alignment and a
- * size of its own, called by _start(). The handlers return by the vDSO's __kernel_sigreturn and
- * __kernel_rt_sigreturn, and by code that has its unwind data as those have them since Linux 7.0.
+ * A 32-bit program that spends its time in handlers of signals that it sends itself: hot32(),
+ * called by handle32(), which interrupts send32(), called by cause32(), whose frame has its own
+ * alignment and size, called by _start(). The handlers return through the vDSO's __kernel_sigreturn
+ * and __kernel_rt_sigreturn, and through code whose unwind data is like theirs since Linux 7.0.
  */
 #include <stdint.h>
 
@@ -25,8 +25,8 @@ struct action {
 static volatile uint32_t sink;
 
 /*
- * rt_sigreturn. The struct sigcontext is behind SP by the pointers and the siginfo, and by struct
- * ucontext's head.
+ * rt_sigreturn. The struct sigcontext is above SP, after the pointers, the siginfo, and the head of
+ * struct ucontext.
  */
 void return32(void);
 __asm__("	.text\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * BTF of this machine's kernel, every field of some hundred structures held against libbpf's
- * reading of the same bytes; and damaged BTF, which is survived.
+ * BTF of this machine's kernel: every field of some hundred structures is compared with libbpf's
+ * reading of the same bytes. Also damaged BTF, which must be handled.
  */
 #include "test.h"
 
@@ -32,7 +32,7 @@ static int unload(void **state)
 	return 0;
 }
 
-/* Bit-fields' words may be chosen differently: what counts is which bits they are. */
+/* The words of bit-fields may be chosen differently: what counts is which bits they cover. */
 static void check_member(const struct guest_btf *ours, const struct btf *theirs,
 			 const struct btf_type *type, int number)
 {
@@ -67,7 +67,7 @@ static void fields_are_where_libbpf_sees_them(void **state)
 		const struct btf_type *type = btf__type_by_id(theirs, id);
 		const char *name = btf__name_by_offset(theirs, type->name_off);
 
-		/* Of several structures of one name both find the first. */
+		/* If several structures share a name, both find the first. */
 		if (!btf_is_struct(type) || !*name ||
 		    btf__find_by_name_kind(theirs, name, BTF_KIND_STRUCT) != (int)id ||
 		    guest_btf_find_struct(ours, name) != id)
@@ -130,7 +130,7 @@ static void damaged_bytes_are_survived(void **state)
 
 		for (int i = 0; i < 200; i++) {
 			seed = seed * 1664525 + 1013904223;
-			/* The header seldom: what lies behind it is to be reached. */
+			/* Rarely damage the header, so that the data after it is reached. */
 			copy[round % 5 ? 24 + seed % (size - 24) : seed % 24] ^= 1 << seed % 8;
 		}
 		btf = guest_btf_create(copy, size);

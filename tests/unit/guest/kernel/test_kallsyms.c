@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms tables laid out as scripts/kallsyms.c writes them, in every form that the header claims,
- * found in a block of noise and read back.
+ * kallsyms tables laid out as by scripts/kallsyms.c, in every form that the header claims to
+ * support, found in a block of noise and read back.
  */
 #include "test.h"
 
@@ -22,7 +22,7 @@ struct form {
 	bool addresses_first; /* until 6.3 */
 	enum guest_kallsyms_form form;
 	int alignment, marker_bytes;
-	bool sequence_between; /* seqs_of_names in front of the tokens: 6.2, 6.3 */
+	bool sequence_between; /* seqs_of_names before the tokens: 6.2, 6.3 */
 };
 
 static const struct form forms[] = {
@@ -39,7 +39,7 @@ static const struct form forms[] = {
 
 static uint64_t address_of(const struct form *form, size_t number)
 {
-	/* The first ones are per-CPU symbols where the form can hold those. */
+	/* The first ones are per-CPU symbols if the form supports those. */
 	if (number < 20 && form->form == GUEST_KALLSYMS_BASE_PERCPU)
 		return number * 64;
 	return IMAGE_START + number * 0x5000;
@@ -50,7 +50,7 @@ static char type_of(size_t number)
 	return "TtdDbBrRwWA"[number % 11];
 }
 
-/* Every 100th name is longer than 127 bytes when it is not compressed. */
+/* Every 100th name is longer than 127 bytes uncompressed. */
 static void name_of(size_t number, bool long_names, char *ret)
 {
 	snprintf(ret, 64, "symbol_%zu_of_the_kernel", number);
@@ -62,7 +62,7 @@ static void name_of(size_t number, bool long_names, char *ret)
 	}
 }
 
-/* Tokens: every byte stands for itself, but 1 for "symbol_" and 2 for "_of_the_". */
+/* Tokens: every byte stands for itself, except 1 for "symbol_" and 2 for "_of_the_". */
 static const char *token_of(int byte, char *single)
 {
 	if (byte == 1)
@@ -74,7 +74,7 @@ static const char *token_of(int byte, char *single)
 	return single;
 }
 
-/* TEXT with its tokens; returns the number of bytes. */
+/* Compresses TEXT with the tokens; returns the number of bytes. */
 static size_t compress(char type, const char *text, uint8_t *ret)
 {
 	size_t used = 0;
@@ -174,7 +174,7 @@ static void append_noise(struct buffer *block, uint32_t seed)
 {
 	for (size_t i = 0; i < NOISE_BYTES / 4; i++) {
 		seed = seed * 1664525 + 1013904223;
-		/* Many zeros, as read-only data have. */
+		/* Many zeros, as in read-only data. */
 		buffer_append_u32(block, seed >> 28 < 6 ? 0 : seed);
 	}
 }
@@ -255,7 +255,7 @@ static void noise_has_no_symbols(void **state)
 	assert_false(find(&block, &kallsyms));
 }
 
-/* A block that ends anywhere, or has any bit wrong, may lose its symbols, but nothing else. */
+/* If a block is cut anywhere, or has any bit flipped, its symbols may be lost, but nothing else. */
 static void damaged_tables_are_survived(void **state)
 {
 	(void)state;

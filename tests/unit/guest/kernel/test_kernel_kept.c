@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A small guest's kernel, kept and opened again: by the very same guest, by others, and from
- * damaged bytes.
+ * A small guest's kernel, kept and opened again: with the same guest, with others, and from damaged
+ * bytes.
  */
 #include "test.h"
 
@@ -9,7 +9,7 @@
 #include "guest/kernel/kernel.h"
 #include "guest/small_guest.h"
 
-#define START_GPA_AT 20 /* in what was kept */
+#define START_GPA_AT 20 /* in the kept data */
 
 struct fixture {
 	struct small_guest guest;
@@ -124,7 +124,7 @@ static void another_build_id_is_another_kernel(void **state)
 	assert_gone(fixture, ERROR_NOT_FOUND);
 }
 
-/* Whatever of its symbol table is another, of one that has the same size. */
+/* Changes each part of its symbol table, keeping its size. */
 static void other_symbols_are_another_kernel(void **state)
 {
 	struct fixture *fixture = *state;
@@ -142,7 +142,7 @@ static void other_symbols_are_another_kernel(void **state)
 		guest_kernel_close(kernel);
 		*byte_at(fixture, at) ^= 1;
 	}
-	/* Tokens' index and all that is in front of it down to the names, and 300 addresses. */
+	/* The token index, everything before it back to the names, and 300 addresses. */
 	assert_in_range(found, 512 + 4 * SMALL_GUEST_SYMBOLS, 2 * 4096 + 8);
 }
 
@@ -170,7 +170,7 @@ static void what_is_cut_is_no_kernel(void **state)
 	}
 }
 
-/* It may have odd names then, or none, and can be used without harm. */
+/* It may then have odd names, or none, and must be safe to use. */
 static void damage_does_no_harm(void **state)
 {
 	struct fixture *fixture = *state;

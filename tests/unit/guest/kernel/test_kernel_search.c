@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Page tables of a kernel below 1 MiB, in memory laid out as Linux lays it out. */
+/* Page tables of a kernel below 1 MiB, in memory laid out as by Linux. */
 #include "test.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define IMAGE_GPA LARGE /* text, then data: a large page each */
 #define DATA_GPA (IMAGE_GPA + LARGE)
 #define IMAGE 0xffffffff81000000ULL
-#define OTHER_GPA (4 * LARGE) /* of a second kernel, laid out likewise */
+#define OTHER_GPA (4 * LARGE) /* of a second kernel, laid out the same way */
 #define TABLE 0x63ULL
 #define TEXT_PAGE 0xe1ULL
 #define DATA_PAGE (0xe3ULL | 1ULL << 63)
@@ -43,7 +43,7 @@ static void put_entry(uint64_t table, size_t index, uint64_t entry)
 	memcpy(ram + table + 8 * index, &entry, sizeof(entry));
 }
 
-/* A kernel at GPA whose tables for all CPUs to start by are at TRAMPOLINE_GPA. */
+/* A kernel at GPA whose trampoline tables for starting CPUs are at TRAMPOLINE_GPA. */
 static void put_kernel(uint64_t gpa, uint64_t trampoline_gpa, int levels)
 {
 	uint64_t data = gpa + LARGE, first = data + (levels == 5 ? LEVEL4 : LEVEL3);
@@ -63,7 +63,7 @@ static struct arch_mmu unknown(int levels)
 					   .efer = 0xd01 } };
 }
 
-/* Searches all of RAM; 0 where nothing is found. */
+/* Searches all of RAM; 0 if nothing is found. */
 static uint64_t search(int levels)
 {
 	static const struct guest_memory_source source = { read_pages, NULL };
@@ -102,7 +102,7 @@ static void it_is_wanted_where_cr3_is_not_known(void **state)
 	mmu.x86.cr0 = 0x10; /* a vCPU that was reset, or never started */
 	assert_false(guest_kernel_search_wanted(&mmu));
 	mmu = unknown(4);
-	mmu.x86.efer = 0; /* 32 bits */
+	mmu.x86.efer = 0; /* 32-bit */
 	assert_false(guest_kernel_search_wanted(&mmu));
 	mmu = unknown(4);
 	mmu.arch = &arch_arm64;
@@ -132,7 +132,7 @@ static void only_the_first_megabyte_is_read(void **state)
 	assert_in_range(pages_read, 256, 260);
 }
 
-/* Tables that map something, but no image that they are a part of. */
+/* Tables that map something, but not an image that contains them. */
 static void what_is_similar_is_passed_over(void **state)
 {
 	(void)state;
@@ -142,10 +142,10 @@ static void what_is_similar_is_passed_over(void **state)
 	put_entry(DATA_GPA + LEVEL2, 9, OTHER_GPA | DATA_PAGE); /* it is not contiguous */
 	assert_int_equal(search(4), 0);
 	put_entry(DATA_GPA + LEVEL2, 9, DATA_GPA | DATA_PAGE);
-	put_entry(DATA_GPA + LEVEL2, 8, OTHER_GPA | TEXT_PAGE); /* it begins behind them */
+	put_entry(DATA_GPA + LEVEL2, 8, OTHER_GPA | TEXT_PAGE); /* it begins after them */
 	assert_int_equal(search(4), 0);
 	put_entry(DATA_GPA + LEVEL2, 8, IMAGE_GPA | TEXT_PAGE);
-	put_entry(TRAMPOLINE, 511, 0xfee00000 | TABLE); /* no memory is there */
+	put_entry(TRAMPOLINE, 511, 0xfee00000 | TABLE); /* there is no memory */
 	assert_int_equal(search(4), 0);
 	put_entry(TRAMPOLINE, 511, (DATA_GPA + LEVEL3) | (TABLE & ~1ULL)); /* not present */
 	assert_int_equal(search(4), 0);
@@ -159,7 +159,7 @@ static void an_image_begins_on_2_mb(void **state)
 {
 	(void)state;
 	put_kernel(IMAGE_GPA, TRAMPOLINE, 4);
-	/* By pages of 4 KiB all of it may be contiguous elsewhere. */
+	/* With 4 KiB pages, all of it may be contiguous elsewhere. */
 	put_entry(DATA_GPA + LEVEL2, 8, (DATA_GPA + 0x8000) | TABLE);
 	put_entry(DATA_GPA + LEVEL2, 9, 0);
 	for (size_t i = 0; i < 512; i++)
@@ -177,7 +177,7 @@ static void of_two_kernels_none_is_taken(void **state)
 	put_kernel(IMAGE_GPA, TRAMPOLINE, 4);
 	put_kernel(OTHER_GPA, TRAMPOLINE - 0x3000, 4);
 	assert_int_equal(search(4), 0);
-	/* The same kernel twice is one. */
+	/* The same kernel found twice counts once. */
 	put_kernel(IMAGE_GPA, TRAMPOLINE - 0x3000, 4);
 	assert_true(search(4) == TRAMPOLINE || search(4) == TRAMPOLINE - 0x3000);
 }
@@ -192,7 +192,7 @@ static void a_hostile_guest_costs_little(void **state)
 	assert_int_equal(search(5), 0);
 	assert_int_equal(pages_read, 256);
 	assert_int_equal(search(4), 0);
-	/* Nor is page 0 ever the answer. */
+	/* Page 0 is never the answer, either. */
 	memset(ram, 0, sizeof(ram));
 	put_kernel(IMAGE_GPA, 0, 4);
 	assert_int_equal(search(4), 0);

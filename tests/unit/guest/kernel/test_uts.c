@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest's release and host name, by their shape in the kernel's writable data. */
+/* A guest's release and host name, recognised by their shape in the kernel's writable data. */
 #include "test.h"
 
 #include <string.h>
 
 #include "guest/kernel/uts.h"
 
-/* Three pages of 2 MB: text, read-only data, data; the page tables are in front of them. */
+/* Three 2 MB pages: text, read-only data, data; the page tables are before them. */
 #define MEMORY_BYTES (4ULL * LARGE)
 #define LARGE (2ULL << 20)
 #define TEXT_GPA (1 * LARGE)
@@ -96,7 +96,7 @@ static void names_are_found(void **state)
 	expect(*state, "db1.example.org", "6.1.0-50-cloud-amd64");
 }
 
-/* Memory is read in parts of 256 KiB. */
+/* Memory is read 256 KiB at a time. */
 static void names_across_two_reads_are_found(void **state)
 {
 	put_names(DATA_GPA + 0x40000 - 100, "across", "6.12.1");

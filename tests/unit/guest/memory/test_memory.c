@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest memory: what may be read, how often, and what it costs. */
+/* Guest memory: which reads are allowed, how many there are, and what they cost. */
 #include "test.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct fake {
 	uint64_t unreadable; /* one page that cannot be read */
 };
 
-/* Each page holds its own address in every word. */
+/* Every word of a page contains the page's own address. */
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
 {
 	struct fake *fake = context;
@@ -34,7 +34,7 @@ static bool read_pages(void *context, const struct gpa *from, size_t count, void
 static const struct guest_slot slots[] = {
 	{ { 0x100000 }, 0x100000 },
 	{ { 0x0 }, 0x2000 },
-	{ { 0x100000000 }, 0x1800 }, /* half a page at its end */
+	{ { 0x100000000 }, 0x1800 }, /* half a page at the end */
 };
 
 static struct guest_memory *make(struct fake *fake, uint64_t max_bytes)
@@ -117,7 +117,7 @@ static void what_cannot_be_read_is_asked_once(void **state)
 	assert_int_equal(fake.calls, 1);
 }
 
-/* Without paging a 32-bit guest's addresses are physical: enough to try a space by itself. */
+/* Without paging, a 32-bit guest's addresses are physical: enough to test a space on its own. */
 static void spaces_read_across_pages(void **state)
 {
 	struct fake fake;
@@ -134,7 +134,7 @@ static void spaces_read_across_pages(void **state)
 	assert_true(words[0] == 0x100000 && words[1] == 0x101000);
 	assert_false(guest_space_read(&space, GVA(0x1ffff8), words, 16));
 	assert_false(guest_space_read(&space, GVA(UINT64_MAX - 7), words, 16));
-	/* 0x101000 is the text "", 0x10, 0x10, 0 …: byte 1 on is "\x10\x10". */
+	/* 0x101000 contains "", 0x10, 0x10, 0 …: from byte 1 on that is "\x10\x10". */
 	assert_true(guest_space_read_string(&space, GVA(0x101001), text, sizeof(text)));
 	assert_string_equal(text, "\x10\x10");
 	assert_false(guest_space_read_string(&space, GVA(0x101001), text, 2));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files with holes. The files are those of the ELF fuzzer's corpus; what is expected of them is
- * what readelf says: so64 and so32 have .symtab and .dynsym, `stripped` is so64 without the former.
+ * ELF files with holes. The files are from the ELF fuzzer's corpus, and the expected results from
+ * readelf: so64 and so32 have .symtab and .dynsym, `stripped` is so64 without the former.
  */
 #include "test.h"
 
@@ -66,7 +66,7 @@ static const char *name_at(const struct symbol_table *table, uint64_t offset)
 	return symbol ? symbol_name(table, symbol) : "";
 }
 
-/* All symbols of a file that is whole are those that its reader finds by itself. */
+/* For a complete file, the symbols are the same that the normal ELF reader finds. */
 static void whole_files(void **state)
 {
 	static const char *const paths[] = { CORPUS "so64", CORPUS "so32", CORPUS "stripped",
@@ -107,7 +107,7 @@ static void build_ids_need_only_the_start(void **state)
 	struct guest_build_id id;
 
 	(void)state;
-	file.hole = 0x1ec; /* behind the note */
+	file.hole = 0x1ec; /* after the note */
 	file.hole_end = file.bytes;
 	id = guest_elf_build_id(&source);
 	assert_int_equal(id.bytes, 20);
@@ -125,7 +125,7 @@ static void build_ids_need_only_the_start(void **state)
 static void missing_tables_are_left_out(void **state)
 {
 	struct holed file = load(CORPUS "so64");
-	static const uint64_t holes[] = { 0x1048, 0x11b0 + 0x80 }; /* of .symtab, .strtab */
+	static const uint64_t holes[] = { 0x1048, 0x11b0 + 0x80 }; /* in .symtab, .strtab */
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -139,7 +139,7 @@ static void missing_tables_are_left_out(void **state)
 	free(file.data);
 }
 
-/* Names and addresses as `readelf --dyn-syms` has them. */
+/* Names and addresses as printed by `readelf --dyn-syms`. */
 static void check_dynamic(const struct symbol_table *table, bool wide)
 {
 	assert_int_equal(symbol_table_count(table), 4);
@@ -166,7 +166,7 @@ static void without_section_headers(void **state)
 	}
 }
 
-/* A file that says it has none, as one of which sstrip cut them off. */
+/* A file whose header says it has none, like one from which sstrip removed them. */
 static void with_no_section_headers(void **state)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
@@ -180,7 +180,7 @@ static void with_no_section_headers(void **state)
 	free(file.data);
 }
 
-/* DT_HASH: one bucket and as many chain entries as there are symbols. */
+/* DT_HASH: one bucket, and as many chain entries as there are symbols. */
 static void counted_by_the_old_hash(void **state)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
@@ -208,7 +208,10 @@ static void assert_not_in_memory(struct error *error)
 static void missing_pages_are_said(void **state)
 {
 	struct holed file = load(CORPUS "so64");
-	/* The header; the dynamic section, symbols, names, hash, each without section headers. */
+	/*
+	 * Holes in the header; the dynamic section, symbols, names, hash, each without section
+	 * headers.
+	 */
 	static const uint64_t holes[] = { 0, 0xf00, 0x2e0, 0x32d, 0x228 };
 	struct symbol_table *table;
 	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
@@ -236,7 +239,7 @@ static void files_without_symbols(void **state)
 	free(file.data);
 }
 
-/* A chain of the hash table that never ends costs no more than a file may. */
+/* A hash table chain that never ends must not cost more than a file may. */
 struct endless {
 	const uint8_t *start;
 	size_t start_bytes;
@@ -266,9 +269,7 @@ static void hostile_sizes_are_bounded(void **state)
 
 	(void)state;
 	header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
-	/*
-	 * One bucket, whose chain begins with symbol 1, and words that are all even from there on.
-	 */
+	/* One bucket, whose chain begins with symbol 1, and only even words from there on. */
 	memcpy(file.data + 0x1048, (uint32_t[]){ 1, 1, 0, 0, 1, 0 }, 24);
 	while (entry->d_tag != DT_GNU_HASH)
 		entry++;
@@ -276,7 +277,7 @@ static void hostile_sizes_are_bounded(void **state)
 	((Elf64_Phdr *)(file.data + header->e_phoff))->p_filesz = 128 << 20;
 	assert_error(guest_elf_symbols(&source, &table), ERROR_NOT_FOUND);
 	assert_true(endless.read <= 16 << 20);
-	/* Section headers that are larger than what is read of a file. */
+	/* Section headers larger than the limit for one file. */
 	header->e_shoff = 0x1000;
 	header->e_shnum = 0xfeff;
 	header->e_shstrndx = 1;

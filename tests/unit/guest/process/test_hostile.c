@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A small guest as it should be, then with its structures turned against who reads them: each test
- * ends soon and says what is left. A reader that goes round is ended by an alarm.
+ * A correct small guest, then one with its structures made hostile. Each test must end soon and
+ * return what it could read; an alarm stops endless loops.
  */
 #include "test.h"
 
@@ -18,7 +18,7 @@
 #include "guest/process/task.h"
 #include "guest/small_guest.h"
 
-#define ALARM_SECONDS 30 /* what is bounded takes well under one, under ASan too */
+#define ALARM_SECONDS 30 /* bounded work takes well under one, even with ASan */
 
 struct fixture {
 	struct small_guest guest;
@@ -182,7 +182,7 @@ static void modules_are_read(void **state)
 	guest_modules_deinit(&modules);
 }
 
-/* Each of 5,000 tasks has the same threads, in a list that never comes back to its head. */
+/* 5,000 tasks that share the same threads, in a list that never returns to its head. */
 static void threads_that_go_round_end(void **state)
 {
 	struct fixture *fixture = *state;
@@ -195,7 +195,7 @@ static void threads_that_go_round_end(void **state)
 
 		small_guest_add_task(guest, task, i, i, "many", signals);
 		links[i] = task + 48;
-		/* Its own thread list: the head leads to its leader, that one to itself. */
+		/* Its own thread list: the head leads to its leader, which leads to itself. */
 		small_guest_put64(guest, task + 64, task + 96);
 		small_guest_put64(guest, task + 96, task + 80);
 		small_guest_put64(guest, task + 80, task + 80);
@@ -203,7 +203,7 @@ static void threads_that_go_round_end(void **state)
 	small_guest_link(guest, links, 5000);
 	small_guest_put64(guest, SMALL_GUEST_AT(PLACE_INIT_TASK) + 48, links[0]);
 	open_kernel(fixture);
-	/* The leaders that the budget for going round leaves. */
+	/* As many leaders as the budget for circular lists leaves. */
 	assert_in_range(count_tasks(fixture), 1, 5002);
 }
 
@@ -242,7 +242,7 @@ static void modules_share_what_they_may_cost(void **state)
 	struct guest_modules modules;
 	size_t skipped;
 
-	/* Symbols and exports whose names are "": zeros. */
+	/* Symbols and exports with empty names: zeros. */
 	small_guest_put64(guest, symbols, SMALL_GUEST_AT(0x10000));
 	small_guest_put32(guest, symbols + 8, 13000);
 	small_guest_put64(guest, symbols + 16, SMALL_GUEST_AT(0x3000));
@@ -270,8 +270,8 @@ static void modules_share_what_they_may_cost(void **state)
 #define NODES SMALL_GUEST_AT(0x3000)
 
 /*
- * LEVELS nodes of a maple tree at NODES, each slot of which is the one node of the level below,
- * that of the lowest CHILD. Pivots are such that no slot is past a node's maximum.
+ * Builds LEVELS nodes of a maple tree at NODES: each slot of a node points to the one node of the
+ * level below, and the lowest to CHILD. Pivots are set so that no slot is past a node's maximum.
  */
 static void build_tree(struct small_guest *guest, unsigned int levels, uint64_t child)
 {
@@ -288,7 +288,7 @@ static void build_tree(struct small_guest *guest, unsigned int levels, uint64_t 
 	small_guest_put64(guest, SMALL_GUEST_AT(PLACE_MM) + 8, child);
 }
 
-/* As written down it has 16^10 leaves. */
+/* Nominally it has 16^10 leaves. */
 static void a_tree_of_few_nodes_ends(void **state)
 {
 	struct fixture *fixture = *state;
@@ -303,7 +303,7 @@ static void a_tree_of_few_nodes_ends(void **state)
 	intern_destroy(strings);
 }
 
-/* 65,536 mappings, of 16 files in turn, each of 512 names. */
+/* 65,536 mappings of 16 files in turn, each with 512 path components. */
 static void long_paths_are_bounded_in_all(void **state)
 {
 	struct fixture *fixture = *state;
@@ -314,7 +314,7 @@ static void long_paths_are_bounded_in_all(void **state)
 	struct guest_mappings mappings;
 	size_t named = 0;
 
-	/* lib is its own parent by way of a dentry beside it, and no mount's root. */
+	/* lib is its own parent through a second dentry, and not the root of a mount. */
 	small_guest_put64(guest, lib + 8, lib + 64);
 	small_guest_put(guest, lib + 64, guest->memory, 40);
 	small_guest_put64(guest, lib + 64, SMALL_GUEST_AT(PLACE_TEXTS) + 16);
@@ -345,7 +345,7 @@ static void long_paths_are_bounded_in_all(void **state)
 	intern_destroy(strings);
 }
 
-/* Three page tables that are one: every address is mapped, all to the same few pages. */
+/* Three page tables that are the same: every address is mapped to the same few pages. */
 static void page_tables_that_lead_to_themselves_end(void **state)
 {
 	struct fixture *fixture = *state;
@@ -357,7 +357,7 @@ static void page_tables_that_lead_to_themselves_end(void **state)
 	assert_true(guest_memory_bytes_read(fixture->memory) <= SMALL_GUEST_BYTES);
 }
 
-/* 512 anonymous members that are each the structure one further, which has as many. */
+/* 512 anonymous members, each of which is the next structure, which has as many. */
 static void anonymous_structures_in_each_other_end(void **state)
 {
 	struct buffer types, strings, all;
@@ -394,7 +394,7 @@ static void anonymous_structures_in_each_other_end(void **state)
 	buffer_deinit(&all);
 }
 
-/* A block full of token tables that are right, none of which has names in front of it. */
+/* A block full of valid token tables, none of which has names before it. */
 static void token_tables_without_names_end(void **state)
 {
 	struct guest_block block = { .start = GVA(SMALL_GUEST_KERNEL) };
@@ -414,7 +414,7 @@ static void token_tables_without_names_end(void **state)
 	buffer_deinit(&bytes);
 }
 
-/* Any bit of it wrong, the guest is read as far as it can be. */
+/* With any bit flipped, the guest is read as far as possible. */
 static void damage_is_survived(void **state)
 {
 	struct fixture *fixture = *state;
@@ -459,7 +459,7 @@ static size_t count_cpus(struct fixture *fixture)
 	return count;
 }
 
-/* The fourth never ran, and must not take the first one's id. */
+/* The fourth never ran, and must not get the first one's id. */
 static void cpus_are_found_by_their_apic_ids(void **state)
 {
 	struct fixture *fixture = *state;
@@ -482,7 +482,7 @@ static void cpus_without_end_are_cut(void **state)
 	open_kernel(fixture);
 	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_COUNT), UINT32_MAX);
 	assert_in_range(count_cpus(fixture), 3, GUEST_CPUS_MAX);
-	/* What is out of its memory is left out. */
+	/* Anything outside its memory is left out. */
 	small_guest_put32(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_COUNT), 2);
 	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_CPU_OFFSETS) + 8, 1ULL << 62);
 	assert_int_equal(count_cpus(fixture), 1);

@@ -17,7 +17,7 @@
 #define VMEMMAP 0x20000
 #define UPTODATE 4
 
-/* Bits of an entry of an xarray. */
+/* Bits in xarray entries. */
 #define NODE(address) ((address) | 2)
 #define SIBLING(slot) ((uint64_t)(slot) << 2 | 2)
 #define VALUE(value) ((uint64_t)(value) << 1 | 1)
@@ -94,7 +94,7 @@ static void set_slot(struct guest *guest, uint64_t node, unsigned int slot, uint
 	put(guest, node + 40 + 8 * slot, entry);
 }
 
-/* The folio that begins with FRAME, which holds page INDEX of the file. */
+/* The folio that starts with FRAME, and contains page INDEX of the file. */
 static uint64_t add_folio(struct guest *guest, uint64_t frame, uint64_t index)
 {
 	uint64_t folio = VMEMMAP + 64 * frame;
@@ -142,13 +142,13 @@ static void nodes_are_walked(void **state)
 	assert_int_equal(find(guest, 3 << 12 | 63 << 6 | 5), 0x101);
 	assert_int_equal(find(guest, 3 << 12 | 63 << 6 | 6), -1);
 	assert_int_equal(find(guest, 2 << 12 | 63 << 6 | 5), -1);
-	/* Behind the last page that the tree can have: not taken modulo its size. */
+	/* Past the last possible page of the tree: must not wrap around modulo its size. */
 	assert_int_equal(find(guest, 1 << 18 | 3 << 12 | 63 << 6 | 5), -1);
 	assert_int_equal(find(guest, UINT64_MAX), -1);
 	destroy(guest);
 }
 
-/* A folio of four pages is in one slot, and the next three point to that. */
+/* A folio of four pages takes one slot, and the next three point to that. */
 static void large_folios_hold_several_pages(void **state)
 {
 	struct guest *guest = make(1 << 30);
@@ -162,7 +162,7 @@ static void large_folios_hold_several_pages(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(find(guest, 8 + i), 0x104 + i);
 	assert_int_equal(find(guest, 12), -1);
-	/* Of 64 pages, in a slot one level up. */
+	/* A folio of 64 pages, in a slot one level up. */
 	top = add_node(guest, 6);
 	set_head(guest, NODE(top));
 	set_slot(guest, top, 2, add_folio(guest, 0x140, 128));
@@ -183,20 +183,20 @@ static void what_is_no_page_of_the_file_is_none(void **state)
 	assert_int_equal(find(guest, 1), -1);
 	set_slot(guest, leaf, 1, folio);
 	assert_int_equal(find(guest, 1), 0x100);
-	put(guest, folio, 0); /* being read from the disk */
+	put(guest, folio, 0); /* being read from disk */
 	assert_int_equal(find(guest, 1), -1);
 	put(guest, folio, UPTODATE);
-	put(guest, folio + 24, FILE_AT + 0x100); /* another file's by now */
+	put(guest, folio + 24, FILE_AT + 0x100); /* reused for another file */
 	assert_int_equal(find(guest, 1), -1);
 	put(guest, folio + 24, FILE_AT);
 	put(guest, folio + 32, 2); /* another page */
 	assert_int_equal(find(guest, 1), -1);
 	put(guest, folio + 32, 1);
-	set_slot(guest, leaf, 1, folio + 8); /* inside of a struct page */
+	set_slot(guest, leaf, 1, folio + 8); /* inside a struct page */
 	assert_int_equal(find(guest, 1), -1);
 	set_slot(guest, leaf, 1, VMEMMAP - 64);
 	assert_int_equal(find(guest, 1), -1);
-	set_slot(guest, leaf, 1, MEMORY_BYTES); /* where there is no memory */
+	set_slot(guest, leaf, 1, MEMORY_BYTES); /* no memory there */
 	assert_int_equal(find(guest, 1), -1);
 	destroy(guest);
 }
@@ -210,7 +210,7 @@ static void walks_end(void **state)
 	set_head(guest, NODE(node));
 	set_slot(guest, node, 0, NODE(node)); /* points to itself */
 	assert_int_equal(find(guest, 0), -1);
-	set_slot(guest, node, 0, NODE(other)); /* to one of its own level, and back */
+	set_slot(guest, node, 0, NODE(other)); /* to one on its own level, and back */
 	set_slot(guest, other, 0, NODE(node));
 	assert_int_equal(find(guest, 0), -1);
 	set_slot(guest, node, 0, NODE(leaf)); /* a node below the last level */
@@ -234,7 +234,7 @@ static void files_are_read(void **state)
 	set_head(guest, NODE(top));
 	for (int i = 0; i < 2; i++)
 		set_slot(guest, top, i, NODE(leaves[i]));
-	/* Neighbours in the file are apart in memory. */
+	/* Consecutive pages of the file are not adjacent in memory. */
 	for (unsigned int i = 0; i < 101; i++) {
 		uint64_t frame = 0x100 + i * 37 % 101;
 
@@ -254,7 +254,7 @@ static void files_are_read(void **state)
 	assert_false(guest_cached_file_read(&file, file.bytes, data, 1));
 	assert_false(guest_cached_file_read(&file, 1, data, UINT64_MAX));
 	assert_true(guest_cached_file_unchanged(&file));
-	/* The guest drops a page, and fills it anew elsewhere. */
+	/* The guest drops a page, and fills another one with its contents. */
 	set_slot(guest, leaves[1], 36, 0);
 	assert_false(guest_cached_file_unchanged(&file));
 	assert_false(guest_cached_file_read(&file, 100 * GUEST_PAGE_BYTES, data, 1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sampling ordinary threads of this process by cpu-clock, with each engine: what arrives is of
- * the threads that were asked for, and everything the kernel took is received or told as lost.
- * Skipped where the kernel lets us sample nothing.
+ * Samples ordinary threads of this process by cpu-clock, with each engine: samples must come from
+ * the requested threads, and everything the kernel took must be received or reported as lost.
+ * Skipped if the kernel does not let us sample anything.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@
 
 #define PERIOD_NS 1000000u
 #define RUN_NS 300000000ull
-#define RAN_NS (20ull * PERIOD_NS) /* of CPU time: samples are there */
+#define RAN_NS (20ull * PERIOD_NS) /* of CPU time: enough for some samples */
 
 struct spinner {
 	pthread_t thread;
@@ -132,7 +132,7 @@ static void drain_for(struct capture *capture, uint64_t ns)
 	}
 }
 
-/* Until it has run for some periods, however busy the machine is. */
+/* Waits until it has run for some periods, however busy the machine is. */
 static void let_run(const struct spinner *spinner)
 {
 	uint64_t begin = cpu_time(spinner->thread);
@@ -166,7 +166,7 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 	if (engine == &capture_cpus_engine && !no_bpf && !by_bpf)
 		part_skipped("BPF's filter", "no BPF program can be loaded here");
 	assert_false(by_bpf && (no_bpf || engine != &capture_cpus_engine));
-	for (int i = 0; i < 2; i++) { /* the third is not ours */
+	for (int i = 0; i < 2; i++) { /* the third is not sampled */
 		threads[i] = (struct capture_thread){ getpid(), spinners[i].tid, 0 };
 		assert_no_error(capture_add_thread(capture, &threads[i], &index));
 		assert_int_equal(index, i);
@@ -185,9 +185,9 @@ static void run(const struct capture_engine *engine, bool no_bpf)
 		stop(&spinners[i]);
 
 	/*
-	 * A thread's own clock ticks only while it runs: no more samples than its CPU time allows
-	 * (the ends may each add one). A CPU's ticks all the time, for whoever runs. How many fewer
-	 * a loaded machine takes cannot be said, but none would be a failure.
+	 * A thread's clock ticks only while the thread runs, so there are no more samples than its
+	 * CPU time allows (plus one at each end). A CPU's clock ticks all the time, whoever runs.
+	 * A loaded machine may take far fewer samples, which is not a failure.
 	 */
 	assert_int_equal(received.wrong, 0);
 	for (int i = 0; i < 2; i++)
@@ -222,7 +222,7 @@ static void test_cpus_without_bpf(void **state)
 }
 
 struct paced {
-	uint64_t period;  /* that samples are to have */
+	uint64_t period;  /* the expected period of samples */
 	uint64_t samples, others;
 };
 
@@ -237,8 +237,9 @@ static void on_paced(void *context, size_t event, size_t thread,
 }
 
 /*
- * A rate that is lowered while a thread is sampled, and a thread that comes later: each sample has
- * the period of the rate that it was taken at, and there are no more of them than that rate gives.
+ * The rate is lowered while a thread is sampled, and another thread is added later. Each sample
+ * must have the period of the rate at which it was taken, and there must be no more samples than
+ * that rate allows.
  */
 static void run_lowered(const struct capture_engine *engine)
 {
@@ -294,7 +295,7 @@ static void test_lowered_rate_of_cpus(void **state)
 	run_lowered(&capture_cpus_engine);
 }
 
-/* A thread that ends does not stop the others, and one that is gone is no error. */
+/* A thread that ends does not stop the others, and adding one that is gone is not an error. */
 static void test_thread_ends(void **state)
 {
 	struct spinner spinners[2];
@@ -337,7 +338,7 @@ static void test_thread_ends(void **state)
 	host_events_deinit(&events);
 }
 
-/* A thread that is switched out at each of ROUNDS reads; more samples than a ring holds. */
+/* A thread that is switched out at each of ROUNDS reads, for more samples than fit into a ring. */
 #define ROUNDS 40000
 
 struct switcher {
@@ -349,7 +350,7 @@ struct switcher {
 static void must(bool good)
 {
 	if (!good)
-		abort(); /* in a thread cmocka cannot be told */
+		abort(); /* cmocka cannot fail from another thread */
 }
 
 static void *switch_often(void *data)
@@ -379,7 +380,7 @@ static void *answer(void *data)
 	return NULL;
 }
 
-/* Both kinds of context switches of a thread, by /proc; waits until it sleeps. */
+/* Both kinds of context switches of a thread, from /proc; waits until it sleeps. */
 static uint64_t count_switches(uint32_t tid)
 {
 	char path[64], line[128], state = 0;
@@ -402,7 +403,7 @@ static uint64_t count_switches(uint32_t tid)
 	return voluntary + forced;
 }
 
-/* Nobody reads the rings meanwhile: what does not fit is lost, and all of it is told. */
+/* Nobody reads the rings in the meantime: what does not fit is lost, and all of it is reported. */
 static void run_lossy(const struct capture_engine *engine)
 {
 	struct switcher switcher = { .tid = 0 };
@@ -457,7 +458,7 @@ static void test_losses_of_cpus(void **state)
 	run_lossy(&capture_cpus_engine);
 }
 
-/* A ring made by hand: records that wrap are put together, malformed ones end the pass. */
+/* A handmade ring: records that wrap are reassembled, and malformed ones end the pass. */
 static void test_ring(void **state)
 {
 	struct perf_event_mmap_page page = { 0 };
@@ -482,7 +483,7 @@ static void test_ring(void **state)
 	ring_end(&ring);
 	assert_int_equal(page.data_tail, 72);
 
-	header.size = 0; /* would be read for ever */
+	header.size = 0; /* would be read forever */
 	memcpy(&data[1], &header, 8);
 	page.data_head = 80;
 	ring_begin(&ring);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The histogram of the sampler's cost beside the durations themselves, sorted: buckets are in
- * order, without gaps, and as narrow as is said; quantiles are in the bucket of the sorted one's.
+ * Compares the histogram of the sampler's cost with the sorted durations themselves: buckets are in
+ * order, without gaps, and as narrow as specified; quantiles are in the same bucket as in the
+ * sorted list.
  */
 #include "test.h"
 
@@ -20,7 +21,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Buckets rise by one at a time, and each but the last ends within a quarter of where it begins. */
+/* Buckets increase one by one, and each but the last ends within a quarter of its start. */
 static void test_buckets(void **state)
 {
 	uint64_t first = 0;
@@ -68,7 +69,7 @@ static void check(uint64_t *durations, size_t count)
 	assert_int_equal(sampler_cost_samples(&cost), count);
 	assert_int_equal(cost.total_ns, total);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
-		size_t rank = 1; /* the least that is no less than its share of all */
+		size_t rank = 1; /* the lowest rank that is not below the share */
 		uint64_t truth, told = sampler_cost_quantile(&cost, shares[i]);
 
 		while ((double)rank < shares[i] * (double)count)
@@ -88,10 +89,10 @@ static void test_quantiles(void **state)
 	for (size_t i = 0; i < DURATIONS; i++)
 		durations[i] = 500 + next_random(&random) % 4000;
 	check(durations, DURATIONS);
-	for (size_t i = 0; i < DURATIONS; i++) /* of all orders of magnitude */
+	for (size_t i = 0; i < DURATIONS; i++) /* all orders of magnitude */
 		durations[i] = (next_random(&random) >> 32) >> next_random(&random) % 32;
 	check(durations, DURATIONS);
-	for (size_t i = 0; i < DURATIONS; i++) /* a few that are slow */
+	for (size_t i = 0; i < DURATIONS; i++) /* with a few slow ones */
 		durations[i] = i % 150 ? 800 : 250000;
 	check(durations, DURATIONS);
 	check(few, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looks at loads, in sequences, and what follows: the figures are worked out by hand. */
+/* Sequences of looks at loads, and the verdicts. The numbers were calculated by hand. */
 #include "test.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define BUDGET 0.02
 
-/* One look at two threads; of the first, events of a fixed period take FIXED besides. */
+/* One look at two threads; on the first, events with a fixed period take another FIXED. */
 static struct sampling_verdict look(struct sampling_budget *budget, double fixed, double first,
 				    double second)
 {
@@ -41,7 +41,7 @@ static void test_within(void **state)
 	}
 }
 
-/* The thread that it takes most of counts, the second look in a row, and the milder one. */
+/* What counts is the most expensive thread, the second look in a row, and the lower of the two. */
 static void test_lowers(void **state)
 {
 	struct sampling_budget budget;
@@ -53,7 +53,7 @@ static void test_lowers(void **state)
 	verdict = look(&budget, 0, 0.09, 0.01);
 	assert_true(near(verdict.factor, 0.2)); /* 0.018 of 0.09 */
 	assert_true(near(verdict.worst, 0.09));
-	/* At the new rate it is to be seen twice again. */
+	/* At the new rate, it again takes two looks. */
 	assert_true(look(&budget, 0, 0.036, 0).factor == 1);
 	assert_true(near(look(&budget, 0, 0.036, 0).factor, 0.5));
 }
@@ -76,11 +76,11 @@ static void test_fixed(void **state)
 	struct sampling_verdict verdict;
 
 	(void)state;
-	/* What cannot be lowered leaves less to the rest. */
+	/* What cannot be lowered leaves less for the rest. */
 	sampling_budget_init(&budget, BUDGET);
 	look(&budget, 0.008, 0.02, 0);
 	assert_true(near(look(&budget, 0.008, 0.02, 0).factor, 0.5));
-	/* It has used all: nothing helps, and the rates stay. */
+	/* Fixed events use the whole budget: nothing helps, and the rates stay. */
 	sampling_budget_init(&budget, BUDGET);
 	look(&budget, 0.05, 0.02, 0);
 	verdict = look(&budget, 0.04, 0.01, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which kernel stacks a sampler copies whole where SP is not known, by the words of a guest's
- * memory that say whose stack is in use: none where it is not certain, as while the kernel switches
- * tasks.
+ * Which kernel stacks a sampler copies whole if SP is not known, depending on the words in guest
+ * memory that show which stack is in use: none if it is not certain, for example while the kernel
+ * switches tasks.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static uint32_t max_user_bytes(struct sampler_vm *vm)
 #include "bpf/stacks_in_use.h"
 
 #define HVA_BASE PAGE_BYTES
-#define KERNEL 0xffffc90000000000ULL /* maps all memory, by one page of 1 GiB */
+#define KERNEL 0xffffc90000000000ULL /* maps all memory, with a single page of 1 GiB */
 #define TABLES 0x1000
 #define GS_BASE (KERNEL + 0x10000)
 #define TASK (KERNEL + 0x20000)
@@ -90,7 +90,7 @@ static void begin(void)
 	put(IRQ_STACK + 0x100, 0x2222, 8);
 }
 
-/* The stack with NUMBER is COPIED from GVA on, whole; 0: nothing is. */
+/* Stack NUMBER is copied whole, from GVA on; 0: nothing is copied. */
 static void expect(uint32_t number, uint64_t gva, uint64_t at, uint64_t word)
 {
 	const struct sampler_stack *stack = &scratch.stacks.stacks[number];
@@ -135,7 +135,7 @@ static void test_irq_stack(void **state)
 	expect(1, TASK_STACK, STACK_BYTES, 0x1111);
 }
 
-/* Until 5.11 a counter, which is -1 where it is not in use. */
+/* Until 5.11 it was a counter that is -1 while the stack is not in use. */
 static void test_counted_use(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_nmi(void **state)
 	begin();
 	put(GS_BASE + PREEMPT, 0x110001, 4);
 	copy(false);
-	put(GS_BASE + PREEMPT, 0x10101, 4); /* interrupts alone do no harm */
+	put(GS_BASE + PREEMPT, 0x10101, 4); /* interrupts alone do not matter */
 	copy(true);
 }
 
@@ -174,10 +174,11 @@ static void test_unknown(void **state)
 	vm.current.irq_use_bytes = 0;
 	copy(false);
 	begin();
-	vm.current.preempt_count_offset = MEMORY_BYTES; /* is in no memory */
+	vm.current.preempt_count_offset = MEMORY_BYTES; /* not in memory */
 	copy(false);
 	begin();
-	put(TASK + STACK, KERNEL + MEMORY_BYTES - PAGE_BYTES, 8); /* goes on where none is */
+	/* continues where there is no memory */
+	put(TASK + STACK, KERNEL + MEMORY_BYTES - PAGE_BYTES, 8);
 	copy(false);
 	expect(0, 0, 0, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -e syntax. The numbers are those of include/uapi/linux/perf_event.h and those that
- * `perf record -vv -e EVENT` (6.1) shows in its attr dumps.
+ * -e syntax. The numbers come from include/uapi/linux/perf_event.h and from the attr dumps of `perf
+ * record -vv -e EVENT` (6.1).
  */
 #include "test.h"
 
@@ -81,7 +81,8 @@ static void test_modifiers(void **state)
 	host_events_deinit(&events);
 
 	event = parse_one("cycles:G", &events);
-	host_event_set_modes(event, false, true, &modes); /* the event's own word is the stronger */
+	/* the event's own modifier takes precedence */
+	host_event_set_modes(event, false, true, &modes);
 	assert_int_equal(event->attr.exclude_host, 1);
 	assert_int_equal(event->attr.exclude_guest, 0);
 	assert_int_equal(modes, HOST_MODES_GUEST);
@@ -95,7 +96,7 @@ static void test_modifiers(void **state)
 	host_events_deinit(&events);
 }
 
-/* Software events never get exclude_*: what is not wanted is known by the samples' modes. */
+/* Software events never get exclude_*: unwanted samples are recognized by their mode. */
 static void test_software_modes(void **state)
 {
 	struct host_events events;
@@ -120,7 +121,7 @@ static void test_lists(void **state)
 	assert_no_error(host_events_parse("cycles:u,cpu-clock,r10", &events));
 	assert_int_equal(events.items.count, 3);
 	assert_error(host_events_parse("cs,nonsense", &events), ERROR_NOT_FOUND);
-	assert_int_equal(events.items.count, 3); /* nothing of a failed list stays */
+	assert_int_equal(events.items.count, 3); /* a list that fails leaves nothing behind */
 	assert_error(host_events_parse("", &events), ERROR_USAGE);
 	assert_error(host_events_parse("cs,", &events), ERROR_USAGE);
 	assert_error(host_events_parse("{cycles,instructions}", &events), ERROR_USAGE);
@@ -251,7 +252,7 @@ static void test_core_pmus(void **state)
 	put(&fake, "cpu_core/type", "4\n");
 	put(&fake, "cpu_core/cpus", "0-3\n");
 	event_pmu_find_cores(fake.root, &cores);
-	assert_int_equal(cores.items.count, 0); /* one kind is no reason to tell them apart */
+	assert_int_equal(cores.items.count, 0); /* a single kind needs no distinction */
 	folder(&fake, "cpu_atom");
 	put(&fake, "cpu_atom/type", "8\n");
 	put(&fake, "cpu_atom/cpus", "4-7\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracepoints of a tracefs made by hand, and HEADER_TRACING_DATA byte by byte against the format
- * of tools/perf/util/trace-event-read.c.
+ * Tracepoints in a handmade tracefs, and HEADER_TRACING_DATA compared byte by byte with the format
+ * in tools/perf/util/trace-event-read.c.
  */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The caged parser and its owner. The parser's process is this test, started anew as perfvisor is;
- * what it does there is named by an environment variable: good and hostile parsers.
+ * The caged parser and its owner. The parser's process is this test, started again as perfvisor
+ * does it; an environment variable selects its behaviour: good and hostile parsers.
  */
 #include "test.h"
 
@@ -39,7 +39,7 @@ static void ask_for(uint64_t gpa)
 	tell(GUEST_READ, &gpa, sizeof(gpa));
 }
 
-/* Ends when there is no more to be had, and where ASan is in the way. */
+/* Ends when no more memory is available, or if ASan interferes. */
 static void take_all_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -58,7 +58,7 @@ static void take_all_memory(void)
 #endif
 }
 
-/* Each does one thing that a parser taken over by its guest may try. */
+/* Each behaviour is something that a parser taken over by its guest may try. */
 static void misbehave(const char *behaviour)
 {
 	static const uint32_t longest[2] = { GUEST_RESULT, UINT32_MAX };
@@ -93,7 +93,7 @@ static void misbehave(const char *behaviour)
 			ask_for(0);
 			wait_for_question();
 		}
-	/* Those that live on say nothing any more. */
+	/* Those that survive do not answer any more. */
 	wait_for_question();
 }
 
@@ -150,13 +150,13 @@ static void an_empty_guest_has_no_kernel(void **state)
 	buffer_init(&answer, GUEST_MESSAGE_MAX);
 	assert_error(guest_client_open(client, &mmu, &answer), ERROR_NOT_FOUND);
 	assert_int_equal(pages_read, 1); /* the top of its page tables */
-	/* That is no reason to end: another vCPU may say more. */
+	/* The parser is still alive: another vCPU may have a kernel. */
 	assert_error(guest_client_open(client, &mmu, &answer), ERROR_NOT_FOUND);
 	assert_error(guest_client_ask(client, GUEST_ASK_TASKS, NULL, 0, &answer), ERROR_BAD_DATA);
 	assert_int_equal(guest_client_bytes_read(client), 2 * GUEST_PAGE_BYTES);
 }
 
-/* All of its memory is looked through for page tables. */
+/* All memory is searched for page tables. */
 static void where_cr3_is_not_known_memory_is_searched(void **state)
 {
 	_cleanup_guest_client_ struct guest_client *client = start("serves", 60);
@@ -201,7 +201,10 @@ static void a_hostile_parser_is_ended(void **state)
 	}
 }
 
-/* That the limit is waited for, and not much longer: no bound on time that load could break. */
+/*
+ * The call waits until the time limit, and not much longer; load must not be able to make the bound
+ * fail.
+ */
 static void silence_ends(void **state)
 {
 	static const char *const behaviours[] = { "is silent", "does not listen" };

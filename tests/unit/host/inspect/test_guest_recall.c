@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contact with a small guest, again and again: when what was found before is used, when it is not,
- * and what is left in the folder. The parser's process is this test, started anew as perfvisor is.
+ * Repeated contact with a small guest: when earlier results are used, when they are not, and what
+ * is left in the folder. The parser's process is this test, started again as perfvisor does it.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@
 #include "host/inspect/guest_recall.h"
 #include "service/service.h"
 
-#define LARGE_BYTES ((off_t)64 << 20) /* of which eight are too many */
+#define LARGE_BYTES ((off_t)64 << 20) /* eight of them are too many */
 
 struct fixture {
 	struct small_guest guest;
@@ -138,7 +138,7 @@ static void a_later_contact_knows_the_guest(void **state)
 	assert_int_equal(count_files(fixture->folder), 3);
 }
 
-/* Its kernel is known, its modules' names are those of now. */
+/* Its kernel is known, but the modules' symbols are current. */
 static void modules_are_read_anew(void **state)
 {
 	struct fixture *fixture = *state;
@@ -191,7 +191,7 @@ static void another_vm_is_not_known(void **state)
 	assert_false(fixture->recalled);
 }
 
-/* A file that was renamed to another VM's is none of its. */
+/* A file that was renamed to that of another VM is not used. */
 static void a_file_says_whose_it_is(void **state)
 {
 	struct fixture *fixture = *state;
@@ -266,7 +266,7 @@ static void vms_that_are_gone_are_forgotten(void **state)
 	close(ends[0]);
 	waitpid(child, &status, 0);
 	guest_cache_store(&fixture->vm, GUEST_CACHE_KERNEL, 0, "y", 1);
-	/* Nor is a file that was begun long ago of use; one that is not ours stays. */
+	/* A file that was begun long ago is of no use either; one that is not ours stays. */
 	assert_int_equal(count_files(fixture->folder), 2);
 }
 

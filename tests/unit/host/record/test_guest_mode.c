@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernels are doubted (by their symbols), and what is made of their samples. */
+/* Which kernels are doubted (by their symbols), and how their samples are corrected. */
 #include "test.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void test_samples(void **state)
 	struct guest_mode_vm vm = { false };
 
 	(void)state;
-	/* a unikernel in the lower half, as far as is known */
+	/* a unikernel in the lower half, as far as known */
 	assert_int_equal(correct(&vm, true, KERNEL, 0x401000), KERNEL);
 	assert_int_equal(correct(&vm, true, USER, 0x401000), USER);
 	assert_int_equal(correct(&vm, true, USER, 0xffffffff81000000), KERNEL);
@@ -68,7 +68,7 @@ static void test_samples(void **state)
 	assert_int_equal(correct(&vm, true, KERNEL | PERF_RECORD_MISC_EXACT_IP, 0x401000),
 			 USER | PERF_RECORD_MISC_EXACT_IP);
 	assert_int_equal(correct(&vm, true, USER, 0xffffffffff600400), USER); /* vsyscall */
-	/* the host's own samples, and hosts that know better, are left alone */
+	/* the host's own samples, and those of hosts with correct labels, are not changed */
 	assert_int_equal(correct(&vm, true, PERF_RECORD_MISC_KERNEL, 0x401000),
 			 PERF_RECORD_MISC_KERNEL);
 	assert_int_equal(correct(&vm, false, USER, 0xffffffff81000000), USER);

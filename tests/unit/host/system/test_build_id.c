@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Build-ids against what readelf -n says of the same files, and files that have none. */
+/* Build-ids compared with the output of readelf -n for the same files, and files without any. */
 #include "test.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "host/system/build_id.h"
 
-/* readelf's word, in hexadecimal; "" if it names none. */
+/* readelf's output, in hexadecimal; "" if there is none. */
 static void ask_readelf(const char *path, char *ret, size_t size)
 {
 	_cleanup_free_ char *command =
@@ -65,7 +65,7 @@ static void test_none(void **state)
 	assert_int_equal(id.size, 0);
 }
 
-/* Notes as sysfs has them; each malformed in one way. */
+/* Notes as in sysfs, each malformed in one way. */
 static bool find(const void *notes, size_t size, struct build_id *ret)
 {
 	char path[] = "/tmp/test_build_id_XXXXXX";
@@ -82,7 +82,7 @@ static bool find(const void *notes, size_t size, struct build_id *ret)
 
 static void test_notes(void **state)
 {
-	/* an other note of 6 bytes (padded to 8), then the build-id */
+	/* another note of 6 bytes (padded to 8), then the build-id */
 	uint32_t notes[] = { 4, 6, 1, 0x00554e47, 0, 0, 4, 20, 3, 0x00554e47, 1, 2, 3, 4, 5 };
 	uint8_t bytes[sizeof(notes)];
 	struct build_id id = { .size = 0 };

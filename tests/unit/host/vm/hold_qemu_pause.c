@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests/cli/check_qmp.py: stops the guest of QEMU process PID, says "stopped", and waits to be
- * killed.
+ * For tests/cli/check_qmp.py: stops the guest of QEMU process PID, prints "stopped", and waits to
+ * be killed.
  *
  *	hold_qemu_pause PID
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests/cli/check_qmp.py: what QEMU process PID says of its guest's memory, and 16 bytes of it.
+ * For tests/cli/check_qmp.py: prints what QEMU process PID reports about its guest's memory, and 16
+ * bytes of it.
  *
  *	show_qmp_memory PID [GPA…]
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to the monitor by command lines: as QEMU's manual, libvirt and Proxmox write them. */
+/* Ways to the monitor in command lines as written by QEMU's manual, libvirt and Proxmox. */
 #include "test.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 #define LIBVIRT_MON "-mon|chardev=charmonitor,id=monitor,mode=control|"
 
 /*
- * COMMAND's arguments are separated by '|'. EXPECTED: the sockets, a space behind each, and the
- * uuid.
+ * COMMAND's arguments are separated by '|'. EXPECTED: the sockets, each followed by a space, and
+ * the uuid.
  */
 static void expect(const char *command, const char *expected)
 {
@@ -89,7 +89,7 @@ static void finds_nothing(void **state)
 	expect("qemu|-chardev|socket,id=m,path=/m,server=on|-mon|chardev=m,mode=readline|", "");
 	expect("qemu|-chardev|socket,id=n,path=/m,server=on|-mon|chardev=m,mode=control|", "");
 	expect("qemu|-chardev|pipe,id=m,path=/m,server=on|-mon|chardev=m,mode=control|", "");
-	/* What virsh would be given. */
+	/* UUIDs that would be passed to virsh. */
 	expect("qemu|" LIBVIRT_MON, "");
 	expect("qemu|" LIBVIRT_MON "-uuid|web|", "");
 	expect("qemu|" LIBVIRT_MON "-uuid|c7a5fdb2-cdaf-9455-926a-d65c16db180'|", "");

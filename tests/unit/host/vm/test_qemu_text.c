@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Texts of QEMU's monitor: as QEMU 7.2 prints them, what its sources can print, and hostile ones.
+ * Texts of QEMU's monitor: as printed by QEMU 7.2, others that its sources can print, and hostile
+ * ones.
  */
 #include "test.h"
 
@@ -11,9 +12,7 @@
 
 #define RANGE(range, type) "  " range " (prio 0, " type "): some.name\r\n"
 
-/*
- * QEMU 7.2, -accel kvm -M q35 -m 256 -nodefaults, with views before and behind that are not wanted.
- */
+/* QEMU 7.2, -accel kvm -M q35 -m 256 -nodefaults, with unwanted views before and after. */
 static const char q35[] =
 	"FlatView #0\r\n"
 	" AS \"KVM-SMRAM\", root: mem-smram\r\n"
@@ -40,7 +39,7 @@ static const char q35[] =
 
 static struct error *read_ranges(const char *text, struct host_vm_memory *ret)
 {
-	char *exact = memory_dup(text, strlen(text)); /* of just this size, for ASan */
+	char *exact = memory_dup(text, strlen(text)); /* of exactly this size, for ASan */
 	struct error *error;
 
 	*ret = (struct host_vm_memory){ 0 };
@@ -91,7 +90,7 @@ static void reads_types(void **state)
 	host_vm_memory_deinit(&memory);
 }
 
-/* kvm_align_section(): KVM has whole pages only. */
+/* kvm_align_section(): KVM only has whole pages. */
 static void trims_to_pages(void **state)
 {
 	static const char text[] = "FlatView #0\n AS \"memory\", root: system\n"
@@ -171,7 +170,7 @@ static void reads_addresses(void **state)
 	assert_int_equal(memory.slots.items[0].hva, 0x7fee83e00000);
 	assert_int_equal(memory.slots.items[1].hva, 0x7fee83c00000);
 	host_vm_memory_deinit(&memory);
-	/* As QEMU says of what has gone meanwhile. */
+	/* QEMU's answers for memory that has gone in the meantime. */
 	assert_no_error(read_addresses("No memory is mapped at address 0x0\r\n"
 				       "Memory at address 0xbf000is not RAM\r\n"
 				       AT("0xc0000", "pc.rom", "0x7fee83c00000")
@@ -205,7 +204,7 @@ static void refuses_addresses(void **state)
 	}
 }
 
-/* The form of QEMU 7.2, with fewer lines: a vCPU in long mode, and one that has not started. */
+/* The format of QEMU 7.2, with fewer lines: a vCPU in long mode, and one that has not started. */
 static const char registers[] =
 	"\r\nCPU#0\r\n"
 	"RAX=0000000000000000 RBX=0000000000000000 RCX=0000000000000001 RDX=0000000000000000\r\n"
@@ -251,8 +250,8 @@ static void reads_registers(void **state)
 }
 
 /*
- * QEMU 10.0, a vCPU in the kernel; one that runs 32-bit code in user mode, as x86_cpu_dump_state()
- * has it.
+ * QEMU 10.0: a vCPU in the kernel, and one that runs 32-bit code in user mode, as in
+ * x86_cpu_dump_state().
  */
 static const char in_kernel[] =
 	"\r\nCPU#0\r\n"
@@ -304,7 +303,7 @@ static void reads_state(void **state)
 	host_vm_memory_deinit(&memory);
 }
 
-/* What is missing is not taken to be 0, nor that of the vCPU before. */
+/* Missing values are not taken to be 0, nor copied from the previous vCPU. */
 static void knows_no_state(void **state)
 {
 #define CONTROL "CR0=80050033 CR2=0 CR3=0 CR4=0\nEFER=0000000000000d01\n"

@@ -35,7 +35,7 @@ static void selects_by_name_or_pid(void **state)
 	assert_int_equal(vm->pid, 20);
 	assert_no_error(host_vms_select(&vms, "10", &vm));
 	assert_string_equal(vm->name, "web");
-	/* A pid goes before a name that is the same number. */
+	/* A pid takes precedence over a name that is the same number. */
 	assert_no_error(host_vms_select(&vms, "20", &vm));
 	assert_string_equal(vm->name, "db");
 	assert_no_error(host_vms_select(&vms, "two:7", &vm));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Offsets from BTF that the test makes, in both forms of memory slots, and from none. */
+/* Offsets from BTF made by the test, for both forms of memory slots, and without any. */
 #include "test.h"
 
 #include <bpf/btf.h>
@@ -27,7 +27,7 @@ static void add_field(const struct types *types, const char *name, int type, uns
 	assert_return_code(btf__add_field(types->btf, name, type, offset * 8, 0), 0);
 }
 
-/* pid lies in an unnamed structure at 32 within an unnamed union at 64, behind a typedef. */
+/* pid is in an unnamed structure at 32 in an unnamed union at 64, behind a typedef. */
 static void add_vcpu(const struct types *types, const char *pid_name)
 {
 	int inner, outer;

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "host/vm/vm_name.h"
 
-/* COMMAND's arguments are separated by '|', which stands for the 0 byte behind each. */
+/* COMMAND's arguments are separated by '|', which stands for the 0 byte after each. */
 static void expect_of(const char *command, const char *comm, const char *program,
 		      const char *expected_name, const char *expected_vmm)
 {
@@ -38,7 +38,7 @@ static void expect(const char *command, const char *name, const char *vmm)
 static void reads_qemu(void **state)
 {
 	(void)state;
-	/* As libvirt starts it. */
+	/* As started by libvirt. */
 	expect("/usr/bin/qemu-system-x86_64|-name|guest=web-1,debug-threads=on|-S|-m|512|",
 	       "web-1", "qemu");
 	expect("qemu-system-aarch64|-smp|2|-name|plain|", "plain", "qemu");
@@ -114,7 +114,7 @@ static void bounds_names(void **state)
 	char *name, *vmm;
 
 	(void)state;
-	/* A million bytes of an argument that is one character of two bytes over and over. */
+	/* A million bytes in one argument: a single two-byte character, repeated. */
 	for (size_t i = 0; i < size; i++)
 		command[i] = i % 2 ? '\xa9' : '\xc3';
 	vm_name_find(&process, &name, &vmm);
@@ -131,7 +131,7 @@ static void bounds_names(void **state)
 	free(command);
 }
 
-/* Random bytes from what means something: never a crash, and always what the header says. */
+/* Random bytes from meaningful ones: must never crash, and results must be as in the header. */
 static void survives_noise(void **state)
 {
 	static const char alphabet[] = "-=,|gusetnamid/ \xc3\x1b";
@@ -151,7 +151,7 @@ static void survives_noise(void **state)
 			bytes[i] = bytes[i] == '|' ? 0 : bytes[i];
 		}
 		random = random * 1664525 + 1013904223;
-		command = memory_dup(bytes, size); /* of just this size, for ASan */
+		command = memory_dup(bytes, size); /* of exactly this size, for ASan */
 		process.command = (struct vm_command){ command, size };
 		vm_name_find(&process, &name, &vmm);
 		assert_in_range(strlen(name), 1, VM_NAME_MAX_BYTES);

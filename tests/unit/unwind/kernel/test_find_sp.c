@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks that are written by hand, of whose SP nothing is known: it is found where one alone is
- * consistent, and not where another one is, below the true one or above it.
+ * Hand-written stacks with an unknown SP: it is found if only one candidate is consistent, and not
+ * if there is another one, below the true one or above it.
  */
 #include "test.h"
 
@@ -24,7 +24,7 @@ enum { LEAF = 1, MIDDLE, TOP, OTHER, JUMPER, ENTRY };
 #define USER_REGISTERS (STACK_WORDS - PT_REGS_WORDS)
 #define LEAF_SP (USER_REGISTERS - 7)
 
-/* LEAF has two words of its own, the others one. */
+/* LEAF has two words for locals, the others one. */
 static const struct entry entries[] = {
 	{ START, UNDEFINED, NONE, 0, NONE, 0 },        { FUNCTION(LEAF), CALL, SP, 24, NONE, 0 },
 	{ FUNCTION(MIDDLE), CALL, SP, 16, NONE, 0 },   { FUNCTION(ENTRY), REGS, SP, 0, NONE, 0 },
@@ -60,7 +60,8 @@ static struct unwind_calls *make_calls(const struct unwind_calls_source *source)
 
 /*
  * ENTRY, TOP, MIDDLE and LEAF call one another; LEAF calls OTHER, which calls LEAF. MIDDLE may also
- * call JUMPER, which goes on in LEAF, or, by a register, what can be called so: OTHER.
+ * call JUMPER, which continues in LEAF, or, through a register, any target of indirect calls:
+ * OTHER.
  */
 static void begin(void)
 {
@@ -106,7 +107,7 @@ static void begin(void)
 	scene.words[STACK_WORDS - 1] = 0x2b;
 }
 
-/* LEAF called OTHER, and that LEAF, and both have returned. */
+/* LEAF called OTHER, which called LEAF, and both have returned. */
 static void put_returned_calls(void)
 {
 	scene.words[LEAF_SP - 1] = FUNCTION(LEAF) + 0x20;
@@ -120,7 +121,7 @@ static int end_scenes(void **state)
 	return 0;
 }
 
-/* The word of the stack at which SP is, where one is found. */
+/* The expected stack word for SP, if it is found. */
 static void expect_at(uint64_t ip, enum unwind_sp expected, uint64_t word)
 {
 	const struct unwind_registers registers = { .ip = ip, .sp_unknown = true };
@@ -151,7 +152,7 @@ static void test_returned_calls(void **state)
 	begin();
 	put_returned_calls();
 	expect(UNWIND_SP_SEVERAL);
-	scene.words[LEAF_SP - 1] = 17; /* what was overwritten since */
+	scene.words[LEAF_SP - 1] = 17; /* overwritten in the meantime */
 	expect(UNWIND_SP_FOUND);
 }
 
@@ -160,7 +161,7 @@ static void test_words_that_are_no_callers(void **state)
 	(void)state;
 	begin();
 	scene.words[10] = FUNCTION(TOP) + 0x20;    /* calls another one */
-	scene.words[20] = FUNCTION(MIDDLE) + 0x24; /* is behind no call */
+	scene.words[20] = FUNCTION(MIDDLE) + 0x24; /* does not follow a call */
 	scene.words[30] = 0xffffffffffffffffULL;
 	scene.words[40] = FUNCTION(MIDDLE) + 0x20; /* has no caller itself */
 	expect(UNWIND_SP_FOUND);
@@ -181,7 +182,7 @@ static void test_jumps_and_registers(void **state)
 	expect(UNWIND_SP_FOUND);
 }
 
-/* What is not known may be a caller: in front of the true one, and as the true one's. */
+/* Unknown code may be a caller: below the true one, or in place of the true one. */
 static void test_unknown_code(void **state)
 {
 	(void)state;
@@ -193,7 +194,7 @@ static void test_unknown_code(void **state)
 	expect(UNWIND_SP_UNSURE);
 }
 
-/* A chain that ends far below the stack's end is no proof. */
+/* A chain that ends far below the stack's end proves nothing. */
 static void test_ends_too_early(void **state)
 {
 	(void)state;
@@ -213,7 +214,7 @@ static void test_not_sought(void **state)
 	expect(UNWIND_SP_NOT_SOUGHT);
 }
 
-/* A guest could fill its stacks so that each word begins a chain. */
+/* A guest could fill its stacks so that each word starts a chain. */
 static void test_bounded(void **state)
 {
 	(void)state;
@@ -226,7 +227,7 @@ static void test_bounded(void **state)
 	expect(UNWIND_SP_UNSURE);
 }
 
-/* The call of JUMPER, which has COUNT jumps to LEAF: can it lead to TOP? */
+/* Can the call of JUMPER, which has COUNT jumps to LEAF, lead to TOP? */
 static enum unwind_calls_answer ask_with_jumps(size_t count)
 {
 	static const struct unwind_function functions[] = { OF(LEAF), OF(TOP), OF(JUMPER) };
@@ -247,7 +248,7 @@ static enum unwind_calls_answer ask_with_jumps(size_t count)
 	return unwind_calls_lead(calls, FUNCTION(LEAF) + 0x20, FUNCTION(TOP));
 }
 
-/* Not all of them are looked at: what is not known may be. */
+/* Not all of them are examined: unknown targets are possible. */
 static void test_too_many_jumps(void **state)
 {
 	(void)state;

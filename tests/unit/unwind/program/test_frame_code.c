@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains by frame pointers and code alone: each place in a function, and what must not be guessed.
+ * Chains from frame pointers and code alone: each position in a function, and cases that must not
+ * be guessed.
  */
 #include "test.h"
 
@@ -13,9 +14,9 @@
 #define WORDS 32
 
 /*
- * At 0 a start without a frame that calls; at 0x10 a function with one that calls; at 0x20 the same
- * with endbr64, an instruction before BP is set, and one between leaving its frame and ret; at 0x40
- * one without a frame; no name from 0x50 on.
+ * At 0, a start function without a frame, which calls; at 0x10, a function with a frame, which
+ * calls; at 0x20, the same with endbr64, an instruction before BP is set, and one between leaving
+ * its frame and ret; at 0x40, a function without a frame; no symbols from 0x50 on.
  */
 static const uint8_t code[0x60] = {
 	[0x8] = 0xe8, 0x03, 0, 0, 0, /* call 0x10 */
@@ -25,7 +26,7 @@ static const uint8_t code[0x60] = {
 	[0x40] = 0x90, 0x90, 0xc3,
 };
 enum {
-	START_CALLED = 0xd, /* behind its call */
+	START_CALLED = 0xd, /* after its call */
 	OUTER_CALLED = 0x17,
 	INNER = 0x20,
 	INNER_PUSH = 0x24,
@@ -51,7 +52,8 @@ static struct {
 #define SP_OF(word) (STACK + 8 * (word))
 
 /*
- * The outer function's frame is at word 20, the inner one's at word 10; start has none, with BP 0.
+ * The outer function's frame is at word 20, the inner one's at word 10; start has none, and BP is
+ * 0.
  */
 static int make_scene(void **state)
 {
@@ -97,7 +99,7 @@ static void run(uint64_t place, uint64_t sp, uint64_t bp)
 	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
 }
 
-/* It has the whole chain: the place, outer and start. */
+/* Expects the whole chain: PLACE, outer and start. */
 static void expect_whole(uint64_t place)
 {
 	assert_int_equal(scene.chain.end, UNWIND_COMPLETE);
@@ -138,7 +140,7 @@ static void each_place_of_a_function(void **state)
 	expect_whole(FRAMELESS_RETURN);
 }
 
-/* In front of the push, or in its body: that is told by what is at SP. */
+/* Before the push, or in the body: only the word at SP can tell. */
 static void nothing_without_sp(void **state)
 {
 	static const uint64_t places[] = { INNER,      INNER_PUSH,   INNER_MOVE,
@@ -154,7 +156,7 @@ static void nothing_without_sp(void **state)
 	sp_unknown = false;
 }
 
-/* The frame was left: by BP its caller would be missed. */
+/* The frame was left: following BP would miss its caller. */
 static void a_frame_that_was_left(void **state)
 {
 	(void)state;
@@ -162,7 +164,7 @@ static void a_frame_that_was_left(void **state)
 	expect_nothing();
 }
 
-/* Neither is BP what it seems to be. */
+/* BP does not point to its frame here, either. */
 static void a_frame_that_is_not_there_yet(void **state)
 {
 	(void)state;
@@ -177,7 +179,7 @@ static void what_cannot_be_told(void **state)
 	(void)state;
 	run(FRAMELESS + 1, SP_OF(11), SP_OF(20));
 	expect_nothing();
-	run(FRAMELESS + 1, SP_OF(11), 0); /* not the outermost frame for that */
+	run(FRAMELESS + 1, SP_OF(11), 0); /* that does not make it the outermost frame */
 	expect_nothing();
 	run(NAMELESS, SP_OF(11), SP_OF(20));
 	expect_nothing();
@@ -190,7 +192,7 @@ static void stacks_that_lie(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		scene.words[11] = bad[i]; /* behind no call */
+		scene.words[11] = bad[i]; /* does not follow a call */
 		run(INNER_BODY, SP_OF(5), SP_OF(10));
 		expect_nothing();
 		run(INNER, SP_OF(11), SP_OF(20));
@@ -205,7 +207,7 @@ static void stacks_that_lie(void **state)
 	expect_nothing();
 	run(INNER, SP_OF(WORDS), 0);
 	expect_nothing();
-	/* A frame that leads to itself, and one that leads down. */
+	/* A frame that points to itself, and one that points down. */
 	scene.words[10] = SP_OF(10);
 	run(INNER_BODY, SP_OF(5), SP_OF(10));
 	assert_int_equal(scene.chain.end, UNWIND_NO_DATA);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is guessed in stacks that are written by hand, and what is not. */
+/* What is guessed in hand-written stacks, and what is not. */
 #include "test.h"
 
 #include "unwind/orc_bytes.h"
@@ -65,7 +65,7 @@ static void run(const struct unwind_registers *registers)
 	unwind_scan(table, stacks, 2, &chain);
 }
 
-/* CERTAIN frames, and behind them the guesses, up to a 0. */
+/* Expects CERTAIN frames, then the guesses, up to a 0. */
 static void expect(size_t certain, enum unwind_end reason, const uint64_t *guesses)
 {
 	size_t count = certain;
@@ -89,12 +89,12 @@ static void what_lies_above_the_last_frame(void **state)
 	task[9] = FUNCTION(A) + 2; /* below SP: a call that has returned */
 	task[10] = FUNCTION(UNKNOWN) + 8;
 	task[11] = FUNCTION(A) + 1;
-	task[12] = FUNCTION(UNKNOWN) + 3; /* code is there, and no more is known of it */
-	task[13] = START;		   /* nothing is in front of it */
+	task[12] = FUNCTION(UNKNOWN) + 3; /* in code that is otherwise unknown */
+	task[13] = START;		   /* nothing precedes it */
 	task[14] = 0x401000;
 	task[20] = FUNCTION(THREAD) + 4;
 	task[WORDS - 1] = FUNCTION(A) + 7;
-	irq[3] = FUNCTION(A) + 5; /* of a stack that was not come to */
+	irq[3] = FUNCTION(A) + 5; /* in a stack that was not reached */
 	run(&registers);
 	expect(2, UNWIND_NO_DATA,
 	       GUESSES(FUNCTION(A) + 1, FUNCTION(UNKNOWN) + 3, FUNCTION(THREAD) + 4,
@@ -106,7 +106,7 @@ static void a_stack_that_was_left_is_done_with(void **state)
 	const struct unwind_registers registers = { .ip = FUNCTION(IRQ_CALL), .sp = IRQ_STACK };
 
 	(void)state;
-	irq[0] = SP_OF(10); /* where the interrupted task's stack goes on */
+	irq[0] = SP_OF(10); /* where the interrupted task's stack continues */
 	irq[4] = FUNCTION(A) + 5;
 	task[9] = FUNCTION(A) + 2;
 	task[10] = FUNCTION(UNKNOWN) + 8;
@@ -126,7 +126,7 @@ static void complete_chains_stay_as_they_are(void **state)
 	expect(2, UNWIND_COMPLETE, GUESSES());
 }
 
-/* All that was copied is above a BP then. */
+/* Then everything copied is above a BP. */
 static void without_sp_it_begins_at_the_start(void **state)
 {
 	const struct unwind_registers registers = { .ip = FUNCTION(A), .sp_unknown = true };
@@ -147,14 +147,14 @@ static void bounds(void **state)
 	for (size_t i = 0; i < WORDS; i++)
 		task[i] = FUNCTION(A) + 1 + i;
 	chain.capacity = 4;
-	run(&registers); /* from the next whole word on, as far as there is room */
+	run(&registers); /* from the next aligned word, as far as there is room */
 	expect(1, UNWIND_NO_DATA, GUESSES(FUNCTION(A) + 12, FUNCTION(A) + 13, FUNCTION(A) + 14));
 	assert_non_null(copy);
 	memcpy(copy, task, 11 * sizeof(*copy));
 	stacks[1].data = (uint8_t *)copy;
 	stacks[1].bytes = 11 * sizeof(*copy) - 1;
 	registers.sp = SP_OF(8);
-	run(&registers); /* the last word is not whole */
+	run(&registers); /* the last word is incomplete */
 	expect(1, UNWIND_NO_DATA, GUESSES(FUNCTION(A) + 9, FUNCTION(A) + 10));
 	free(copy);
 	registers.sp = UINT64_MAX;
@@ -185,8 +185,8 @@ static void programs(void **state)
 	assert_true(unwind_table_add_rows(table, &code));
 	task[0] = PROGRAM + 0x900;
 	task[1] = PROGRAM + 0x10;
-	task[2] = PROGRAM + 0x880;  /* a row says that nothing is known */
-	task[3] = PROGRAM;	    /* nothing is in front of it */
+	task[2] = PROGRAM + 0x880;  /* a row marks this code as unknown */
+	task[3] = PROGRAM;	    /* nothing precedes it */
 	task[4] = PROGRAM + 0x2000; /* the end of a mapping without rows */
 	task[5] = PROGRAM + 0x2001;
 	task[6] = FUNCTION(A) + 1;

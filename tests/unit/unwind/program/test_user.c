@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Chains of programs over stacks that are written by hand: rows of all kinds, and the ways to end.
- */
+/* Chains of programs in hand-written stacks: rows of all kinds, and all ways to end. */
 #include "test.h"
 
 #include <string.h>
@@ -10,7 +8,7 @@
 
 static struct unwind_frame frames[16];
 
-/* A program of one mapping, whose rows are given, and a stack that is written by hand. */
+/* A program with one mapping and given rows, and a hand-written stack. */
 #define CODE 0x401000
 #define STACK 0x7ffff0000000ULL
 #define WORDS 64
@@ -105,7 +103,7 @@ static void expect(size_t count, enum unwind_end end, uint64_t end_at)
 	assert_int_equal(scene.chain.count, count);
 }
 
-/* The same rows of 32-bit code: what is pushed is half as wide, offsets are bytes all the same. */
+/* The same rows for 32-bit code: pushed words are half as wide, but offsets are still in bytes. */
 static void words_of_32_bits(void **state)
 {
 	uint32_t *words = (uint32_t *)scene.words;
@@ -120,7 +118,7 @@ static void words_of_32_bits(void **state)
 	assert_int_equal(frames[1].address, CODE + BY_BP);
 	run(LEAF, STACK + 24, false);
 	assert_int_equal(frames[1].address, CODE + BY_BP);
-	/* behind 11 bytes a word more was pushed */
+	/* after 11 bytes, one more word was pushed */
 	assert_int_equal(frames[2].address, CODE + PLT + 11);
 	assert_int_equal(frames[3].address, CODE + START + 1);
 	expect(4, UNWIND_COMPLETE, 0);
@@ -132,8 +130,9 @@ static void words_of_32_bits(void **state)
 }
 
 /*
- * A stack of which eight words were copied, and further up two pairs and what is above the second.
- * BY_BP goes from pair to pair, LEAF on by SP, into what is above; what is between was not copied.
+ * A stack of which eight words were copied, and further up two pairs, and the words above the
+ * second. BY_BP leads from pair to pair, and LEAF on through SP into the words above; the gaps were
+ * not copied.
  */
 static void pieces_behind_the_copy(void **state)
 {
@@ -163,11 +162,11 @@ static void pieces_behind_the_copy(void **state)
 	scene.words[21] = CODE + BY_BP;
 	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
 	expect(4, UNWIND_UNREADABLE, STACK + 336);
-	/* Downwards no step leads. */
+	/* No step may lead down. */
 	scene.words[20] = STACK + 16;
 	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
 	expect(3, UNWIND_BAD, STACK + 32);
-	/* What begins in a piece and ends behind it is not there. */
+	/* A word that begins in a piece and ends after it is unreadable. */
 	pieces[0].bytes = 15;
 	scene.words[20] = STACK + 320;
 	unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
@@ -186,7 +185,7 @@ static void ends(void **state)
 	run(ELSEWHERE, 0, false);
 	expect(1, UNWIND_NO_REGISTERS, CODE + ELSEWHERE);
 	scene.words[0] = 0;
-	run(LEAF, 0, false); /* a return address of 0 is not said to be an end */
+	run(LEAF, 0, false); /* no row marks a return address of 0 as an end */
 	expect(2, UNWIND_NO_DATA, 0);
 	run(BY_BP, 0x1000, false);
 	expect(1, UNWIND_UNREADABLE, 0x1008);
@@ -197,7 +196,7 @@ static void ends(void **state)
 	expect(3, UNWIND_TOO_DEEP, 0);
 }
 
-/* Behind a call that never returns another function may begin. */
+/* After a call that never returns, another function may start. */
 static void calls_at_the_end_of_functions(void **state)
 {
 	(void)state;
@@ -214,7 +213,7 @@ static void linkage_table_entries(void **state)
 	scene.words[1] = CODE + START;
 	for (int i = 0; i < 16; i++) {
 		scene.words[0] =
-			i < 11 ? CODE + START : 7; /* the number of a relocation is pushed */
+			i < 11 ? CODE + START : 7; /* the relocation's number is pushed */
 		run(PLT + i, 0, false);
 		expect(2, UNWIND_COMPLETE, 0);
 		assert_int_equal(frames[1].address, CODE + START);
@@ -235,7 +234,7 @@ static void frames_far_apart(void **state)
 	scene.words[2] = STACK + 48;
 	scene.words[6] = CODE + FAR;
 	scene.words[11] = CODE + START;
-	run(BY_WORD, 0, false); /* CFA: 8 above what is at SP + 16 */
+	run(BY_WORD, 0, false); /* CFA: 8 above the word at SP + 16 */
 	expect(3, UNWIND_COMPLETE, 0);
 }
 
@@ -257,7 +256,7 @@ static void frame_pointers_are_guesses(void **state)
 	expect(3, UNWIND_NO_DATA, CODE + UNKNOWN);
 }
 
-/* BY_BP's caller is known by BP, and with it SP, by which LEAF's is. */
+/* BY_BP's caller is found with BP, which also gives SP, with which LEAF's is found. */
 static void sp_that_is_not_known(void **state)
 {
 	static const uint64_t by_sp[] = { LEAF, PLT, LOSES_BP, BY_WORD, FAR, SIGNAL };

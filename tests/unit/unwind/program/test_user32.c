@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains of 32-bit programs that run (lab/workloads/user32.c, signal32.c), stopped anywhere or
- * everywhere: all of them are those of the source, to the outermost function. The program's own
- * symbol table names them.
+ * Chains of running 32-bit programs (lab/workloads/user32.c, signal32.c), stopped anywhere or
+ * everywhere: all of them must match the source, up to the outermost function. Names come from the
+ * program's own symbol table.
  */
 #include "test.h"
 
@@ -66,7 +66,7 @@ static bool read_vdso(void *context, uint64_t offset, void *data, size_t size)
 	return true;
 }
 
-/* Behind the program, which is linked to low addresses. */
+/* Mapped above the program, which is linked to low addresses. */
 static void add_vdso(pid_t child)
 {
 	struct guest_elf_source source = { read_vdso, program.vdso, 0 };
@@ -103,7 +103,7 @@ static void close_program(void)
 	file_source_close(&program.file);
 }
 
-/* The function that ADDRESS is in. */
+/* The function that contains ADDRESS. */
 static const char *name_of(uint64_t address)
 {
 	const uint8_t *data = program.file.file.data;
@@ -127,20 +127,20 @@ static const char *name_of(uint64_t address)
 		       : "";
 }
 
-/* What a signal's handler returns to was not called: its address is the function's first one. */
+/* A signal handler's return address was not called: it is the function's first instruction. */
 static const char *name_of_frame(const struct unwind_chain *chain, size_t number)
 {
 	const struct unwind_frame *frame = &chain->frames[number];
 	bool returns = number + 1 < chain->count && frame[1].kind == UNWIND_FRAME_INTERRUPT;
 	const char *name = name_of(frame->address - (frame->kind == UNWIND_FRAME_CALL && !returns));
 
-	/* In a system call that a function ends with. */
+	/* In a system call at the end of a function. */
 	return *name ? name : name_of(frame->address - 1);
 }
 
 /*
- * To the next instruction (PTRACE_SINGLESTEP), or system call or end of one (PTRACE_SYSCALL).
- * SIGNAL is delivered; the one that is next is given.
+ * Runs to the next instruction (PTRACE_SINGLESTEP), or to the start or end of a system call
+ * (PTRACE_SYSCALL). Delivers SIGNAL; returns the next one.
  */
 static int step(pid_t child, enum __ptrace_request how, int signal)
 {
@@ -152,7 +152,7 @@ static int step(pid_t child, enum __ptrace_request how, int signal)
 	return WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 }
 
-/* 0: this machine runs no 32-bit programs, or lets none be traced. */
+/* 0: this machine cannot run 32-bit programs, or does not allow tracing them. */
 static pid_t start(const char *path)
 {
 	pid_t child = fork();
@@ -167,9 +167,9 @@ static pid_t start(const char *path)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (!WIFSTOPPED(status))
 		return 0;
-	/* It ends with this process, also where a check fails. */
+	/* It ends together with this process, even if a check fails. */
 	assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL), 0);
-	/* Behind its first instructions _start() says that nothing called it. */
+	/* After its first instructions, _start() declares that nothing called it. */
 	for (int i = 0; i < 16; i++)
 		step(child, PTRACE_SINGLESTEP, 0);
 	return child;
@@ -187,13 +187,13 @@ static void stop_somewhere(pid_t child)
 }
 
 struct expectation {
-	const char *const *functions; /* that have called each other, the innermost first */
+	const char *const *functions; /* the chain of callers, innermost first */
 	size_t count;
-	size_t stopped_in[8]; /* each of them */
-	size_t signals[2];    /* that were returned from by the vDSO, by the program's own code */
+	size_t stopped_in[8]; /* in each of them */
+	size_t signals[2];    /* returned from through the vDSO, through the program's own code */
 };
 
-/* The code by which a signal's handler returns is one of two. */
+/* A signal handler returns through one of two functions. */
 static void check_name(struct expectation *expectation, const char *wanted, const char *name)
 {
 	bool vdso = !strcmp(name, "vdso");
@@ -282,8 +282,8 @@ static void chains_of_a_running_program(void **state)
 }
 
 /*
- * At every instruction: of handlers, of what they return by, and of functions whose frame is in ECX
- * for a moment.
+ * At every instruction of handlers, of the code through which they return, and of functions whose
+ * frame is in ECX for a moment.
  */
 static void chains_of_signal_handlers(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains of this process's own stack, from copies, by the files that it has mapped: beside
- * backtrace(3), which is libgcc's unwinder, and beside what the functions themselves say of their
- * callers.
+ * Chains of this process's own stack, from copies, using the files that it has mapped: compared
+ * with backtrace(3), which is libgcc's unwinder, and with the callers that the functions themselves
+ * recorded.
  */
 #include "test.h"
 
@@ -103,7 +103,7 @@ static int forget_self(void **state)
 
 static struct unwind_frame frames[DEEP_CALLS_MAX];
 
-/* The chain of what deep_calls has copied of at most BYTES. */
+/* The chain from at most BYTES of deep_calls' copy. */
 static struct unwind_chain unwind_copy(uint64_t bytes)
 {
 	struct unwind_chain chain = { .frames = frames, .capacity = DEEP_CALLS_MAX };
@@ -126,7 +126,10 @@ static void begin(uint64_t stack_end)
 	deep_calls.stack_end = (const uint8_t *)stack_end;
 }
 
-/* All of it is as backtrace() has it, and the innermost frames as their functions know. */
+/*
+ * The whole chain must match backtrace(), and the innermost frames must match what their functions
+ * know.
+ */
 static void check_chain(void)
 {
 	struct unwind_chain chain = unwind_copy(UINT64_MAX);
@@ -183,7 +186,7 @@ static void signal_handlers(void **state)
 	check_chain();
 	for (int i = 1; i < deep_calls.wanted_count; i++)
 		interrupts += frames[i].kind == UNWIND_FRAME_INTERRUPT;
-	assert_int_equal(interrupts, 1); /* where raise() was when the signal came */
+	assert_int_equal(interrupts, 1); /* in raise() when the signal arrived */
 }
 
 static void *run_thread(void *unused)
@@ -213,18 +216,18 @@ static void threads(void **state)
 
 static struct {
 	size_t steps, complete, no_registers;
-	size_t astray; /* is backtrace() */
+	size_t astray; /* backtrace() is wrong */
 	struct unwind_frame callers[DEEP_CALLS_MAX];
 	size_t caller_count;
-	/* in the dynamic linker, which glibc's code that has its frame in RBX has called */
+	/* in the dynamic linker, called by glibc code that has its frame in RBX */
 	size_t bound;
 	uint64_t wrong; /* 0: none */
 	void *all[DEEP_CALLS_MAX], *wanted[DEEP_CALLS_MAX];
-	void **base; /* in ALL: behind the test's caller */
+	void **base; /* in ALL: after the test's caller */
 	size_t base_count;
 } stepped;
 
-/* What backtrace() says of the code that was interrupted at IP: from there on. */
+/* The part of backtrace() that starts with the code interrupted at IP. */
 static size_t wanted_at(uint64_t ip, void ***ret)
 {
 	int count = backtrace(stepped.wanted, DEEP_CALLS_MAX), i = 0;
@@ -236,9 +239,9 @@ static size_t wanted_at(uint64_t ip, void ***ret)
 }
 
 /*
- * As backtrace() has it, but for the last instructions of frames with an alignment of their own,
- * where GCC says that BP is still to be restored and backtrace() goes astray. What is complete ends
- * with the frames that called all.
+ * As in backtrace(), except for the last instructions of frames with an alignment of their own,
+ * where GCC's CFI says that BP is still to be restored and backtrace() goes wrong. A complete chain
+ * ends with the frames that called everything.
  */
 static bool is_true(const struct unwind_chain *chain, uint64_t ip)
 {
@@ -265,7 +268,7 @@ static void keep_callers(const struct unwind_chain *chain)
 	stepped.caller_count = chain->count;
 }
 
-/* The callers are those of the instruction before, when backtrace() knew them. */
+/* The callers are those at the previous instruction, for which backtrace() was right. */
 static bool are_kept(const struct unwind_chain *chain)
 {
 	for (size_t i = 1; i < chain->count; i++)
@@ -292,7 +295,7 @@ static bool goes_by_bx(const struct unwind_program *program, const struct unwind
 	return false;
 }
 
-/* The chain of the code that was interrupted, by what is above its SP and nothing else. */
+/* The chain of the interrupted code, using only what is above its SP. */
 static void take_step(int number, siginfo_t *info, void *context)
 {
 	static const struct unwind_layout layout = {
@@ -345,10 +348,10 @@ static void every_instruction(void **state)
 	assert_true(stepped.steps > 500);
 	assert_true(stepped.complete >= stepped.steps * 99 / 100);
 	assert_true(stepped.bound > 100);
-	assert_true(stepped.astray <= 4); /* of busy(): what is behind the pop of BP */
+	assert_true(stepped.astray <= 4); /* in busy(): after BP is popped */
 }
 
-/* However little is copied, the frames are a beginning of the true ones. */
+/* However little is copied, the frames are a prefix of the true ones. */
 static void cut_stacks(void **state)
 {
 	size_t most = 0;

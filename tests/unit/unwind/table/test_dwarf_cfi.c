@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call frame information that is not all there, and other than .eh_frame of x86-64. */
+/* Incomplete call frame information, and forms other than .eh_frame of x86-64. */
 #include "test.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* A page of .eh_frame that is not in memory costs the functions that are in it, and no others. */
+/* A page of .eh_frame that is not in memory loses the functions in it, and no others. */
 static void missing_pages(void **state)
 {
 	struct file_source file;
@@ -57,7 +57,7 @@ static void missing_pages(void **state)
 	file_source_close(&file);
 }
 
-/* .debug_frame of the fuzzer's corpus, the rows as readelf has them. */
+/* .debug_frame from the fuzzer's corpus; the rows are those of readelf. */
 static void debug_frame(void **state)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void debug_frame(void **state)
 	file_source_close(&file);
 }
 
-/* A 32-bit library; the rows as readelf has them, of the linkage table the expression. */
+/* A 32-bit library; the rows are those of readelf, except for the linkage table's expression. */
 static void bits32(void **state)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static void bits32(void **state)
 
 static uint8_t machine;
 
-/* e_machine is of MACHINE. */
+/* Sets e_machine to MACHINE. */
 static bool read_other(void *context, uint64_t offset, void *data, size_t size)
 {
 	const uint64_t at = offsetof(Elf32_Ehdr, e_machine);
@@ -149,7 +149,7 @@ static bool read_other(void *context, uint64_t offset, void *data, size_t size)
 	return true;
 }
 
-/* A file of another machine, and a 32-bit one of x86-64 (x32). */
+/* A file for another machine, and a 32-bit one for x86-64 (x32). */
 static void other_machines(void **state)
 {
 	static const uint8_t machines[] = { EM_ARM, EM_X86_64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of this machine's programs and libraries, beside those that binutils' readelf prints; where
- * it prints no more than "exp", beside the expressions that elfutils' libdw gives.
+ * Rows of this machine's programs and libraries, compared with those printed by binutils' readelf;
+ * where it only prints "exp", with the expressions from elfutils' libdw.
  */
 #include "test.h"
 
@@ -22,7 +22,7 @@
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 #define MAX_COLUMNS 20
 
-/* A row as readelf prints it; "" where there is no such column. */
+/* A row as printed by readelf; "" if there is no such column. */
 struct printed {
 	uint64_t address;
 	char cfa[32], bp[32], bx[32], ip[32];
@@ -31,15 +31,15 @@ struct printed {
 struct comparison {
 	const char *path;
 	struct file_source file;
-	struct guest_elf_frames frames; /* for the places of code */
+	struct guest_elf_frames frames; /* for the positions of code */
 	struct unwind_table *table;
 	int fd;
 	Elf *elf;
 	Dwarf_CFI *cfi;
 	char columns[MAX_COLUMNS][16];
 	size_t column_count;
-	struct printed last; /* of the function whose rows are read */
-	uint64_t end;        /* of its code; 0: none is read */
+	struct printed last; /* of the function being read */
+	uint64_t end;        /* of its code; 0: none is being read */
 	size_t exact, popped, expressions, other_registers, bx_lost, functions, gaps;
 };
 
@@ -59,7 +59,7 @@ static bool find_row(const struct comparison *comparison, uint64_t address, stru
 	return false;
 }
 
-/* OPS are "breg7 N, deref[, plus_uconst 8]" and such, whose N is given. */
+/* OPS are "breg7 N, deref[, plus_uconst 8]" and the like, with the given N. */
 static bool is_operations(const Dwarf_Op *ops, size_t count, const uint8_t *wanted,
 			  size_t wanted_count, int64_t *ret_offset)
 {
@@ -94,7 +94,7 @@ static bool cfa_agrees(const Dwarf_Op *ops, size_t count, const struct unwind_ro
 				     DW_OP_plus) &&
 		       offset == row->sp_offset && ops[1].number == 0;
 	}
-	/* None of the forms that are known. */
+	/* Not one of the known forms. */
 	return row->sp_base == UNWIND_BASE_OTHER && !IS_OPERATIONS(DW_OP_breg7, DW_OP_deref) &&
 	       !IS_OPERATIONS(DW_OP_breg6, DW_OP_deref);
 }
@@ -113,7 +113,7 @@ static void check_cfa_expression(struct comparison *comparison, uint64_t address
 	free(frame);
 }
 
-/* A register that is somewhere by an expression: breg7|breg6 N, for which CFA is pushed first. */
+/* A register's location is an expression: breg7|breg6 N, for which CFA is pushed first. */
 static void check_register(struct comparison *comparison, uint64_t address, int number, uint8_t op,
 			   int64_t wanted)
 {
@@ -163,11 +163,11 @@ static bool bp_agrees(struct comparison *comparison, const struct printed *print
 		check_register(comparison, printed->address, 6, DW_OP_breg7, row->bp_offset);
 		return !strcmp(printed->bp, "exp");
 	}
-	/* A register, or a value by an expression. */
+	/* In a register, or a value given by an expression. */
 	return row->bp_base == UNWIND_BASE_OTHER && *printed->bp && printed->bp[0] != 'c';
 }
 
-/* Where BX is lost nothing is claimed but that compilers do not do that often: it is counted. */
+/* If BX is lost, only check that this is rare in compiler output: count it. */
 static bool bx_agrees(struct comparison *comparison, const struct printed *printed,
 		      const struct unwind_row *row)
 {
@@ -210,7 +210,7 @@ static bool cfa_register_agrees(const struct printed *printed, const struct unwi
 	return !strcmp(printed->cfa, wanted);
 }
 
-/* The frame of a signal: SP and IP are where an expression says. */
+/* A signal's frame: expressions give the locations of SP and IP. */
 static bool signal_agrees(struct comparison *comparison, const struct printed *printed,
 			  const struct unwind_row *row)
 {
@@ -229,7 +229,7 @@ static bool other_agrees(struct comparison *comparison, const struct printed *pr
 	comparison->other_registers++;
 	if (by_expression)
 		check_cfa_expression(comparison, printed->address, row);
-	/* Neither SP nor BP, or else it is the return address that is elsewhere. */
+	/* Neither SP nor BP, or the return address is elsewhere. */
 	return by_expression || strcmp(printed->ip, "c-8") ||
 	       (strncmp(printed->cfa, "rsp", 3) && strncmp(printed->cfa, "rbp", 3));
 }
@@ -274,7 +274,7 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 			 row.sp_base, row.sp_offset, row.bp_base, row.bp_offset);
 }
 
-/* The last row holds up to END, exclusive. */
+/* The last row extends up to END, exclusive. */
 static void end_row(struct comparison *comparison, uint64_t end)
 {
 	if (!comparison->end || !*comparison->last.cfa || end <= comparison->last.address)
@@ -338,7 +338,10 @@ static void take_row(struct comparison *comparison, char *line)
 	comparison->last = printed;
 }
 
-/* What is no function's has no rows: FROM is where one ends and none begins, says libdw. */
+/*
+ * Code outside of functions has no rows: according to libdw, FROM is where one ends and none
+ * begins.
+ */
 static void check_gap(struct comparison *comparison, uint64_t from)
 {
 	struct unwind_row row;
@@ -462,7 +465,7 @@ static void rows_are_those_of_readelf(void **state)
 	}
 }
 
-/* Of the kernel that this machine runs. */
+/* The vDSO of the running kernel. */
 static void the_vdso(void **state)
 {
 	char path[] = "/tmp/perfvisor-vdso-XXXXXX";

@@ -90,14 +90,14 @@ static void test_what_no_kernel_has(void **state)
 		uint16_t bits;
 	} bad[] = {
 		{ ORC_FORM_END, 5 | 3 << 8 },	      /* a fourth type */
-		{ ORC_FORM_END, 5 | 1 << 10 },	      /* an end that goes on */
-		{ ORC_FORM_END, 5 | 1 << 11 },	      /* a bit without a meaning */
-		{ ORC_FORM_SIGNAL_END, 5 | 1 << 12 }, /* likewise */
+		{ ORC_FORM_END, 5 | 1 << 10 },	      /* an end that continues */
+		{ ORC_FORM_END, 5 | 1 << 11 },	      /* an undefined bit */
+		{ ORC_FORM_SIGNAL_END, 5 | 1 << 12 }, /* the same */
 		{ ORC_FORM_SIGNAL, 5 | 5 << 8 },      /* a sixth type */
 		{ ORC_FORM_SIGNAL, 5 | 2 << 8 | 1 << 12 },
-		{ ORC_FORM_SIGNAL, 1 | 2 << 8 },	      /* SP from itself */
-		{ ORC_FORM_SIGNAL, 2 << 8 },		      /* from nothing */
-		{ ORC_FORM_SIGNAL, 11 | 2 << 8 },	      /* from an unknown register */
+		{ ORC_FORM_SIGNAL, 1 | 2 << 8 },	      /* SP relative to itself */
+		{ ORC_FORM_SIGNAL, 2 << 8 },		      /* relative to nothing */
+		{ ORC_FORM_SIGNAL, 11 | 2 << 8 },	      /* relative to an unknown register */
 		{ ORC_FORM_SIGNAL, 5 | 5 << 4 | 2 << 8 },     /* BP from SP */
 		{ ORC_FORM_RENUMBERED, 3 | 1 << 4 | 2 << 8 }, /* BP from AX */
 		{ ORC_FORM_RENUMBERED, 8 | 2 << 8 },
@@ -144,7 +144,7 @@ static void test_forms_are_told_without_types(void **state)
 	memset(bytes, 0xa5, sizeof(bytes));
 	assert_false(orc_find_form(NULL, bytes, 256, &found));
 	fill(ORC_FORM_SIGNAL, bytes, 8);
-	assert_false(orc_find_form(NULL, bytes, 8, &found)); /* too few to tell */
+	assert_false(orc_find_form(NULL, bytes, 8, &found)); /* too few to decide */
 }
 
 #define START 0xffffffff81000000ULL
@@ -162,9 +162,9 @@ static void test_rows_are_found(void **state)
 	static const struct entry entries[] = {
 		{ START + 0x10, CALL, SP, 8, NONE, 0 },
 		{ START + 0x11, CALL, SP, 16, NONE, 0 },
-		{ START + 0x20, CALL, SP, 16, NONE, 0 }, /* nothing new: not kept */
+		{ START + 0x20, CALL, SP, 16, NONE, 0 }, /* redundant: not stored */
 		{ START + 0x100, CALL, SP, 24, NONE, 0 },
-		/* The end of a section, and the true row behind it. */
+		/* The end of a section, and the true row at the same address. */
 		{ START + 0x180, UNDEFINED, NONE, 0, NONE, 0 },
 		{ START + 0x180, CALL, SP, 32, NONE, 0 },
 		{ START + 0x5000, CALL, SP, 40, NONE, 0 },
@@ -210,7 +210,7 @@ static void test_modules_beside_the_kernel(void **state)
 		assert_int_equal(offset_at(table, starts[i] + 0x7ff), 8 * i + 8);
 		assert_int_equal(offset_at(table, starts[i] + 0x800), -1);
 	}
-	/* What overlaps cannot be the guest's. */
+	/* Overlapping tables cannot come from the guest. */
 	assert_false(unwind_table_add(table, &source.source));
 	source.source.start = GVA(START + 0x17ff);
 	source.source.end = GVA(START + 0x1fff);

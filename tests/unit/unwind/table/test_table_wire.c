@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables that go from one process to another: the same rows arrive, and of nonsense nothing. */
+/* Tables passed from one process to another: the same rows arrive, and garbage is rejected. */
 #include "test.h"
 
 #include "base/memory.h"
@@ -84,7 +84,7 @@ static void test_cut_short(void **state)
 	}
 }
 
-/* Each byte is made another one: what arrives all the same is looked up without harm. */
+/* Changes each byte: if the table is still accepted, lookups must be safe. */
 static void test_damaged(void **state)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = NULL;

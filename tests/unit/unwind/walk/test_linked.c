@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains by linked frames: of programs that compilers made, and of kernels' stacks that are written
- * by hand, as entry code leaves them (struct pt_regs of arch/arm64 and arch/powerpc, asm/ptrace.h).
+ * Chains of linked frames: of compiled programs, and of hand-written kernel stacks as entry code
+ * leaves them (struct pt_regs of arch/arm64 and arch/powerpc, asm/ptrace.h).
  */
 #include "test.h"
 
@@ -61,7 +61,7 @@ static void run(uint64_t ip, uint64_t frame, bool sleeps)
 	unwind_run_linked(arch, trampolines, &registers, stacks, 2, &chain);
 }
 
-/* ADDRESSES up to a 0; those from number CERTAIN on are guessed. */
+/* Expects ADDRESSES, up to a 0; those from index CERTAIN on are guesses. */
 static void expect(enum unwind_end end, size_t certain, const uint64_t *addresses)
 {
 	size_t count = 0;
@@ -97,7 +97,7 @@ static void check_program(const struct arch *of, uint64_t frame, const uint64_t 
 		assert_int_equal(frames[1 + i].kind, UNWIND_FRAME_CALL);
 		assert_false(frames[1 + i].guessed);
 	}
-	/* main()'s caller is not there */
+	/* main()'s caller is missing */
 	assert_true(chain.end == UNWIND_CUT || chain.end == UNWIND_UNREADABLE);
 }
 
@@ -127,7 +127,7 @@ static void arm64_sleeping_thread(void **state)
 	words[ARM_RECORD + 2] = 0;
 	run(CODE, AT(10), true);
 	expect(UNWIND_COMPLETE, 16, CHAIN(CODE, CODE + 1, CODE + 2));
-	/* An empty record elsewhere is none of the kernel's. */
+	/* Elsewhere, an empty record is not the kernel's. */
 	record(20, AT(100), CODE + 2);
 	run(CODE, AT(10), true);
 	expect(UNWIND_BAD, 16, CHAIN(CODE, CODE + 1, CODE + 2));
@@ -141,7 +141,7 @@ static void arm64_signed_return_addresses(void **state)
 	expect(UNWIND_COMPLETE, 16, CHAIN(CODE, CODE + 1));
 }
 
-/* From the IRQ stack to the interrupted function, whose own callers are guesses. */
+/* From the IRQ stack to the interrupted function, whose callers are guesses. */
 static void arm64_interrupt(void **state)
 {
 	const uint64_t regs = 50, saved = regs + 37;
@@ -187,7 +187,7 @@ static void chains_that_lead_nowhere(void **state)
 	record(30, OTHER_STACK + 64, CODE + 4);
 	run(CODE, AT(10), true);
 	expect(UNWIND_BAD, 16, CHAIN(CODE, CODE + 1, CODE + 2, CODE + 3));
-	/* no kernel code: its bits are those of a signature */
+	/* not kernel code: the upper bits could be a signature */
 	record(20, AT(30), 0x400000 | 1ULL << 60);
 	record(30, AT(ARM_RECORD), CODE + 3);
 	run(CODE, AT(10), true);
@@ -201,9 +201,7 @@ static void chains_that_lead_nowhere(void **state)
 	expect(UNWIND_UNREADABLE, 16, CHAIN(CODE));
 }
 
-/*
- * What called the outermost function that keeps a frame pointer has a return address and no frame.
- */
+/* The caller of the outermost function with a frame pointer has a return address, but no frame. */
 static void programs_end_without_a_frame(void **state)
 {
 	(void)state;
@@ -213,7 +211,7 @@ static void programs_end_without_a_frame(void **state)
 	run(0x400000, 0x7ffff0000 + 80, true);
 	expect(UNWIND_COMPLETE, 16, CHAIN(0x400000, 0x400001, 0x400002));
 	begin_arm64(state);
-	record(10, 0, CODE + 1); /* a kernel's end otherwise */
+	record(10, 0, CODE + 1); /* otherwise the end of a kernel's stack */
 	run(CODE, AT(10), true);
 	expect(UNWIND_BAD, 16, CHAIN(CODE, CODE + 1));
 }
@@ -232,7 +230,8 @@ static void trampolines_end_chains(void **state)
 }
 
 /*
- * Its words: r1 and nip of struct pt_regs at REGS words behind the frame at AT, marked at MARK_AT.
+ * Its words: r1 and nip of struct pt_regs, REGS words after the frame at AT, with the mark at
+ * MARK_AT.
  */
 static void put_interrupt(size_t at, size_t mark_at, size_t regs, uint64_t r1, uint64_t nip,
 			  uint64_t msr)
@@ -248,7 +247,7 @@ static void ppc64_interrupts(void **state)
 {
 	static const struct {
 		size_t mark_at, regs;
-	} layouts[] = { { 4, 6 }, { 12, 14 } }; /* today's kernels, and older ones */
+	} layouts[] = { { 4, 6 }, { 12, 14 } }; /* current kernels, and older ones */
 
 	for (size_t i = 0; i < 2; i++) {
 		begin_ppc64(state);
@@ -265,7 +264,7 @@ static void ppc64_interrupts(void **state)
 		run(PPC_CODE, PPC_AT(10), true);
 		expect(UNWIND_COMPLETE, 3,
 		       CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 2, PPC_CODE + 3, PPC_CODE + 4));
-		/* What an interrupt before has left in a frame is no interrupt. */
+		/* Remains of an earlier interrupt in a frame do not count. */
 		words[20 + layouts[i].regs + 1] = PPC_AT(150);
 		words[100 + 2] = PPC_CODE + 5;
 		run(PPC_CODE, PPC_AT(10), true);
@@ -283,7 +282,7 @@ static void ppc64_kernel_thread(void **state)
 	words[WORDS - 50 + 2] = PPC_CODE + 2;
 	run(PPC_CODE, PPC_AT(10), true);
 	expect(UNWIND_COMPLETE, 16, CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 2));
-	words[20] = PPC_AT(40); /* a 0 in the midst of the stack */
+	words[20] = PPC_AT(40); /* a 0 in the middle of the stack */
 	words[40 + 2] = PPC_CODE + 2;
 	run(PPC_CODE, PPC_AT(10), true);
 	expect(UNWIND_BAD, 16, CHAIN(PPC_CODE, PPC_CODE + 1, PPC_CODE + 2));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's unwind data and a sleeping thread's stack, from its memory: as they should be, and
- * turned against who reads them.
+ * A guest's unwind data and a sleeping thread's stack, read from its memory: correct ones, and
+ * hostile ones.
  */
 #include "test.h"
 
@@ -24,7 +24,7 @@ struct fixture {
 	struct unwind_task task;
 	struct unwind_frame frames[16];
 	struct unwind_chain chain;
-	/* the thread runs and sleeps again as often when its stack is read */
+	/* how often the thread runs and sleeps again while its stack is being read */
 	unsigned int switches;
 };
 
@@ -108,7 +108,10 @@ static void test_a_thread_that_sleeps(void **state)
 	assert_int_equal(fixture->chain.end, UNWIND_COMPLETE);
 }
 
-/* Its first frame is no return address: the row is that of ret_from_fork, not of what is before. */
+/*
+ * Its first frame is not a return address: the row is that of ret_from_fork, not of the code before
+ * it.
+ */
 static void test_a_thread_that_never_ran(void **state)
 {
 	struct fixture *fixture = *state;
@@ -136,7 +139,7 @@ static void test_threads_without_a_chain(void **state)
 	assert_int_equal(fixture->task.kind, UNWIND_TASK_DEAD);
 }
 
-/* What was read of its stack may be of two moments. */
+/* The copy of its stack may be inconsistent. */
 static void test_a_thread_that_runs_meanwhile(void **state)
 {
 	struct fixture *fixture = *state;
@@ -150,7 +153,7 @@ static void test_a_thread_that_runs_meanwhile(void **state)
 	assert_int_equal(fixture->chain.count, 4);
 }
 
-/* task->state and exit_state, and the letters that fs/proc/array.c has for them. */
+/* task->state and exit_state, and their letters in fs/proc/array.c. */
 static void test_states(void **state)
 {
 	static const struct {
@@ -184,7 +187,7 @@ static void test_stack_pointers_that_lie(void **state)
 		look(fixture, PLACE_THREAD);
 		assert_int_equal(fixture->task.kind, UNWIND_TASK_DEAD);
 	}
-	/* The last place where what a switch leaves would fit: its caller's frame is not there. */
+	/* The last position where the switch's data would fit: its caller's frame is missing. */
 	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_THREAD) + 120,
 			  SMALL_GUEST_AT(PLACE_STACK) + STACK_BYTES - 56);
 	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_STACK) + STACK_BYTES - 8,
@@ -192,7 +195,7 @@ static void test_stack_pointers_that_lie(void **state)
 	look(fixture, PLACE_THREAD);
 	assert_int_equal(fixture->chain.count, 1);
 	assert_int_equal(fixture->chain.end, UNWIND_UNREADABLE);
-	/* A stack that nothing maps. */
+	/* A stack that is not mapped. */
 	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_THREAD) + 40, 0xffffc90000000000);
 	small_guest_put64(&fixture->guest, SMALL_GUEST_AT(PLACE_THREAD) + 120, 0xffffc90000000800);
 	look(fixture, PLACE_THREAD);
@@ -235,8 +238,8 @@ static void test_kernels_without_tables(void **state)
 }
 
 /*
- * push %rbp; mov %rsp,%rbp, over and over: half of the symbols begin with it, or have it 5
- * bytes behind.
+ * push %rbp; mov %rsp,%rbp, over and over: half of the symbols start with it, or have it 5 bytes
+ * later.
  */
 static void test_kernels_with_frame_pointers(void **state)
 {
@@ -252,7 +255,7 @@ static void test_kernels_with_frame_pointers(void **state)
 	assert_int_equal(unwind_table_rows(fixture->table), 0);
 }
 
-/* A module's code has the module's rows. */
+/* A module's code uses the module's rows. */
 static void test_a_modules_tables(void **state)
 {
 	const uint64_t beta = SMALL_GUEST_AT(PLACE_MODULES), ips = SMALL_GUEST_AT(PLACE_STACK),
@@ -266,7 +269,7 @@ static void test_a_modules_tables(void **state)
 	small_guest_put32(&fixture->guest, beta + 256, 1);
 	small_guest_put64(&fixture->guest, beta + 264, ips);
 	small_guest_put64(&fixture->guest, beta + 272, entries);
-	/* alpha's are larger than any. */
+	/* alpha's table is larger than allowed. */
 	small_guest_put32(&fixture->guest, beta + 512 + 256, UINT32_MAX);
 	small_guest_put64(&fixture->guest, beta + 512 + 264, ips);
 	small_guest_put64(&fixture->guest, beta + 512 + 272, entries);
@@ -297,7 +300,7 @@ static void expect_name(struct fixture *fixture, const struct guest_modules *mod
 	assert_int_equal(name.bytes, bytes);
 }
 
-/* Symbols of the modules in no order; some are the assembler's own. */
+/* The modules' symbols are unsorted; some are the assembler's own. */
 static void add_module_symbols(struct small_guest *guest)
 {
 	static const struct {
@@ -336,7 +339,7 @@ static void test_names(void **state)
 	expect_name(fixture, &modules, SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) + 5,
 		    "ret_from_fork", "", 5,
 		    SMALL_GUEST_READ_ONLY - SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK));
-	/* Of two at one address the first. */
+	/* Of two at the same address, the first. */
 	expect_name(fixture, &modules, SMALL_GUEST_FUNCTION(4) + 2, "__sched_text_end", "", 2,
 		    SMALL_GUEST_FUNCTION(SMALL_GUEST_RET_FROM_FORK) - SMALL_GUEST_FUNCTION(4));
 	expect_name(fixture, &modules, 0xffffffffc0000018, "shared_function", "beta", 8, 0x10);

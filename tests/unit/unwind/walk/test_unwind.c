@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chains over stacks that are written by hand: calls, interrupts, changes of stacks, and all the
- * ways in which a chain can end. The functions below call each other in the order of their letters.
+ * Chains in hand-written stacks: calls, interrupts, stack switches, and every way in which a chain
+ * can end. The functions below call each other in alphabetical order.
  */
 #include "test.h"
 
@@ -34,7 +34,10 @@ enum {
 #define USER_CS 0x33
 #define KERNEL_CS 0x10
 
-/* From half of each function on its return address is 24 bytes above SP, or as its name says. */
+/*
+ * From the middle of each function on, its return address is 24 bytes above SP, or as its name
+ * says.
+ */
 static const struct entry entries[] = {
 	{ START, UNDEFINED, NONE, 0, NONE, 0 },
 	{ FUNCTION(A), CALL, SP, 8, NONE, 0 },
@@ -109,7 +112,7 @@ static void put_iret(uint64_t *words, uint64_t ip, uint64_t cs, uint64_t sp)
 	words[4] = cs == USER_CS ? 0x2b : 0x18;
 }
 
-/* struct pt_regs of user code at the task stack's end, as a system call leaves it. */
+/* struct pt_regs of user code at the end of the task stack, as after a system call. */
 static void put_user_registers(void)
 {
 	put_iret(scene.task + STACK_WORDS - 5, 0x401000, USER_CS, 0x7ffff000);
@@ -134,7 +137,7 @@ static void expect_end(size_t frames, enum unwind_end end, uint64_t end_at)
 	assert_int_equal(scene.chain.count, frames);
 }
 
-/* What the chain says of the user code that it came to. */
+/* The chain's description of the user code that it reached. */
 static void expect_user(uint64_t ip, uint64_t sp, uint64_t bp)
 {
 	assert_true(scene.chain.has_user);
@@ -156,7 +159,7 @@ static void expect_user_bx(uint64_t bx)
 	assert_int_equal(value, bx);
 }
 
-/* A (three words) <- B (by BP) <- C (two words) <- entry code with the user's registers. */
+/* A (three words) <- B (using BP) <- C (two words) <- entry code with the user's registers. */
 static void put_system_call(size_t top)
 {
 	scene.task[top + 1] = SP_OF(top + 8); /* B's BP, which A saved */
@@ -190,7 +193,8 @@ static void test_a_system_call(void **state)
 }
 
 /*
- * A function's first instruction is sampled; as a return address it would belong to the one before.
+ * Samples a function's first instruction; as a return address, it would belong to the function
+ * before.
  */
 static void test_an_address_is_looked_up_by_its_kind(void **state)
 {
@@ -203,7 +207,7 @@ static void test_an_address_is_looked_up_by_its_kind(void **state)
 	scene.task[13] = FUNCTION(THREAD) + 1;
 	run(FUNCTION(A) + 0x81, SP_OF(10)); /* the call is at + 0x80: 32 bytes */
 	expect_end(2, UNWIND_COMPLETE, 0);
-	run(FUNCTION(A) + 0x80, SP_OF(10)); /* the call is in front of that: 8 bytes */
+	run(FUNCTION(A) + 0x80, SP_OF(10)); /* the call is before that: 8 bytes */
 	expect_end(2, UNWIND_COMPLETE, 0);
 	scene.task[10] = FUNCTION(THREAD); /* the call is before THREAD, in IRQ code's row */
 	run(FUNCTION(A) + 0x80, SP_OF(10));
@@ -220,7 +224,7 @@ static void test_a_kernel_thread(void **state)
 	expect_end(2, UNWIND_COMPLETE, 0);
 }
 
-/* An interrupt on its own stack, in a function of the task's, with all registers. */
+/* An interrupt on its own stack, in a function on the task's, with all registers. */
 static void test_an_interrupt(void **state)
 {
 	size_t regs = USER_REGISTERS - 13 - PT_REGS_WORDS;
@@ -232,7 +236,8 @@ static void test_an_interrupt(void **state)
 		put_system_call(USER_REGISTERS - 13);
 		scene.task[USER_REGISTERS - 11] = SP_OF(USER_REGISTERS - 5);
 		/*
-		 * The IRQ stack's last word is the task's SP, where the interrupt's registers are.
+		 * The last word of the IRQ stack is the task's SP, where the interrupt's registers
+		 * are.
 		 */
 		scene.irq[4] = FUNCTION(IRQ_CALL) + 0x10;
 		scene.irq[5] = SP_OF(regs - 2);
@@ -267,7 +272,7 @@ static void test_an_interrupt_by_an_old_kernels_hint(void **state)
 	expect_end(3, UNWIND_COMPLETE, 0);
 }
 
-/* An NMI in entry code that has pushed nothing but what IRET takes. */
+/* An NMI in entry code that has pushed only the IRET frame. */
 static void test_partial_registers(void **state)
 {
 	(void)state;
@@ -278,7 +283,7 @@ static void test_partial_registers(void **state)
 	scene.task[105] = FUNCTION(THREAD) + 9;
 	run(FUNCTION(PARTIAL_ENTRY) + 3, SP_OF(10));
 	expect(1, FUNCTION(B) + 4, UNWIND_FRAME_INTERRUPT);
-	expect(2, FUNCTION(THREAD) + 9, UNWIND_FRAME_CALL); /* BP stayed as it was */
+	expect(2, FUNCTION(THREAD) + 9, UNWIND_FRAME_CALL); /* BP did not change */
 	expect_end(3, UNWIND_COMPLETE, 0);
 	assert_false(scene.chain.has_user);
 	put_iret(scene.task + 12, 0x401000, USER_CS, 0x7fff0000);
@@ -287,10 +292,7 @@ static void test_partial_registers(void **state)
 	expect_user(0x401000, 0x7fff0000, SP_OF(104));
 }
 
-/*
- * The words where a row says that these are hold user registers, of which one is an address of
- * code.
- */
+/* The words where a row expects these have user registers, one of which is a code address. */
 static void test_what_no_processor_pushes(void **state)
 {
 	static const struct {
@@ -330,7 +332,7 @@ static void test_registers_that_are_known_or_not(void **state)
 	expect_end(2, UNWIND_NO_REGISTERS, FUNCTION(REALIGNED) + 8);
 }
 
-/* On hosts where SP is out of reach: a row that goes by another register gives the caller's. */
+/* On hosts that cannot read SP: a row that uses another register gives the caller's. */
 static void test_sp_that_is_not_known(void **state)
 {
 	static const uint64_t by_sp[] = {
@@ -347,7 +349,7 @@ static void test_sp_that_is_not_known(void **state)
 		put_system_call(top);
 		scene.registers.sp_unknown = true;
 		scene.registers.bp = SP_OF(top + 8);
-		/* What SP would have led to, if it were taken for one. */
+		/* Where SP would have led if it had been used. */
 		scene.task[10] = FUNCTION(THREAD) + 1;
 		scene.stacks[0].start = GVA(0);
 		for (size_t j = 0; j < sizeof(by_sp) / sizeof(*by_sp); j++) {
@@ -372,7 +374,7 @@ static void test_sp_that_is_not_known(void **state)
 	}
 }
 
-/* A function that realigns its stack keeps its caller's BP where its own points. */
+/* A function that realigns its stack saves its caller's BP where its own points. */
 static void test_bp_by_bp(void **state)
 {
 	(void)state;
@@ -456,7 +458,7 @@ static void test_generated_code_is_guessed(void **state)
 	assert_true(scene.frames[1].guessed);
 	assert_true(scene.frames[2].guessed);
 	assert_int_equal(scene.chain.end, UNWIND_COMPLETE);
-	/* A BP that is below SP is none. */
+	/* A BP below SP is invalid. */
 	scene.registers.bp = SP_OF(9);
 	run(CODE_END + 0x100, SP_OF(10));
 	expect_end(1, UNWIND_NO_DATA, CODE_END + 0x100);
@@ -466,13 +468,13 @@ static void test_stacks_that_go_round(void **state)
 {
 	(void)state;
 	begin(ORC_FORM_SIGNAL);
-	/* B's frame leads to itself. */
+	/* B's frame points to itself. */
 	scene.registers.bp = SP_OF(20);
 	scene.task[20] = SP_OF(20);
 	scene.task[21] = FUNCTION(B) + 1;
 	run(FUNCTION(B), SP_OF(10));
 	expect_end(2, UNWIND_BAD, SP_OF(22));
-	/* Two stacks that lead to each other. */
+	/* Two stacks that point to each other. */
 	scene.task[10] = FUNCTION(IRQ_CALL) + 1;
 	scene.task[11] = IRQ_STACK + 8 * 9;
 	scene.irq[9] = FUNCTION(IRQ_CALL) + 1;
@@ -530,7 +532,7 @@ static void test_frame_pointers_to_a_system_call(void **state)
 	}
 }
 
-/* Registers that mean nothing are at the top of its stack; those of kernels with FRED lie lower. */
+/* Meaningless registers are at the top of its stack; in kernels with FRED they are lower. */
 static void test_frame_pointers_to_a_kernel_thread(void **state)
 {
 	(void)state;
@@ -557,7 +559,7 @@ static void test_frame_pointers_through_an_interrupt(void **state)
 	run(FUNCTION(B), IRQ_STACK + 8 * 4);
 	expect(1, FUNCTION(INTERRUPT), UNWIND_FRAME_CALL);
 	expect(2, FUNCTION(A), UNWIND_FRAME_INTERRUPT);
-	/* It may be that A had not made its frame. */
+	/* A may not have set up its frame yet. */
 	assert_int_equal(scene.frames[3].address, FUNCTION(THREAD));
 	assert_true(scene.frames[3].guessed);
 	assert_int_equal(scene.chain.end, UNWIND_COMPLETE);
@@ -582,7 +584,7 @@ static void test_frame_pointers_that_lead_nowhere(void **state)
 	run(FUNCTION(A), SP_OF(90));
 	expect_end(2, UNWIND_NO_DATA, FUNCTION(B));
 	scene.registers.bp = SP_OF(100);
-	put_frame(100, 0xffffc90000300001, FUNCTION(B)); /* registers out of reach */
+	put_frame(100, 0xffffc90000300001, FUNCTION(B)); /* unreadable registers */
 	run(FUNCTION(A), SP_OF(90));
 	expect_end(2, UNWIND_UNREADABLE, 0xffffc90000300000);
 	put_frame(100, SP_OF(110), TRAMPOLINE - 1);
