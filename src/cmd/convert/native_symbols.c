@@ -40,7 +40,7 @@
 static struct error *make_folder(const char *path)
 {
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return error_system(errno, "could not make the folder '%s'", path);
+		return error_system(errno, "could not create the folder '%s'", path);
 	return NULL;
 }
 

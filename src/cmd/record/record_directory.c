@@ -50,7 +50,7 @@ static struct error *write_kallsyms(const char *path, uint32_t pid,
 	if (table)
 		kallsyms_write(table, false, &text);
 	if (mkdir(folder, 0700) && errno != EEXIST)
-		return error_system(errno, "could not make the folder '%s'", folder);
+		return error_system(errno, "could not create the folder '%s'", folder);
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_system(errno, "could not create '%s'", name);
