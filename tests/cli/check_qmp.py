@@ -212,8 +212,8 @@ def try_servers():
         ("b'x' * 20000000", "b''", "too long"),
         ("b'{\"QMP\": [' + b'{},' * 100000 + b'{}]}\\n'", "b''", "does not send JSON objects"),
         (HELLO, "b'{\"event\": 1}\\n' * 2000", "gave no answer"),
-        (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refuses: ?[31m"),
-        (HELLO, "b'{\"error\": []}\\n'", "refuses: no reason"),
+        (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refused: ?[31m"),
+        (HELLO, "b'{\"error\": []}\\n'", "refused: no reason"),
         (HELLO, "b'{\"return\": {}}\\n'", "lists no guest memory"),
         (HELLO, "b'{\"return\": \"' + b'y' * 7000000 + b'\"}\\n'", "lists no guest memory"),
     )

@@ -59,7 +59,7 @@ static void refuses_what_is_not_one_vm(void **state)
 	assert_error(error, ERROR_USAGE);
 	error = host_vms_select(&vms, "we", &vm);
 	assert_string_equal(error_hint_text(error),
-			    "there are web (pid 10), db (pid 20), web (pid 30), 20 (pid 40), "
+			    "the VMs are web (pid 10), db (pid 20), web (pid 30), 20 (pid 40), "
 			    "two:5 (pid 50), two:7 (pid 50)");
 	assert_error(error, ERROR_NOT_FOUND);
 	assert_error(host_vms_select(&vms, "", &vm), ERROR_NOT_FOUND);

@@ -114,7 +114,7 @@ static void says_what_is_missing(void **state)
 
 	(void)state;
 	error = vm_layout_from_btf(types.btf, &layout);
-	assert_string_equal(error_message(error), "the kernel's BTF describes no struct kvm_vcpu");
+	assert_string_equal(error_message(error), "the kernel's BTF has no struct kvm_vcpu");
 	assert_error(error, ERROR_UNSUPPORTED);
 	add_vcpu(&types, "renamed");
 	add_kvm(&types);
