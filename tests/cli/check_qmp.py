@@ -155,7 +155,7 @@ def try_libvirt():
                   "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID])
     time.sleep(0.2)
     held = subprocess.run([HOLD, str(liar.pid)], env=environment, capture_output=True, text=True, timeout=120)
-    check("is not libvirt's" in held.stderr, f"libvirt, another process's domain: {held.stderr}")
+    check("libvirt did not start it" in held.stderr, f"libvirt, another process's domain: {held.stderr}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
     check(status == 1 and f"virsh failed (status 1): error: failed to get domain '{UUID}'" in said,

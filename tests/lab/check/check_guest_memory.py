@@ -138,7 +138,7 @@ def compare_names():
 
 
 def check_cache():
-    if "known from before" not in read("named.err"):
+    if "already known" not in read("named.err"):
         complain(f"a later run does not find the kernel in the cache: {read('named.err')}")
     kept = [line.split() for line in read("cache").splitlines()[1:]]
     if not kept or any(words[0] != "-rw-------" or words[2] != "0" for words in kept):

@@ -52,7 +52,7 @@ check(not elsewhere, f"no other sample has that name: {elsewhere[:3]}")
 text = open(f"{folder}/err").read()
 check(text.count("symbols now") >= 3, f"symbols were read {text.count('symbols now')} times: boot, module, boot")
 contacts = contacts_of(text)
-check(contacts[:1] == ["known from before"], f"its kernel was in the cache before the recording: {contacts}")
+check(contacts[:1] == ["already known"], f"its kernel was in the cache before the recording: {contacts}")
 # The first recorder to read the new kernel caches it for the other.
 then = contacts[1:] + contacts_of(open(f"{folder}/ended.err").read())
 check(len(then) == 2 and "new" in then, f"the kernel of the second boot was not: {then}")

@@ -289,7 +289,7 @@ def check_rights():
               {row[2] for row in rows if row[0] in (GUEST_KERNEL, GUEST_USER)} == vcpus,
               f"{name}: {len(rows)} samples, guests' of the vCPUs only")
     check("which threads are vCPUs is not known" in read("unknown.err"), "unknown: a message says so")
-    check(int(read("level3.status")) == 1 and "asks for CAP_SYS_ADMIN" in read("level3.err"),
+    check(int(read("level3.status")) == 1 and "requires CAP_SYS_ADMIN" in read("level3.err"),
           "level3: a message says what Debian's kernel needs")
     check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
           "cap_perfmon" in read("none.err"), "none: a message says what is missing")
