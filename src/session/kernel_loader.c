@@ -30,6 +30,23 @@ void kernel_loader_start(struct kernel_loader *loader, const struct dso_request 
 		load(loader);
 }
 
+static bool same_text(const char *left, const char *right)
+{
+	return !strcmp(left ? left : "", right ? right : "");
+}
+
+bool kernel_loader_fits(const struct kernel_loader *loader, const struct dso_request *request)
+{
+	const struct dso_request *mine = &loader->request;
+
+	return mine->build_id_bytes == request->build_id_bytes &&
+	       (!mine->build_id_bytes ||
+		!memcmp(mine->build_id, request->build_id, mine->build_id_bytes)) &&
+	       mine->reference == request->reference && mine->text_bytes == request->text_bytes &&
+	       same_text(mine->path, request->path) && same_text(mine->release, request->release) &&
+	       same_text(mine->machine, request->machine);
+}
+
 static void wait_for(struct kernel_loader *loader)
 {
 	if (loader->threaded)
@@ -53,4 +70,5 @@ void kernel_loader_deinit(struct kernel_loader *loader)
 	error_destroy(loader->error);
 	dso_symbols_deinit(&loader->symbols);
 	free(loader->path);
+	*loader = (struct kernel_loader){ 0 };
 }

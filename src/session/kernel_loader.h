@@ -21,15 +21,20 @@ struct kernel_loader {
 	struct error *error;
 };
 
-/* Starts loading, once; the data that REQUEST points to is copied. */
+/*
+ * Starts loading, once. The path and the build-id of REQUEST are copied, other data that it points
+ * to is borrowed.
+ */
 void kernel_loader_start(struct kernel_loader *loader, const struct dso_request *request);
+/* Whether REQUEST, apart from the files that it names, is what was started. */
+bool kernel_loader_fits(const struct kernel_loader *loader, const struct dso_request *request);
 /*
  * Waits for the result, which then belongs to the caller. Call it once, after
  * kernel_loader_start().
  */
 struct error *kernel_loader_finish(struct kernel_loader *loader,
 				   struct dso_symbols *ret) MUST_CHECK;
-/* Waits for a result that nobody took, and frees it. */
+/* Waits for a result that nobody took, and frees it; as if nothing was ever started. */
 void kernel_loader_deinit(struct kernel_loader *loader);
 
 #endif

@@ -56,6 +56,9 @@ struct session {
 	uint64_t sequence;	     /* number of the last record read */
 	uint32_t kernel_path; /* from the host kernel's MMAP record: "[kernel.kallsyms]_text" */
 	uint64_t kernel_reference;   /* address of that symbol; 0: unknown */
+	uint64_t kernel_bytes;	     /* the record's length */
+	uint8_t kernel_build_id[PERFDATA_BUILD_ID_BYTES]; /* of that record */
+	uint8_t kernel_build_id_bytes;			  /* 0: it has none */
 	struct kernel_loader kernel_loader;
 	struct map build_ids;	     /* machine pid and path -> index in the header's list */
 	bool build_ids_listed;
@@ -109,8 +112,14 @@ void session_decode(struct session *session, const struct perfdata_record *recor
 
 /* Checks whether the recording came with symbols of programs: the folder "debug" in its own. */
 void session_find_cache(struct session *session);
-/* Starts loading the symbols of the host's kernel in the background. Only once. */
+/* Starts loading the symbols of the host's kernel in the background. */
 void session_start_kernel(struct session *session);
+/*
+ * What the recording says so far of the host's kernel, into RET; borrowed from the session. Its
+ * build-id is that of any entry of the header's list in kernel mode (the kernel is listed under
+ * the path of its vmlinux if perf had one), else that of its MMAP2 record.
+ */
+void session_identify_kernel(struct session *session, struct dso_request *ret);
 /*
  * Lists the kernels that MACHINE had over time, from the recording, after all of it has been read.
  */

@@ -134,6 +134,20 @@ static uint32_t user_dso(struct collector *collector, const struct perfdata_mapp
 	return dsos_add_file(dsos, names);
 }
 
+/* Of the mappings in kernel mode, the first one of the kernel itself. */
+static void note_kernel(struct session *session, const struct perfdata_mapping *mapping)
+{
+	if (session->kernel_path ||
+	    strncmp(mapping->path, "[kernel.kallsyms]", strlen("[kernel.kallsyms]")))
+		return;
+	session->kernel_path = intern_text(session->strings, mapping->path);
+	session->kernel_reference = mapping->file_offset;
+	session->kernel_bytes = mapping->length;
+	session->kernel_build_id_bytes = mapping->build_id_bytes;
+	if (mapping->build_id_bytes)
+		memcpy(session->kernel_build_id, mapping->build_id, mapping->build_id_bytes);
+}
+
 static bool read_mmap(struct collector *collector, const struct perfdata_record *record,
 		      const struct perfdata_decoded *trailer)
 {
@@ -156,12 +170,8 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 		end = UINT64_MAX; /* perf's kernel mappings may end with the address space */
 	if (end <= fields.start)
 		return true; /* empty: nothing to name */
-	if (cpumode == PERF_RECORD_MISC_KERNEL && !collector->session->kernel_path &&
-	    !strncmp(fields.path, "[kernel.kallsyms]", strlen("[kernel.kallsyms]"))) {
-		collector->session->kernel_path = intern_text(collector->session->strings,
-							      fields.path);
-		collector->session->kernel_reference = fields.file_offset;
-	}
+	if (cpumode == PERF_RECORD_MISC_KERNEL)
+		note_kernel(collector->session, &fields);
 	if (kernel) {
 		dso = dsos_add_kernel(&collector->session->dsos, &names);
 		offset = fields.start;

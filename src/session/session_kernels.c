@@ -29,25 +29,29 @@ void session_find_cache(struct session *session)
 
 void session_start_kernel(struct session *session)
 {
-	struct dso_names names = { .path = "[kernel.kallsyms]" };
 	struct machine *host = session->machines.items[0];
-	struct dso_request request = { .path = names.path,
-				       .reference = session->kernel_reference,
-				       .kallsyms = in_directory(session, "kcore_dir/kallsyms"),
-				       .modules = in_directory(session, "kcore_dir/modules") };
-	struct dso_entry *entry;
+	struct dso_names names = { .path = "[kernel.kallsyms]" };
+	struct dso_request request;
 
+	session_identify_kernel(session, &request);
 	host->kernel_dso = dsos_add_kernel(&session->dsos, &names);
-	entry = session->dsos.items.items[host->kernel_dso];
-	entry->loaded = true; /* by the loader */
-	session_set_build_id(session, entry);
-	if (entry->build_id_bytes) {
-		request.build_id = entry->build_id;
-		request.build_id_bytes = entry->build_id_bytes;
-	}
-	if (session->kernel_path)
-		request.path = intern_string(session->strings, session->kernel_path);
+	session->dsos.items.items[host->kernel_dso]->loaded = true; /* by the loader */
+	request.kallsyms = in_directory(session, "kcore_dir/kallsyms");
+	request.modules = in_directory(session, "kcore_dir/modules");
 	kernel_loader_start(&session->kernel_loader, &request);
+}
+
+/* What came after the first sample may say more of the kernel: then once again. */
+static void start_for_good(struct session *session)
+{
+	struct dso_request request;
+
+	session_identify_kernel(session, &request);
+	if (session->kernel_loader.started &&
+	    !kernel_loader_fits(&session->kernel_loader, &request))
+		kernel_loader_deinit(&session->kernel_loader);
+	if (!session->kernel_loader.started)
+		session_start_kernel(session);
 }
 
 static void load_host_kernel(struct session *session, struct machine *machine)
@@ -55,8 +59,7 @@ static void load_host_kernel(struct session *session, struct machine *machine)
 	struct dso_symbols found;
 	struct error *error;
 
-	if (!session->kernel_loader.started)
-		session_start_kernel(session);
+	start_for_good(session);
 	error = kernel_loader_finish(&session->kernel_loader, &found);
 	if (error) {
 		machine->kernel_note = memory_strdup(error_message(error));

@@ -3,7 +3,7 @@
  * Symbols of programs, libraries and the host's kernel, found by build-id if it is known and
  * otherwise by path: the file itself, /usr/lib/debug/.build-id, ~/.debug (perf's build-id cache;
  * $PERF_BUILDID_DIR), files that debuginfod has already downloaded, and for the host's kernel
- * /proc/kallsyms (if the running kernel has that build-id) or kallsyms in the cache. A file with
+ * /proc/kallsyms (if that kernel runs here) or kallsyms in the cache. A file with
  * another build-id is not used.
  */
 #ifndef SYMBOL_DSO_H
@@ -26,6 +26,13 @@ struct dso_request {
 	 * address.
 	 */
 	uint64_t reference;
+	/*
+	 * For a kernel, to tell whether the one that runs here is the same: uname's release and
+	 * machine where it was recorded (NULL or "": unknown), and the size of its MMAP record
+	 * (0: unknown).
+	 */
+	const char *release, *machine;
+	uint64_t text_bytes;
 	/* A build-id cache like ~/.debug, searched before all others; NULL: none. */
 	const char *cache;
 	/* For a kernel: its symbols come only from these files. NULL: unknown. */

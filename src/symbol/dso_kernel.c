@@ -2,11 +2,11 @@
 /*
  * Symbols of the host's kernel and its modules. In this order:
  *
- * 	files that came with the recording; if there are any, nothing else
- * 	/proc/kallsyms		if the running kernel has the build-id (or none is known)
- * 	kallsyms in perf's build-id cache
- * 	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
- * 	/usr/lib/debug/boot/vmlinux-*, /usr/lib/debug/lib/modules/.../vmlinux, /boot/vmlinux-*
+ *	files that came with the recording; if there are any, nothing else
+ *	/proc/kallsyms		if it is the recording's kernel that runs here (kernel_build.h)
+ *	kallsyms in perf's build-id cache
+ *	a vmlinux with that build-id: perf's cache, /usr/lib/debug/.build-id,
+ *	/usr/lib/debug/boot/vmlinux-*, /usr/lib/debug/lib/modules/.../vmlinux, /boot/vmlinux-*
  *
  * The kernel may be at another address than when the recording was made (KASLR), and is not where
  * it was linked: the request's reference address gives the offset for its symbols. Modules moved by
@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "symbol/dso_private.h"
 #include "symbol/kallsyms.h"
+#include "symbol/kernel_build.h"
 #include "symbol/table_cache.h"
 
 #define PROC_KALLSYMS "/proc/kallsyms"
@@ -28,32 +29,11 @@
 #define KERNEL_NAME "[kernel.kallsyms]"
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define CACHE_NAME "running-kernel"
-#define NOTES_MAX_BYTES 65536
-
-/* The build-id in the notes file PATH; 0 bytes if it cannot be read. */
-static struct build_id read_notes(const char *path)
-{
-	_cleanup_buffer_ struct buffer notes;
-
-	buffer_init(&notes, NOTES_MAX_BYTES);
-	error_destroy(file_read(path, &notes));
-	return build_id_from_notes(notes.data, notes.size, false);
-}
 
 /* NULL if the kernel was built without modules. */
 static const char *proc_modules(void)
 {
 	return access(PROC_MODULES, F_OK) ? NULL : PROC_MODULES;
-}
-
-static bool is_running_kernel(const struct dso_request *request)
-{
-	struct build_id running;
-
-	if (!request->build_id)
-		return true;
-	running = read_notes("/sys/kernel/notes");
-	return build_id_equal(&running, request->build_id, request->build_id_bytes);
 }
 
 /*
@@ -195,12 +175,14 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 {
 	_cleanup_free_ char *cached = dso_cache_path(request, "kallsyms");
 	_cleanup_error_ struct error *reason = NULL;
+	_cleanup_free_ char *differs = NULL;
 
 	if (request->kallsyms)
 		return load_kallsyms(
 			request, request->kallsyms, request->modules,
 			kernel_delta(request, find_in_kallsyms, (void *)request->kallsyms), ret);
-	if (is_running_kernel(request)) {
+	differs = kernel_build_differs(request);
+	if (!differs) {
 		reason = load_running(request, ret);
 		if (!reason)
 			return NULL;
@@ -217,8 +199,7 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 		return NULL;
 	if (reason)
 		return error_prefix(take_pointer(reason), "no symbols for '%s'", request->path);
-	return dso_no_symbols(request->path, "neither the running kernel nor perf's build-id cache "
-					     "nor a vmlinux on this machine has its build-id");
+	return error_create(ERROR_NOT_FOUND, "%s", differs);
 }
 
 struct error *dso_load_module(const struct dso_request *request, const char *name,
@@ -227,7 +208,7 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 	_cleanup_free_ char *notes = memory_printf("/sys/module/%s/notes/.note.gnu.build-id", name);
 	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
 	struct kallsyms_filter filter = { .modules = true, .only_module = name };
-	struct build_id running = read_notes(notes);
+	struct build_id running = kernel_build_read_notes(notes);
 	struct error *error;
 	uint64_t start;
 

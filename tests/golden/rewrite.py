@@ -186,4 +186,5 @@ def main(arguments):
         recording.write(arguments[-1], "<", size)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "base/memory.h"
 #include "symbol/dso.h"
@@ -405,13 +406,17 @@ static void the_vdso_is_this_process_own(void **state)
  */
 static void the_kernel_moves_to_where_it_was(void **state)
 {
-	struct dso_request request = { .path = "[kernel.kallsyms]_stext" };
+	struct utsname here;
+	struct dso_request request = { .path = "[kernel.kallsyms]_stext", .release = here.release,
+				       .machine = here.machine };
 	struct dso_symbols now, then;
-	struct error *error = dso_load_symbols(&request, &now);
+	struct error *error;
 	const struct symbol *symbol;
 	uint64_t distance = 0x2400000;
 
 	(void)state;
+	uname(&here);
+	error = dso_load_symbols(&request, &now);
 	if (error)
 		skip_for(error);
 	/* Again, this time from the cache, with the same result. */
