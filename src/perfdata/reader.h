@@ -111,6 +111,15 @@ struct perfdata_decoded {
 bool perfdata_reader_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
 			    struct perfdata_decoded *ret);
 /*
+ * A sample with PERF_SAMPLE_READ has the values of its event, or of all events of its group, at
+ * that time. RET: SAMPLE as one of the event that its value NUMBER is of, counted from 0, with the
+ * value since the event began as its period; its id is NULL if that is not listed. False: SAMPLE
+ * has fewer.
+ */
+bool perfdata_reader_take_value(struct perfdata_reader *reader,
+				const struct perfdata_decoded *sample, uint64_t number,
+				struct perfdata_decoded *ret);
+/*
  * The next sample, decoded, for callers that only need pid, tid, ip, id, time, period, misc and the
  * call chain: no other field is set. False: not possible here; use perfdata_reader_next() for the
  * next record.

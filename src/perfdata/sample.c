@@ -255,8 +255,10 @@ static bool decode_any(const struct perf_event_attr *attr, struct cursor *cursor
 	clear_sample(&sample);
 	decode_fixed(fixed, attr, cursor->swap, &sample);
 	sample.misc = misc;
-	if (attr->sample_type & PERF_SAMPLE_READ)
+	if (attr->sample_type & PERF_SAMPLE_READ) {
+		sample.read = cursor->data + cursor->offset;
 		skip_read(cursor, attr->read_format);
+	}
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		decode_callchain(cursor, scratch, &sample);
 	if (attr->sample_type & BEHIND_CALLCHAIN)

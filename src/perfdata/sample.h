@@ -40,6 +40,7 @@ struct perfdata_sample {
 	uint64_t callchain_count;
 	const void *raw; /* tracepoint data in the recording machine's byte order */
 	uint32_t raw_bytes;
+	const uint8_t *read; /* PERF_SAMPLE_READ, checked: for perfdata_reader_take_value() */
 };
 
 /*

@@ -167,15 +167,21 @@ static void decode_stored(struct ordered *ordered, struct session_sample *ret)
 
 enum perfdata_status ordered_next(struct ordered *ordered, struct session_sample *ret)
 {
+	struct group_reads *reads = &ordered->session->group_reads;
+
 	if (!ordered->session->timed) {
 		ordered->status = session_next_sample(ordered->session, ret);
 		return ordered->status;
 	}
-	if (ordered->at == ordered->ready)
-		fill(ordered);
-	if (ordered->at == ordered->ready)
-		return ordered->status;
-	decode_stored(ordered, ret);
-	ordered->at++;
+	while (!group_reads_next(reads, ordered->session->reader, ret)) {
+		if (ordered->at == ordered->ready)
+			fill(ordered);
+		if (ordered->at == ordered->ready)
+			return ordered->status;
+		decode_stored(ordered, ret);
+		ordered->at++;
+		if (!group_reads_begin(reads, ret))
+			break;
+	}
 	return PERFDATA_RECORD;
 }

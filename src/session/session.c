@@ -104,6 +104,7 @@ void session_close(struct session *session)
 	map_deinit(&session->build_ids);
 	space_deinit(&session->nested);
 	guest_files_deinit(&session->guest_files);
+	group_reads_deinit(&session->group_reads);
 	kernel_loader_deinit(&session->kernel_loader);
 	dsos_deinit(&session->dsos);
 	symbol_table_destroy(session->shared_guest_table);
@@ -146,6 +147,7 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	map_init(&session->lost_by_vm);
 	map_init(&session->build_ids);
 	guest_files_init(&session->guest_files);
+	group_reads_init(&session->group_reads);
 	space_init(&session->nested, session->space_numbers++);
 	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
 	session_machine(session, 0);
@@ -176,6 +178,8 @@ void session_rewind(struct session *session)
 {
 	perfdata_reader_rewind(session->reader);
 	session->sequence = 0;
+	group_reads_deinit(&session->group_reads);
+	group_reads_init(&session->group_reads);
 }
 
 /* perf's defaults for samples without these fields (evsel__parse_sample()). */
@@ -214,21 +218,27 @@ enum perfdata_status session_next_record(struct session *session, struct perfdat
 enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret)
 {
 	struct perfdata_record record;
-	enum perfdata_status status;
 
-	do {
-		status = session_next_record(session, &record);
-		if (status != PERFDATA_RECORD)
-			return status;
-	} while (record.type != PERF_RECORD_SAMPLE);
-	session_decode(session, &record, ret);
+	while (!group_reads_next(&session->group_reads, session->reader, ret)) {
+		enum perfdata_status status;
+
+		do {
+			status = session_next_record(session, &record);
+			if (status != PERFDATA_RECORD)
+				return status;
+		} while (record.type != PERF_RECORD_SAMPLE);
+		session_decode(session, &record, ret);
+		if (!group_reads_begin(&session->group_reads, ret))
+			break;
+	}
 	return PERFDATA_RECORD;
 }
 
 enum perfdata_status session_next_plain(struct session *session, struct session_sample *ret)
 {
 	/* Without times, the record's number is its time, so none may be skipped. */
-	if (!session->timed || !perfdata_reader_next_plain(session->reader, &ret->decoded))
+	if (!session->timed || session->group_reads.open ||
+	    !perfdata_reader_next_plain(session->reader, &ret->decoded))
 		return session_next_sample(session, ret);
 	if (++session->sequence % RELEASE_RECORDS == 0)
 		perfdata_reader_release(session->reader);
@@ -238,10 +248,20 @@ enum perfdata_status session_next_plain(struct session *session, struct session_
 	return PERFDATA_RECORD;
 }
 
+/* Values in samples are told from those before them. */
+static bool has_reads(const struct session *session)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
+		if (session->attrs[i]->sample_type & PERF_SAMPLE_READ)
+			return true;
+	return false;
+}
+
 size_t session_part_count(const struct session *session)
 {
-	return session->timed && !session->damaged ? perfdata_reader_part_count(session->reader)
-						   : 0;
+	if (!session->timed || session->damaged || has_reads(session))
+		return 0;
+	return perfdata_reader_part_count(session->reader);
 }
 
 enum perfdata_status session_next_in_part(const struct session *session,

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "perfdata/reader.h"
 #include "session/dsos.h"
+#include "session/group_reads.h"
 #include "session/guest_files.h"
 #include "session/kernel_loader.h"
 #include "session/machine.h"
@@ -63,6 +64,7 @@ struct session {
 	struct map build_ids;	     /* machine pid and path -> index in the header's list */
 	bool build_ids_listed;
 	struct guest_files guest_files;
+	struct group_reads group_reads;
 	struct space nested;	     /* for nested guests: nothing is known about them */
 	uint32_t nested_dso;
 };
@@ -89,7 +91,8 @@ struct session_sample {
 
 /*
  * The next sample, in file order; session_rewind() starts again. After opening, it starts at the
- * first record, too.
+ * first record, too. One sample in the file may be several:
+ * group_reads.h.
  */
 enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret);
 /* The same for callers that only need the fields set by perfdata_reader_next_plain(); faster. */
@@ -105,7 +108,7 @@ size_t session_part_count(const struct session *session);
 enum perfdata_status session_next_in_part(const struct session *session,
 					  struct perfdata_reader *part,
 					  struct session_sample *ret);
-/* The same in two steps, for callers that need other records, too. */
+/* The same in two steps, for callers that need other records, or samples as they are in the file. */
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret);
 void session_decode(struct session *session, const struct perfdata_record *record,
 		    struct session_sample *ret);
