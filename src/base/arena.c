@@ -79,7 +79,8 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length)
 {
 	char *copy = alloc_aligned(arena, length + 1, 1);
 
-	memcpy(copy, text, length);
+	if (length) /* TEXT may be NULL without */
+		memcpy(copy, text, length);
 	copy[length] = 0;
 	return copy;
 }

@@ -67,7 +67,7 @@ static uint32_t *slot_of(struct intern *intern, const char *text, uint32_t lengt
 			return slot;
 		string = &intern->strings.items[*slot];
 		if (string->hash == hash && string->length == length &&
-		    !memcmp(string->text, text, length))
+		    (!length || !memcmp(string->text, text, length)))
 			return slot;
 	}
 }

@@ -95,6 +95,7 @@ uint64_t hash_bytes_seeded(uint64_t seed, const void *data, size_t size)
 		hash = hash_u64(hash ^ word);
 	}
 	word = 0;
-	memcpy(&word, bytes, size);
+	if (size) /* DATA may be NULL without */
+		memcpy(&word, bytes, size);
 	return hash_u64(hash ^ word);
 }

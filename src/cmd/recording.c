@@ -59,9 +59,13 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 void recording_warn_of_damage(const struct session *session, const char *path)
 {
 	const struct error *damage = perfdata_reader_error(session->reader);
+	uint64_t rest_bytes = perfdata_reader_rest_bytes(session->reader);
 
 	if (damage)
 		log_warning("%s: the rest of the recording is not shown", error_message(damage));
+	else if (rest_bytes)
+		log_warning("the last %" PRIu64 " bytes of records in '%s' are no whole record and "
+			    "are left out", rest_bytes, path);
 	else if (perfdata_reader_truncated(session->reader))
 		log_warning("'%s' ends too early: the recorder was killed or the disk was full; "
 			    "showing what was written", path);
@@ -140,6 +144,8 @@ static const char *empty_reason(const struct profile *profile)
 		perfdata_reader_inventory(profile->session->reader);
 	const struct profile_totals *totals = &profile->totals;
 
+	if (perfdata_reader_error(profile->session->reader))
+		return "no sample can be read before the damage";
 	if (inventory && !inventory->vms.count && !inventory->host)
 		return "no VM was running when it was made";
 	if (totals->lost)
@@ -149,9 +155,13 @@ static const char *empty_reason(const struct profile *profile)
 	if (totals->guest_counted)
 		return "every sample was taken in guests, but only the host's were recorded "
 		       "(--host)";
-	if (!totals->guest_sampled)
+	if (perfdata_reader_truncated(profile->session->reader))
+		return "it ends before the first sample";
+	if (profile->session->counts)
+		return "it was made by 'perf stat record', which counts and takes no samples";
+	if (inventory && !totals->guest_sampled)
 		return "its event does not count while a guest runs";
-	return "its event counted nothing";
+	return "the recording has no samples";
 }
 
 void recording_warn_if_empty(const struct profile *profile, bool selected)
@@ -163,7 +173,9 @@ void recording_warn_if_empty(const struct profile *profile, bool selected)
 		log_warning("the recording has no samples of the selected VMs");
 	else
 		log_warning("the profile is empty: %s", empty_reason(profile));
-	log_warning("'perfvisor doctor' shows what works on this host, and how to fix the rest");
+	if (perfdata_reader_inventory(profile->session->reader))
+		log_warning("'perfvisor doctor' shows what works on this host, and how to fix the "
+			    "rest");
 }
 
 static void run_pager(int read_end)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields of tracepoints. Their formats are in the recording's tracing data (written by
- * tools/perf/util/ trace-event-info.c, read by trace-event-read.c): a magic, a version, the byte
- * order, the size of a long, the size of a page, two files about the ring buffer, formats of
- * ftrace's own events, then formats by system. The rest (kallsyms, printk formats, command lines)
- * is not needed here, because functions get their names from the session's symbols.
+ * Fields of tracepoints, by the formats in the recording. Functions in fields get their names from
+ * the session's symbols.
  *
  * libtraceevent trusts formats and samples. Therefore a format is used only if all its fields are
  * within the largest sample, and a sample is copied to a buffer that is large enough for any 16-bit
@@ -20,14 +17,12 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
-#include "base/cursor.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "perfdata/tracing_data.h"
 
-#define FILES_MAX 65536		/* of each kind */
 #define SAMPLE_MAX 65536	/* a record's size is 16 bits */
 #define ROOM (4 * SAMPLE_MAX)	/* a 16-bit offset plus a 16-bit length, and a margin */
-#define FORMAT_BYTES_MAX (1024 * 1024)
 
 enum soundness { UNCHECKED, SOUND, UNSOUND };
 
@@ -58,80 +53,26 @@ static char *resolve_function(void *data, unsigned long long *address, char **mo
 	return (char *)symbol_name(table, symbol);
 }
 
-/* Reads a file preceded by its size; NULL if it is incomplete. */
-static const char *read_file(struct cursor *cursor, size_t *ret_size)
+static bool read_formats(struct tracepoints *tracepoints)
 {
-	uint64_t size = cursor_u64(cursor);
+	const struct perfdata_features *features =
+		perfdata_reader_features(tracepoints->session->reader);
+	struct perfdata_tracing tracing;
+	struct perfdata_tracing_format format;
+	bool local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-	if (size > FORMAT_BYTES_MAX)
-		cursor->failed = true;
-	*ret_size = size;
-	return cursor_bytes(cursor, size);
-}
-
-static const char *read_string(struct cursor *cursor)
-{
-	size_t left = cursor_left(cursor);
-	const char *text = left ? memchr(cursor->data + cursor->offset, 0, left) : NULL;
-
-	if (!text || cursor->failed) {
-		cursor->failed = true;
-		return NULL;
-	}
-	return cursor_bytes(cursor, text + 1 - (const char *)(cursor->data + cursor->offset));
-}
-
-static void skip_ftrace_formats(struct cursor *cursor)
-{
-	uint32_t count = cursor_u32(cursor);
-	size_t size;
-
-	for (uint32_t i = 0; i < count && i < FILES_MAX && !cursor->failed; i++)
-		read_file(cursor, &size);
-}
-
-static void read_formats(struct tracepoints *tracepoints, struct cursor *cursor)
-{
-	uint32_t systems = cursor_u32(cursor);
-
-	for (uint32_t i = 0; i < systems && i < FILES_MAX && !cursor->failed; i++) {
-		const char *system = read_string(cursor);
-		uint32_t count = cursor_u32(cursor);
-
-		for (uint32_t j = 0; j < count && j < FILES_MAX && !cursor->failed; j++) {
-			size_t size;
-			const char *format = read_file(cursor, &size);
-
-			/* An event whose format cannot be parsed has no fields. */
-			if (format && system)
-				tep_parse_event(tracepoints->tep, format, size, system);
-		}
-	}
-}
-
-static bool read_header(struct tracepoints *tracepoints, struct cursor *cursor)
-{
-	static const char magic[10] = "\027\010\104tracing";
-	const char *found = cursor_bytes(cursor, sizeof(magic));
-	bool big, local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	uint8_t long_bytes;
-	size_t size;
-
-	if (!found || memcmp(found, magic, sizeof(magic)) || !read_string(cursor))
+	if (!perfdata_tracing_open(features->tracing_data, features->tracing_data_bytes, &tracing))
 		return false;
-	big = cursor_u8(cursor);
-	cursor->swap = big != local_big;
-	long_bytes = cursor_u8(cursor);
 	tep_set_flag(tracepoints->tep, TEP_NSEC_OUTPUT);
-	tep_set_file_bigendian(tracepoints->tep, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_file_bigendian(tracepoints->tep,
+			       tracing.big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_local_bigendian(tracepoints->tep, local_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
-	tep_set_long_size(tracepoints->tep, long_bytes == 4 ? 4 : 8);
-	tep_set_page_size(tracepoints->tep, cursor_u32(cursor));
-	cursor_skip(cursor, sizeof("header_page"));
-	read_file(cursor, &size);
-	cursor_skip(cursor, sizeof("header_event"));
-	read_file(cursor, &size);
-	return !cursor->failed;
+	tep_set_long_size(tracepoints->tep, tracing.long_bytes);
+	tep_set_page_size(tracepoints->tep, tracing.page_bytes);
+	/* An event whose format cannot be parsed has no fields. */
+	while (perfdata_tracing_next(&tracing, &format))
+		tep_parse_event(tracepoints->tep, format.text, format.bytes, format.system);
+	return !tracing.cursor.failed;
 }
 
 static bool are_sound(const struct tep_format_field *field)
@@ -156,7 +97,6 @@ struct error *tracepoints_create(const struct session *session, const struct scr
 {
 	const struct perfdata_features *features = perfdata_reader_features(session->reader);
 	struct tracepoints *tracepoints;
-	struct cursor cursor;
 
 	*ret = NULL;
 	if (!wants_fields(session, events))
@@ -174,16 +114,11 @@ struct error *tracepoints_create(const struct session *session, const struct scr
 	tracepoints->room = memory_calloc(ROOM, 1);
 	trace_seq_init(&tracepoints->text);
 	tep_set_function_resolver(tracepoints->tep, resolve_function, tracepoints);
-	cursor = cursor_make(features->tracing_data, features->tracing_data_bytes, false);
-	if (read_header(tracepoints, &cursor)) {
-		skip_ftrace_formats(&cursor);
-		read_formats(tracepoints, &cursor);
-	}
-	*ret = tracepoints;
-	if (!cursor.failed)
+	if (read_formats(tracepoints)) {
+		*ret = tracepoints;
 		return NULL;
+	}
 	tracepoints_destroy(tracepoints);
-	*ret = NULL;
 	return error_create(ERROR_BAD_DATA, "the recording's tracepoint formats are malformed");
 }
 

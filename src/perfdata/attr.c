@@ -9,6 +9,7 @@
  * from the first byte's lowest bit on little-endian machines and from its highest on big-endian
  * ones: the bytes stay in place, and the bits in each are reversed.
  */
+#include <linux/hw_breakpoint.h>
 #include <string.h>
 
 #include "perfdata/reader_state.h"
@@ -96,6 +97,15 @@ static char *cache_name(uint64_t config)
 			     operation == 2 ? "es" : "s");
 }
 
+/* "mem:0x1000:rw" (evsel__bp_name()) */
+static char *breakpoint_name(const struct perf_event_attr *attr)
+{
+	return memory_printf("mem:0x%llx:%s%s%s", (unsigned long long)attr->bp_addr,
+			     attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
+			     attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
+			     attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
+}
+
 static char *base_name(const struct perf_event_attr *attr)
 {
 	unsigned long long config = attr->config;
@@ -120,27 +130,45 @@ static char *base_name(const struct perf_event_attr *attr)
 	case PERF_TYPE_TRACEPOINT:
 		return memory_printf("tracepoint-%llu", config);
 	case PERF_TYPE_BREAKPOINT:
-		return memory_printf("mem:0x%llx", (unsigned long long)attr->bp_addr);
+		return breakpoint_name(attr);
 	}
 	return memory_printf("pmu-%u/0x%llx/", attr->type, config);
 }
 
-/* ":u", ":kpp", ":G" as in perf's event syntax. */
+/*
+ * ":u", ":kpp", ":G", with room for the longest: evsel__add_modifiers() of tools/perf/util/evsel.c.
+ * What perf sets by itself is not shown: guests are left out, unless there are other modifiers.
+ */
+static void append_modifiers(const struct perf_event_attr *attr, char ret[16])
+{
+	bool levels = attr->exclude_kernel || attr->exclude_user || attr->exclude_hv;
+	bool usual_guest = levels || attr->precise_ip;
+	size_t length = 1;
+
+	if (levels && !attr->exclude_kernel)
+		ret[length++] = 'k';
+	if (levels && !attr->exclude_user)
+		ret[length++] = 'u';
+	if (levels && !attr->exclude_hv)
+		ret[length++] = 'h';
+	for (unsigned i = 0; i < attr->precise_ip; i++)
+		ret[length++] = 'p';
+	if (attr->exclude_host || attr->exclude_guest == usual_guest) {
+		if (!attr->exclude_host)
+			ret[length++] = 'H';
+		if (!attr->exclude_guest)
+			ret[length++] = 'G';
+	}
+	ret[0] = ':';
+	ret[length > 1 ? length : 0] = 0;
+}
+
 char *perfdata_attr_name(const struct perf_event_attr *attr)
 {
 	_cleanup_free_ char *name = base_name(attr);
-	bool some = attr->exclude_user || attr->exclude_kernel;
-	char modifiers[16] = ":";
-	size_t length = 1;
+	char modifiers[16] = "";
 
-	if (some && !attr->exclude_kernel)
-		modifiers[length++] = 'k';
-	if (some && !attr->exclude_user)
-		modifiers[length++] = 'u';
-	for (unsigned i = 0; i < attr->precise_ip; i++)
-		modifiers[length++] = 'p';
-	if (attr->exclude_host)
-		modifiers[length++] = 'G';
-	modifiers[length] = 0;
-	return memory_printf("%s%s", name, length > 1 ? modifiers : "");
+	if (attr->type != PERF_TYPE_TRACEPOINT)
+		append_modifiers(attr, modifiers);
+	return memory_printf("%s%s", name, modifiers);
 }

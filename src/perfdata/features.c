@@ -265,3 +265,23 @@ void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, con
 		return take_symbols(reader, &cursor);
 	}
 }
+
+const struct perfdata_features *perfdata_reader_features(const struct perfdata_reader *reader)
+{
+	return &reader->features;
+}
+
+const struct perfdata_inventory *perfdata_reader_inventory(const struct perfdata_reader *reader)
+{
+	return reader->inventory;
+}
+
+size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader)
+{
+	return reader->symbols.count;
+}
+
+struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader, size_t index)
+{
+	return reader->symbols.items[index];
+}

@@ -366,8 +366,10 @@ static enum perfdata_status next_window(struct perfdata_reader *reader, bool *re
 		return PERFDATA_RECORD;
 	}
 	/* An incomplete record is left over, in the file or in its compressed contents. */
-	if (reader->window.at != reader->window.end || reader->waiting.at != reader->waiting.end)
+	if (reader->window.at != reader->window.end || reader->waiting.at != reader->waiting.end) {
 		reader->truncated = true;
+		reader->rest_bytes = reader->window.end - reader->window.at;
+	}
 	if (reader->span_index + 1 >= reader->spans.count) {
 		*ret_more = false;
 		return PERFDATA_END;
@@ -444,6 +446,11 @@ bool perfdata_reader_truncated(const struct perfdata_reader *reader)
 	return reader->truncated;
 }
 
+uint64_t perfdata_reader_rest_bytes(const struct perfdata_reader *reader)
+{
+	return reader->header_truncated ? 0 : reader->rest_bytes;
+}
+
 bool perfdata_reader_swap(const struct perfdata_reader *reader)
 {
 	return reader->swap;
@@ -472,26 +479,6 @@ const struct perfdata_event *perfdata_reader_event(const struct perfdata_reader 
 						   size_t index)
 {
 	return reader->events.items[index];
-}
-
-const struct perfdata_features *perfdata_reader_features(const struct perfdata_reader *reader)
-{
-	return &reader->features;
-}
-
-const struct perfdata_inventory *perfdata_reader_inventory(const struct perfdata_reader *reader)
-{
-	return reader->inventory;
-}
-
-size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader)
-{
-	return reader->symbols.count;
-}
-
-struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader, size_t index)
-{
-	return reader->symbols.items[index];
 }
 
 const char *perfdata_reader_directory(const struct perfdata_reader *reader)

@@ -84,6 +84,11 @@ void perfdata_reader_close_part(struct perfdata_reader *reader, struct perfdata_
 /* The error after perfdata_reader_next() returned PERFDATA_BAD; borrowed, NULL otherwise. */
 const struct error *perfdata_reader_error(const struct perfdata_reader *reader);
 bool perfdata_reader_truncated(const struct perfdata_reader *reader);
+/*
+ * Bytes after the last whole record, once all was read: the start of one that is cut off, or
+ * something else. 0 where the header says that the recorder did not finish.
+ */
+uint64_t perfdata_reader_rest_bytes(const struct perfdata_reader *reader);
 
 bool perfdata_reader_swap(const struct perfdata_reader *reader);
 uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader); /* of all record data */

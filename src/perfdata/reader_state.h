@@ -84,6 +84,7 @@ struct perfdata_reader {
 	bool pipe_form;
 	bool header_truncated; /* seen when the file was opened; more may be found while reading */
 	bool truncated;
+	uint64_t rest_bytes; /* behind the last record of a span */
 
 	size_t span_index;
 	struct reader_window window; /* contains the next record */

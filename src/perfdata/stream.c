@@ -11,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
+#include "perfdata/tracing_data.h"
 
 static struct cursor body_cursor(const struct perfdata_reader *reader,
 				 const struct perfdata_record *record)
@@ -136,6 +137,66 @@ static struct error *take_feature(struct perfdata_reader *reader,
 	return NULL;
 }
 
+/* Names of the tracepoints that are events, once each however often the data have them. */
+struct tracepoint_names {
+	struct map places; /* config of an event -> place in names + 1, 0: not found */
+	VECTOR(char *) names;
+};
+
+static void collect_names(const struct perfdata_reader *reader, struct perfdata_tracing *tracing,
+			  struct tracepoint_names *ret)
+{
+	struct perfdata_tracing_format format;
+	char name[256];
+	uint64_t id;
+
+	while (perfdata_tracing_next(tracing, &format)) {
+		uint64_t *place = perfdata_tracing_name(&format, name, &id)
+					  ? map_find(&ret->places, id)
+					  : NULL;
+
+		if (!place || *place || ret->names.count >= reader->events.count)
+			continue;
+		vector_append(&ret->names, memory_printf("%s:%s", format.system, name));
+		*place = ret->names.count;
+	}
+}
+
+/* Where the recording gives EVENT no name. */
+static void name_tracepoint(struct perfdata_event *event, const struct tracepoint_names *names)
+{
+	const uint64_t *place = map_find(&names->places, event->attr.config);
+	_cleanup_free_ char *unnamed = perfdata_attr_name(&event->attr);
+
+	if (!place || !*place || strcmp(event->name, unnamed))
+		return;
+	free(event->name);
+	event->name = memory_strdup(names->names.items[*place - 1]);
+}
+
+/* perf wrote none into pipes before Linux 4.17: evlist__prepare_tracepoint_events() there. */
+static void name_tracepoints(struct perfdata_reader *reader)
+{
+	struct tracepoint_names names = { 0 };
+	struct perfdata_tracing tracing;
+
+	if (!perfdata_tracing_open(reader->features.tracing_data,
+				   reader->features.tracing_data_bytes, &tracing))
+		return;
+	map_init(&names.places);
+	for (size_t i = 0; i < reader->events.count; i++)
+		if (reader->events.items[i]->attr.type == PERF_TYPE_TRACEPOINT)
+			map_insert(&names.places, reader->events.items[i]->attr.config, NULL);
+	collect_names(reader, &tracing, &names);
+	for (size_t i = 0; i < reader->events.count; i++)
+		if (reader->events.items[i]->attr.type == PERF_TYPE_TRACEPOINT)
+			name_tracepoint(reader->events.items[i], &names);
+	for (size_t i = 0; i < names.names.count; i++)
+		free(names.names.items[i]);
+	vector_deinit(&names.names);
+	map_deinit(&names.places);
+}
+
 struct error *perfdata_stream_take(struct perfdata_reader *reader,
 				   const struct perfdata_record *record)
 {
@@ -157,6 +218,7 @@ struct error *perfdata_stream_take(struct perfdata_reader *reader,
 		perfdata_feature_take(reader, FEATURE_TRACING_DATA,
 				      record->body + record->body_bytes,
 				      perfdata_stream_payload(reader, record));
+		name_tracepoints(reader);
 		return NULL;
 	}
 	return NULL;

@@ -413,7 +413,11 @@ const char *resolver_dso_path(struct resolver *resolver, uint32_t number)
 {
 	const struct dso_entry *entry = dso_of(resolver, number);
 
-	return entry ? intern_string(resolver->session->strings, entry->path) : "[unknown]";
+	if (!entry)
+		return "[unknown]";
+	/* A module is never named after its file: dso.name in map__fprintf_dsoname(). */
+	return intern_string(resolver->session->strings,
+			     entry->kind == DSO_KERNEL ? entry->short_name : entry->path);
 }
 
 uint32_t resolver_dso_name(struct resolver *resolver, uint32_t number)

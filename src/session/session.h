@@ -46,6 +46,7 @@ struct session {
 	bool guest_samples;	/* there are guest samples */
 	bool guest_processes;	/* guest samples belong to threads of the guest */
 	bool damaged;		/* the stream of records ended early */
+	bool counts;		/* it has counts of perf stat record */
 	bool timed;		/* false: the file has no times, records are in order */
 	uint64_t lost;		/* records that the kernel could not write */
 	struct map lost_by_vm;	/* machine pid -> its share of lost */
@@ -108,7 +109,7 @@ size_t session_part_count(const struct session *session);
 enum perfdata_status session_next_in_part(const struct session *session,
 					  struct perfdata_reader *part,
 					  struct session_sample *ret);
-/* The same in two steps, for callers that need other records, or samples as they are in the file. */
+/* The same in two steps, for callers that need other records, or samples as the file has them. */
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret);
 void session_decode(struct session *session, const struct perfdata_record *record,
 		    struct session_sample *ret);

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/cursor.h"
+#include "perfdata/format.h"
 #include "perfdata/record.h"
 #include "session/order.h"
 #include "session/session.h"
@@ -417,6 +418,7 @@ struct error *session_events_read(struct session *session)
 		if (status != PERFDATA_RECORD)
 			break;
 		any = true;
+		session->counts |= record.type == RECORD_STAT;
 		if (record.type == PERF_RECORD_SAMPLE)
 			note_sample(&collector, &record);
 		else if (is_side_event(record.type) && !read_record(&collector, &record))

@@ -11,6 +11,8 @@
     release=TEXT, arch=TEXT
     no-features        no sections at all, as if the recorder had been killed
     text-bytes=NUMBER  added to the size of the kernel's MMAP record
+    module=PATH        there is a module, and every second kernel sample is in it (samples of one
+                       event, which have no id)
 
 Layouts: include/uapi/linux/perf_event.h and tools/perf/util/header.c.
 """
@@ -25,6 +27,7 @@ BUILD_ID, OSRELEASE, ARCH = 2, 4, 6
 KERNEL, CPUMODE = 1, 7
 MMAP, MMAP2, MMAP_BUILD_ID = 1, 10, 1 << 14
 KERNEL_NAME = b"[kernel.kallsyms]"
+SAMPLE, MODULE_START, MODULE_SIZE = 9, 0xffffffffc0400000, 0x10000
 
 
 def change_build_ids(data, path, build_id):
@@ -58,6 +61,26 @@ def change_kernel_mapping(records, build_id, more_bytes):
     return out
 
 
+def add_module(records, path):
+    name = path.encode().ljust(len(path) // 8 * 8 + 8, b"\0")
+    body = struct.pack("<IIQQQ", 0xffffffff, 0, MODULE_START, MODULE_SIZE, 0) + name
+    body += bytes(16)  # pid, tid, time of what perf wrote itself
+    mapping = struct.pack("<IHH", MMAP, KERNEL, 8 + len(body)) + body
+    out, at, count = b"", 0, 0
+    while at < len(records):
+        kind, misc, size = struct.unpack_from("<IHH", records, at)
+        record = bytearray(records[at:at + size])
+        if kind == SAMPLE and misc & CPUMODE == KERNEL:
+            count += 1
+            if count % 2:
+                struct.pack_into("<Q", record, 8, MODULE_START + 16 * count)
+        out += record
+        at += size
+        if at == size:  # after the kernel's
+            out += mapping
+    return out
+
+
 def string(text):
     data = text.encode().ljust((len(text) + 1 + 63) // 64 * 64, b"\0")
     return struct.pack("<I", len(data)) + data
@@ -83,6 +106,8 @@ def main(source, target, *changes):
     recording.records = change_kernel_mapping(recording.records,
                                               bytes.fromhex(wanted.get("mmap-id", "")),
                                               int(wanted.get("text-bytes", "0")))
+    if "module" in wanted:
+        recording.records = add_module(recording.records, wanted["module"])
     recording.write(target, "<", 128)
 
 

@@ -77,6 +77,8 @@ static void interned_text_has_one_number(void **state)
 
 	(void)state;
 	assert_int_equal(intern_text(intern, ""), 0);
+	assert_int_equal(intern_bytes(intern, NULL, 0), 0);
+	assert_int_equal(hash_bytes(NULL, 0), hash_bytes("", 0));
 	for (int i = 0; i < 5000; i++) {
 		snprintf(text, sizeof(text), "name%d", i);
 		assert_int_equal(intern_text(intern, text), i + 1);
