@@ -100,9 +100,10 @@ for _ in $(seq 60); do
 	sleep 2
 	[ "$changes" != "$(grep -c 'sampling at .* Hz: at' "$OUT/budget.err")" ] || break
 done
-look_at_costs $recorder >"$OUT/budget.before"
-sleep 3
-look_at_costs $recorder >"$OUT/budget.after"
+for look in 0 1 2 3; do
+	look_at_costs $recorder >"$OUT/budget.$look"
+	[ $look = 3 ] || sleep 2
+done
 kill -INT $recorder
 wait $recorder
 echo $? >"$OUT/budget.status"
