@@ -66,7 +66,7 @@ static struct error *run_flamegraph(const struct command *command, int argc, cha
 	(void)ret_status;
 	if (!error && !help)
 		error = flamegraph(&config);
-	free(config.stacks.vms.items);
+	filter_options_deinit(&config.stacks.filters);
 	return error;
 }
 
@@ -75,7 +75,7 @@ static const struct option_spec flamegraph_options[] = {
 	{ OPTION_STRING, 'o', "output", offsetof(struct flamegraph_config, output), "FILE",
 	  "where to write the page; - is standard output (default: " DEFAULT_OUTPUT ")",
 	  .completion = COMPLETE_FILE },
-	RECORDING_VM_OPTION(struct flamegraph_config, stacks.vms),
+	FILTER_OPTIONS(struct flamegraph_config, stacks.filters),
 	RECORDING_SYMBOL_OPTIONS(struct flamegraph_config, stacks.symbols),
 	{ 0 },
 };

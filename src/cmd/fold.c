@@ -33,13 +33,13 @@ static struct error *run_fold(const struct command *command, int argc, char **ar
 	(void)ret_status;
 	if (!error && !help)
 		error = fold(&config);
-	free(config.vms.items);
+	filter_options_deinit(&config.filters);
 	return error;
 }
 
 static const struct option_spec fold_options[] = {
 	RECORDING_INPUT_OPTION(struct stacks_config, input),
-	RECORDING_VM_OPTION(struct stacks_config, vms),
+	FILTER_OPTIONS(struct stacks_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct stacks_config, symbols),
 	{ 0 },
 };

@@ -164,15 +164,26 @@ static const char *empty_reason(const struct profile *profile)
 	return "the recording has no samples";
 }
 
-void recording_warn_if_empty(const struct profile *profile, bool selected)
+void recording_note_filtered(uint64_t left_out, uint64_t all)
+{
+	if (left_out && left_out == all)
+		log_warning("none of the recording's %llu samples is what was asked for",
+			    (unsigned long long)all);
+	else if (left_out)
+		log_note("%llu of %llu samples are filtered out", (unsigned long long)left_out,
+			 (unsigned long long)all);
+}
+
+void recording_warn_if_empty(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->event_count; i++)
 		if (profile->events[i].samples)
 			return;
-	if (selected)
-		log_warning("the recording has no samples of the selected VMs");
-	else
-		log_warning("the profile is empty: %s", empty_reason(profile));
+	if (profile->totals.filtered) {
+		recording_note_filtered(profile->totals.filtered, profile->totals.filtered);
+		return;
+	}
+	log_warning("the profile is empty: %s", empty_reason(profile));
 	if (perfdata_reader_inventory(profile->session->reader))
 		log_warning("'perfvisor doctor' shows what works on this host, and how to fix the "
 			    "rest");

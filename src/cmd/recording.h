@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "profile/profile.h"
+#include "session/filter.h"
 #include "session/session.h"
 
 /*
@@ -30,12 +31,6 @@ void recording_warn(const struct session *session, const char *path);
 /* The error for a symbol file that the user named; recording_warn() does not report it. */
 struct error *recording_symbols_error(struct session *session) MUST_CHECK;
 
-struct machine_list {
-	const struct machine **items;
-	size_t count;
-	size_t capacity;
-};
-
 /*
  * The VMs that NAMES selects, by name or pid; none if NAMES is empty. The caller frees RET's items.
  */
@@ -43,8 +38,10 @@ struct error *recording_select_vms(const struct session *session, const struct s
 				   struct machine_list *ret) MUST_CHECK;
 /* Adds the names of the recording's VMs to ERROR as a hint. Takes and returns ERROR. */
 struct error *recording_name_vms(const struct session *session, struct error *error) MUST_CHECK;
-/* Reports on stderr why PROFILE is empty, if it is. SELECTED: only some VMs were counted. */
-void recording_warn_if_empty(const struct profile *profile, bool selected);
+/* Reports on stderr why PROFILE is empty, if it is. */
+void recording_warn_if_empty(const struct profile *profile);
+/* Reports on stderr how many of all samples a filter left out, if it did. */
+void recording_note_filtered(uint64_t left_out, uint64_t all);
 
 /* Rows for option tables; the config TYPE has the named field. */
 #define RECORDING_INPUT_OPTION(type, field)                                                        \
@@ -52,9 +49,6 @@ void recording_warn_if_empty(const struct profile *profile, bool selected);
 	  "the recording; - reads standard input (default: the newest of perf.data.guest, "        \
 	  "perf.data.kvm, perf.data.host and perf.data here)",                                     \
 	  .completion = COMPLETE_FILE }
-#define RECORDING_VM_OPTION(type, field)                                                           \
-	{ OPTION_STRINGS, 0, "vm", offsetof(type, field), "NAME|PID",                              \
-	  "only this VM; may be repeated", .completion = COMPLETE_VM }
 /* FIELD is a struct kernel_source_options. */
 #define RECORDING_SYMBOL_OPTIONS(type, field)                                                      \
 	{ OPTION_STRING, 0, "guestkallsyms", offsetof(type, field.guestkallsyms), "FILE",          \

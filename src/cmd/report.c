@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/filter_options.h"
 #include "cmd/recording.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
@@ -20,7 +21,8 @@ struct report_config {
 	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
 	bool stdio, json, children, no_children;
-	struct string_list vms;
+	const char *percentage;
+	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
 
@@ -69,6 +71,14 @@ static struct error *parse_percent(const char *option, const char *text, double 
 		return error_create(ERROR_USAGE, "%s takes a percentage, not '%s'", option, text);
 	*ret = value;
 	return NULL;
+}
+
+static struct error *parse_percentage(const char *word, bool *ret_absolute)
+{
+	*ret_absolute = word && !strcmp(word, "absolute");
+	if (!word || *ret_absolute || !strcmp(word, "relative"))
+		return NULL;
+	return error_create(ERROR_USAGE, "--percentage takes relative or absolute, not '%s'", word);
 }
 
 /* Parses the argument of -g: perf's words, as far as they apply here. */
@@ -137,7 +147,7 @@ static struct error *report(const struct report_config *config, struct session *
 	struct profile_options options = { 0 };
 	struct report_text_options text = { .path = path };
 	_cleanup_profile_ struct profile *profile = NULL;
-	struct machine_list vms = { 0 };
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error = choose_chains(config, session, &text);
 
 	if (!error && config->sort)
@@ -145,20 +155,20 @@ static struct error *report(const struct report_config *config, struct session *
 	else if (!error)
 		default_keys(session, &options.keys);
 	if (!error)
-		error = recording_select_vms(session, &config->vms, &vms);
+		error = parse_percentage(config->percentage, &options.absolute);
+	if (!error)
+		error = filter_options_build(&config->filters, session, &filter);
 	if (!error) {
-		options.vms = vms.items;
-		options.vm_count = vms.count;
+		options.filter = &filter;
 		options.chains = text.children || text.chains;
 		options.children = text.children;
 		profile = profile_create(session, &options);
 		error = recording_symbols_error(session);
 	}
-	vector_deinit(&vms);
 	if (error)
 		return error;
 	recording_warn(session, path);
-	recording_warn_if_empty(profile, config->vms.count > 0);
+	recording_warn_if_empty(profile);
 	text.keys = options.keys;
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, text.children, path);
@@ -182,7 +192,7 @@ static struct error *run_report(const struct command *command, int argc, char **
 		error = recording_open(config.input, &config.symbols, &path, &session);
 	if (!error && !help)
 		error = report(&config, session, path);
-	free(config.vms.items);
+	filter_options_deinit(&config.filters);
 	return error;
 }
 
@@ -205,7 +215,11 @@ static const struct option_spec report_options[] = {
 	  "count a sample only for the function in which it was taken" },
 	{ OPTION_STRING, 0, "percent-limit", offsetof(struct report_config, percent_limit),
 	  "PERCENT", "leave out rows, and branches of chains, with a smaller share" },
-	RECORDING_VM_OPTION(struct report_config, vms),
+	{ OPTION_STRING, 0, "percentage", offsetof(struct report_config, percentage), "WORD",
+	  "of what is shown where samples are filtered out: relative, of what is left (default); "
+	  "absolute, of all",
+	  .completion = COMPLETE_WORDS, .words = "relative absolute" },
+	FILTER_OPTIONS(struct report_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
 	{ 0 },
 };

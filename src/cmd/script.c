@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor script: prints a recording sample by sample. */
 #include "cmd/command.h"
+#include "cmd/filter_options.h"
 #include "cmd/recording.h"
 #include "output/script_text.h"
 
@@ -8,23 +9,39 @@ struct script_config {
 	const char *input;
 	const char *fields;
 	uint64_t max_stack;
+	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
 
-static struct error *script(struct session *session, const char *path,
-			    const struct script_fields *fields)
+static struct error *write_samples(struct session *session, const struct script_fields *fields,
+				   const struct filter *filter, struct script_counts *ret_counts)
 {
 	struct pager pager;
 	struct error *error;
 
 	pager_start(&pager);
-	error = script_text_write(pager.fd, session, fields);
+	error = script_text_write(pager.fd, session, fields, filter, ret_counts);
 	pager_finish(&pager);
+	return error ? error : recording_symbols_error(session);
+}
+
+static struct error *script(const struct script_config *config, const struct script_fields *fields)
+{
+	_cleanup_session_ struct session *session = NULL;
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
+	struct script_counts counts;
+	const char *path;
+	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
+
 	if (!error)
-		error = recording_symbols_error(session);
+		error = filter_options_build(&config->filters, session, &filter);
 	if (!error)
-		recording_warn(session, path);
-	return error;
+		error = write_samples(session, fields, &filter, &counts);
+	if (error)
+		return error;
+	recording_warn(session, path);
+	recording_note_filtered(counts.left_out, counts.samples);
+	return NULL;
 }
 
 static struct error *run_script(const struct command *command, int argc, char **argv,
@@ -32,20 +49,17 @@ static struct error *run_script(const struct command *command, int argc, char **
 {
 	struct script_config config = { 0 };
 	struct script_fields fields = { 0 };
-	_cleanup_session_ struct session *session = NULL;
-	const char *path;
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
 	(void)ret_status;
-	if (error || help)
-		return error;
-	if (config.fields)
+	if (!error && !help && config.fields)
 		error = script_fields_parse(config.fields, &fields);
 	fields.max_stack = config.max_stack;
-	if (!error)
-		error = recording_open(config.input, &config.symbols, &path, &session);
-	return error ? error : script(session, path, &fields);
+	if (!error && !help)
+		error = script(&config, &fields);
+	filter_options_deinit(&config.filters);
+	return error;
 }
 
 static const struct option_spec script_options[] = {
@@ -57,6 +71,7 @@ static const struct option_spec script_options[] = {
 	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
+	FILTER_OPTIONS(struct script_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	{ 0 },
 };
@@ -69,6 +84,7 @@ const struct command command_script = {
 	.examples =
 		"  perfvisor script | stackcollapse-perf.pl | flamegraph.pl >flame.svg\n"
 		"  perfvisor script -F time,machine_pid,vcpu,ip,sym  # where a guest was, and "
-		"when\n",
+		"when\n"
+		"  perfvisor script --vm web1 --mode kernel -S do_idle  # one function\n",
 	.run = run_script,
 };

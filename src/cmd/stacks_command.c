@@ -31,25 +31,23 @@ struct error *stacks_load(const struct stacks_config *config, const struct stack
 			  struct loaded_stacks *ret)
 {
 	struct profile_options counted = { .chains = true, .by_name = true };
-	struct machine_list vms = { 0 };
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error =
 		recording_open(config->input, &config->symbols, &ret->path, &ret->session);
 
 	if (!error)
-		error = recording_select_vms(ret->session, &config->vms, &vms);
+		error = filter_options_build(&config->filters, ret->session, &filter);
 	if (!error) {
 		choose_keys(options, &counted.keys);
 		counted.lone = options->machines || !profile_has_chains(ret->session);
-		counted.vms = vms.items;
-		counted.vm_count = vms.count;
+		counted.filter = &filter;
 		ret->profile = profile_create(ret->session, &counted);
 		error = recording_symbols_error(ret->session);
 	}
-	free(vms.items);
 	if (error)
 		return error;
 	recording_warn(ret->session, ret->path);
-	recording_warn_if_empty(ret->profile, config->vms.count > 0);
+	recording_warn_if_empty(ret->profile);
 	if (!profile_has_chains(ret->session))
 		log_note("the recording has no call chains: showing each sample's function alone");
 	choose_event(ret);

@@ -5,12 +5,13 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "cmd/filter_options.h"
 #include "output/stacks.h"
 #include "session/session.h"
 
 struct stacks_config {
 	const char *input;
-	struct string_list vms; /* the caller frees its items */
+	struct filter_options filters; /* the caller's to free */
 	struct kernel_source_options symbols;
 };
 

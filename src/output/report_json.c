@@ -55,6 +55,7 @@ static void write_totals(struct json *json, const struct profile_totals *totals)
 	json_unsigned(json, "guest_not_written", totals->guest_counted);
 	json_unsigned(json, "lost", totals->lost);
 	json_unsigned(json, "unattributed", totals->unattributed);
+	json_unsigned(json, "filtered_out", totals->filtered);
 	json_unsigned(json, "nested", totals->nested);
 	json_unsigned(json, "at_exit", totals->at_exit);
 	write_chain_ends(json, totals);
@@ -144,6 +145,7 @@ static void write_event(struct json *json, const struct profile *profile,
 	json_string(json, "event", event->name);
 	json_unsigned(json, "samples", event->samples);
 	json_unsigned(json, "period", event->period);
+	json_unsigned(json, "total_period", event->total_period);
 	json_open_array(json, "rows");
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];

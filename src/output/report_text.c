@@ -116,10 +116,10 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	const struct profile_keys *keys = &writer->options->keys;
 
 	buffer_append_string(out, "# Samples: ");
-	append_rounded(out, event->samples);
+	append_rounded(out, event->total_samples);
 	buffer_append_string(out, " of event '");
 	utf8_append_escaped(out, event->name);
-	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# %s", event->period,
+	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# %s", event->total_period,
 		      writer->options->children ? "Children      Self" : "Overhead");
 	for (size_t k = 0; k < keys->count; k++) {
 		const char *title = view_title(keys->items[k]);
@@ -158,8 +158,8 @@ static void make_shares(struct writer *writer, const struct profile_event *event
 {
 	buffer_clear(&writer->share);
 	if (writer->options->children)
-		append_share(writer, percent_of(row->children, event->period));
-	append_share(writer, percent_of(row->period, event->period));
+		append_share(writer, percent_of(row->children, event->total_period));
+	append_share(writer, percent_of(row->period, event->total_period));
 }
 
 static void write_row(struct writer *writer, const struct profile_event *event,
@@ -188,16 +188,17 @@ static bool is_shown(const struct writer *writer, const struct profile_event *ev
 {
 	uint64_t period = writer->options->children ? row->children : row->period;
 
-	return has_line(writer, row) &&
-	       percent_of(period, event->period) >= writer->options->min_percent;
+	return has_line(writer, row) && percent_of(period, event->total_period) >=
+						writer->options->min_percent;
 }
 
 static void write_event(struct writer *writer, const struct profile_event *event)
 {
 	measure(writer, event);
 	write_event_header(writer, event);
-	writer->chains.total = event->period;
-	writer->chains.min_period = event->period * (writer->options->min_chain_percent / 100);
+	writer->chains.total = event->total_period;
+	writer->chains.min_period =
+		event->total_period * (writer->options->min_chain_percent / 100);
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
 

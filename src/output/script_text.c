@@ -72,6 +72,8 @@ struct writer {
 	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + max_stack */
 	size_t max_stack;
 	uint32_t kept_fields; /* text of addresses is kept only for events with these fields */
+	struct filtering filtering; /* without a filter it is not used */
+	struct script_counts counts;
 };
 
 /* Keeps the text in the scratch buffer and returns its tag; 0 if there is no room. */
@@ -383,13 +385,27 @@ static void write_start(struct writer *writer, const struct session_sample *samp
 		tracepoints_append(writer->tracepoints, sample, out);
 }
 
+static bool passes_filter(struct writer *writer, const struct session_sample *sample,
+			  struct context *context)
+{
+	writer->counts.samples++;
+	if (!writer->filtering.filter || !writer->filtering.filter->any ||
+	    filtering_judge(&writer->filtering, writer->session, sample, context) == FILTER_TAKES)
+		return true;
+	writer->counts.left_out++;
+	return false;
+}
+
 static void take_sample(struct writer *writer, const struct session_sample *sample)
 {
 	const struct script_event *event = &writer->events[sample->decoded.event_index];
-	const struct context *context = context_find(writer->contexts, sample);
-	struct pending *pending = &writer->pending[writer->pending_count++];
+	struct context *context = context_find(writer->contexts, sample);
+	struct pending *pending = &writer->pending[writer->pending_count];
 	bool address = event->fields & SCRIPT_IP;
 
+	if (!passes_filter(writer, sample, context))
+		return;
+	writer->pending_count++;
 	write_start(writer, sample, context, event);
 	if (!address || event->chains)
 		buffer_append_u8(&writer->heads, '\n');
@@ -420,7 +436,8 @@ static void write_all(struct writer *writer)
 	ordered_destroy(ordered);
 }
 
-struct error *script_text_write(int fd, struct session *session, const struct script_fields *fields)
+struct error *script_text_write(int fd, struct session *session, const struct script_fields *fields,
+				const struct filter *filter, struct script_counts *ret_counts)
 {
 	struct writer writer = { .session = session };
 	size_t event_count = perfdata_reader_event_count(session->reader);
@@ -428,6 +445,7 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 
 	if (!error)
 		error = tracepoints_create(session, writer.events, &writer.tracepoints);
+	*ret_counts = writer.counts;
 	if (error) {
 		script_events_destroy(writer.events, event_count);
 		return error;
@@ -444,7 +462,10 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	writer.resolver = resolver_create(session);
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
+	filtering_init(&writer.filtering, filter, writer.resolver);
 	write_all(&writer);
+	*ret_counts = writer.counts;
+	filtering_deinit(&writer.filtering);
 	free(writer.contexts);
 	free(writer.frames);
 	resolver_destroy(writer.resolver);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "session/filter.h"
 #include "session/session.h"
 
 enum script_field {
@@ -38,8 +39,16 @@ struct script_fields {
 /* Parses perf's words, separated by commas. Either all have a + or - in front, or none. */
 struct error *script_fields_parse(const char *text, struct script_fields *ret) MUST_CHECK;
 
-/* Writes all samples of SESSION to descriptor FD, ordered by time. */
-struct error *script_text_write(int fd, struct session *session,
-				const struct script_fields *fields) MUST_CHECK;
+struct script_counts {
+	uint64_t samples, left_out; /* that were read; of them: that the filter left out */
+};
+
+/*
+ * Writes the samples of SESSION that FILTER takes (NULL: all) to descriptor FD, ordered by time.
+ * RET_COUNTS is set after an error, too.
+ */
+struct error *script_text_write(int fd, struct session *session, const struct script_fields *fields,
+				const struct filter *filter,
+				struct script_counts *ret_counts) MUST_CHECK;
 
 #endif

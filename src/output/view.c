@@ -213,6 +213,8 @@ void view_append_totals(struct buffer *out, const struct profile_totals *totals)
 	append_guests(out, totals);
 	buffer_printf(out, "%" PRIu64 " lost, %" PRIu64 " unattributed", totals->lost,
 		      totals->unattributed);
+	if (totals->filtered)
+		buffer_printf(out, ", %" PRIu64 " filtered out", totals->filtered);
 }
 
 const char *view_chain_end_words(enum perfdata_chain_end end)

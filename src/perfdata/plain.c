@@ -30,6 +30,7 @@ struct plain_layout perfdata_plain_layout(const struct perf_event_attr *attr)
 		.ip = place_of(type, PERF_SAMPLE_IP),
 		.tid = place_of(type, PERF_SAMPLE_TID),
 		.time = place_of(type, PERF_SAMPLE_TIME),
+		.cpu = place_of(type, PERF_SAMPLE_CPU),
 		.period = place_of(type, PERF_SAMPLE_PERIOD),
 		.id = place_of(type, type & PERF_SAMPLE_ID ? PERF_SAMPLE_ID
 							   : PERF_SAMPLE_IDENTIFIER),
@@ -79,7 +80,7 @@ static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, s
 	bool several = reader->events.count > 1;
 	struct perfdata_sample *sample = &ret->sample;
 	const struct plain_layout *layout = reader->layouts.items;
-	uint64_t tids;
+	uint64_t tids, cpu;
 
 	if (several) {
 		if (!find_event(reader, body, body_bytes, ret))
@@ -102,6 +103,8 @@ static inline bool decode(struct perfdata_reader *reader, const uint8_t *body, s
 	memcpy(&sample->tid, (uint8_t *)&tids + sizeof(sample->pid), sizeof(sample->tid));
 	sample->ip = word_at(body, layout->ip);
 	sample->time_ns = word_at(body, layout->time);
+	cpu = word_at(body, layout->cpu);
+	memcpy(&sample->cpu, &cpu, sizeof(sample->cpu));
 	sample->period = layout->period == PLAIN_ABSENT ? layout->sample_period
 							: word_at(body, layout->period);
 	return true;

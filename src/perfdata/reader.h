@@ -125,9 +125,9 @@ bool perfdata_reader_take_value(struct perfdata_reader *reader,
 				const struct perfdata_decoded *sample, uint64_t number,
 				struct perfdata_decoded *ret);
 /*
- * The next sample, decoded, for callers that only need pid, tid, ip, id, time, period, misc and the
- * call chain: no other field is set. False: not possible here; use perfdata_reader_next() for the
- * next record.
+ * The next sample, decoded, for callers that only need pid, tid, ip, id, time, cpu, period, misc
+ * and the call chain: no other field is set. False: not possible here; use perfdata_reader_next()
+ * for the next record.
  */
 bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_decoded *ret);
 /*

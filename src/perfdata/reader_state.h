@@ -64,7 +64,7 @@ struct plain_layout {
 	bool is_plain; /* only fixed fields and perhaps a call chain */
 	bool has_chain;
 	uint8_t bytes; /* of the fixed fields */
-	uint8_t ip, tid, time, period, id;
+	uint8_t ip, tid, time, cpu, period, id;
 	uint64_t sample_period; /* for samples that have none */
 };
 

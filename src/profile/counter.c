@@ -12,18 +12,6 @@
 
 #include "base/memory.h"
 
-#define GROUP_SKIP UINT32_MAX /* of a context whose samples are not wanted */
-
-bool counter_wants_vm(const struct profile_options *options, const struct machine *vm)
-{
-	if (!options->vm_count)
-		return true;
-	for (size_t i = 0; i < options->vm_count; i++)
-		if (options->vms[i] == vm)
-			return true;
-	return false;
-}
-
 /* The guest's name for CONTEXT's thread. */
 static uint32_t guest_comm(const struct context *context)
 {
@@ -65,9 +53,6 @@ static void find_groups(struct counter *counter, struct context *context, size_t
 	struct counter_shared *shared = counter->shared;
 	struct profile_group group = group_of(&shared->options->keys, context, event);
 
-	context->row = GROUP_SKIP;
-	if (!counter_wants_vm(shared->options, context->vm))
-		return;
 	context->row = groups_find(&shared->groups, &group, counter->now++);
 	if (!counter->chains)
 		return;
@@ -203,6 +188,23 @@ static void count_batch(struct counter *counter)
 	counter->pending_count = 0;
 }
 
+static bool passes_filter(struct counter *counter, const struct session_sample *sample,
+			  struct context *context)
+{
+	struct left_out *left_out = &counter->left_out[sample->decoded.event_index];
+	enum filter_verdict verdict = filtering_judge(
+		&counter->filtering, counter->shared->session, sample, context);
+
+	if (verdict == FILTER_TAKES)
+		return true;
+	counter->totals.filtered++;
+	if (verdict == FILTER_LEAVES_OUT) {
+		left_out->samples++;
+		left_out->period += sample->decoded.sample.period;
+	}
+	return false;
+}
+
 void counter_count(struct counter *counter, const struct session_sample *sample)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
@@ -210,14 +212,15 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 	struct context *context;
 
 	if (!sample->valid) {
-		counter->totals.unattributed += !counter->shared->options->vm_count;
+		*(counter->filters ? &counter->totals.filtered
+				   : &counter->totals.unattributed) += 1;
 		return;
 	}
 	context = context_find(counter->contexts, sample);
+	if (counter->filters && !passes_filter(counter, sample, context))
+		return;
 	if (!context->row)
 		find_groups(counter, context, sample->decoded.event_index);
-	if (context->row == GROUP_SKIP)
-		return;
 	pending->group = context->row;
 	pending->period = fields->period;
 	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
@@ -236,6 +239,9 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->contexts = memory_alloc(sizeof(*counter->contexts));
 	context_cache_init(counter->contexts, shared->session);
 	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
+	counter->filters = shared->options->filter && shared->options->filter->any;
+	filtering_init(&counter->filtering, shared->options->filter, resolver);
+	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
 	if (shared->options->chains)
 		counter->chains = chains_create(shared->session, resolver, &shared->frames,
 						shared->options->lone);
@@ -245,6 +251,8 @@ void counter_deinit(struct counter *counter)
 {
 	chains_destroy(counter->chains);
 	vector_deinit(&counter->strays);
+	filtering_deinit(&counter->filtering);
+	free(counter->left_out);
 	free(counter->cells);
 	free(counter->contexts);
 }
@@ -269,6 +277,7 @@ static void add_totals(struct profile_totals *totals, const struct profile_total
 	totals->unattributed += more->unattributed;
 	totals->nested += more->nested;
 	totals->at_exit += more->at_exit;
+	totals->filtered += more->filtered;
 	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
 		totals->chain_ends[i] += more->chain_ends[i];
 }
@@ -288,6 +297,10 @@ void counter_merge(struct counter *counter, const struct counter *other)
 
 		stray.cell = numbers[stray.cell];
 		vector_append(&counter->strays, stray);
+	}
+	for (size_t i = 0; i < counter->shared->event_count; i++) {
+		counter->left_out[i].samples += other->left_out[i].samples;
+		counter->left_out[i].period += other->left_out[i].period;
 	}
 	add_totals(&counter->totals, &other->totals);
 }

@@ -21,6 +21,7 @@ struct counter_shared {
 	const struct profile_options *options;
 	struct groups groups;
 	struct chain_frames frames; /* of call chains, if they are counted */
+	size_t event_count;
 	bool guest_chains; /* each guest sample has a chain with an end */
 };
 
@@ -31,6 +32,11 @@ struct counter_pending {
 	uint64_t key, period;
 	uint32_t group;
 	struct chains_end end; /* of its call chain, if chains are counted */
+};
+
+/* Samples that a filter left out, but not for their time or CPU. */
+struct left_out {
+	uint64_t samples, period;
 };
 
 struct counter {
@@ -45,11 +51,11 @@ struct counter {
 	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
 	struct profile_totals totals;
+	bool filters; /* else there is no filter */
+	struct filtering filtering;
+	struct left_out *left_out; /* of each event */
 	uint64_t now; /* incremented with each group that is looked up */
 };
-
-/* Whether samples of VM, which may be NULL, are counted. */
-bool counter_wants_vm(const struct profile_options *options, const struct machine *vm);
 
 /* SHARED and RESOLVER are borrowed; the resolver must not be used by others. */
 void counter_init(struct counter *counter, struct counter_shared *shared,

@@ -27,7 +27,7 @@ void profile_keys_add(struct profile_keys *keys, enum profile_key key)
 uint64_t profile_totals_sum(const struct profile_totals *totals)
 {
 	return totals->host + totals->guest_kernel + totals->guest_user + totals->unattributed +
-	       totals->host_counted + totals->guest_counted + totals->lost;
+	       totals->host_counted + totals->guest_counted + totals->lost + totals->filtered;
 }
 
 const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row)
@@ -39,49 +39,75 @@ const char *profile_guest_comm(const struct profile *profile, const struct profi
 	return intern_string(profile->session->strings, row->guest_comm);
 }
 
-static void add_counts(struct profile_totals *totals, const struct perfdata_vm_counts *counts)
+/* What was taken but is not in the file. */
+struct unwritten {
+	uint64_t host, guest, lost;
+};
+
+static void add_counts(struct unwritten *unwritten, const struct perfdata_vm_counts *counts)
 {
-	totals->host_counted += counts->host_dropped;
-	totals->guest_counted += counts->guest_dropped;
+	unwritten->host += counts->host_dropped;
+	unwritten->guest += counts->guest_dropped;
+	unwritten->lost += counts->lost;
 }
 
-/*
- * Samples that were taken but are not in the file. A recorder that was killed left no such counts.
- */
-static void count_unwritten(struct profile *profile, const struct profile_options *options)
+static uint64_t recorded_lost(const struct session *session, const struct filter *filter)
 {
-	struct session *session = profile->session;
+	uint64_t lost = 0;
+
+	if (!filter || !filter->vms.count)
+		return session->lost;
+	for (size_t i = 1; i < session->machines.count; i++) {
+		const struct machine *vm = session->machines.items[i];
+		const uint64_t *count = map_find(&session->lost_by_vm, vm->pid);
+
+		lost += count && filter_takes_vm(filter, vm) ? *count : 0;
+	}
+	return lost;
+}
+
+/* Of the VMs that FILTER takes; a recorder that was killed left no such counts. */
+static struct unwritten count_unwritten(const struct session *session, const struct filter *filter)
+{
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+	struct unwritten unwritten = { 0 };
+	uint64_t lost = recorded_lost(session, filter);
+
+	for (size_t i = 0; inventory && i < inventory->vms.count; i++) {
+		const struct perfdata_vm *vm = &inventory->vms.items[i];
+
+		if (filter_takes_vm(filter, session_find_machine(session, vm->pid)))
+			add_counts(&unwritten, &vm->counts);
+	}
+	if (inventory && filter_takes_vm(filter, NULL))
+		add_counts(&unwritten, &inventory->other);
+	/* Losses are in the stream and, if the recording ended properly, in the inventory. */
+	if (unwritten.lost < lost)
+		unwritten.lost = lost;
+	return unwritten;
+}
+
+/* Of samples that are not in the file only the VM is known: no other condition holds for them. */
+static void add_unwritten(struct profile *profile, const struct profile_options *options)
+{
+	const struct session *session = profile->session;
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+	struct unwritten all = count_unwritten(session, NULL);
+	struct unwritten taken = count_unwritten(session, options->filter);
 	struct profile_totals *totals = &profile->totals;
-	uint64_t lost = 0, recorded_lost = options->vm_count ? 0 : session->lost;
 
 	for (size_t i = 0; i < profile->event_count; i++) {
 		totals->host_sampled |= !session->attrs[i]->exclude_host;
 		totals->guest_sampled |= !session->attrs[i]->exclude_guest;
 	}
-	for (size_t i = 0; i < options->vm_count; i++) {
-		const uint64_t *count = map_find(&session->lost_by_vm, options->vms[i]->pid);
-
-		recorded_lost += count ? *count : 0;
-	}
 	if (inventory) {
 		totals->host_sampled = inventory->host_sampled;
 		totals->guest_sampled = inventory->guest_sampled;
-		for (size_t i = 0; i < inventory->vms.count; i++) {
-			const struct perfdata_vm *vm = &inventory->vms.items[i];
-
-			if (!counter_wants_vm(options, session_find_machine(session, vm->pid)))
-				continue;
-			add_counts(totals, &vm->counts);
-			lost += vm->counts.lost;
-		}
-		if (!options->vm_count) {
-			add_counts(totals, &inventory->other);
-			lost += inventory->other.lost;
-		}
 	}
-	/* Losses are in the stream and, if the recording ended properly, in the inventory. */
-	totals->lost = lost > recorded_lost ? lost : recorded_lost;
+	totals->host_counted = taken.host;
+	totals->guest_counted = taken.guest;
+	totals->lost = taken.lost;
+	totals->filtered += all.host - taken.host + all.guest - taken.guest + all.lost - taken.lost;
 }
 
 bool profile_has_chains(const struct session *session)
@@ -121,11 +147,25 @@ static struct identities *create_functions(struct profile *profile,
 				: identities_create(profile, &keys);
 }
 
+static void sum_events(struct profile *profile, const struct counter *counter)
+{
+	for (size_t i = 0; i < profile->event_count; i++) {
+		struct profile_event *event = &profile->events[i];
+		struct left_out more = { 0 };
+
+		if (counter->shared->options->absolute)
+			more = counter->left_out[i];
+		event->total_samples = event->samples + more.samples;
+		event->total_period = event->period + more.period;
+	}
+}
+
 static void count(struct profile *profile, const struct profile_options *options)
 {
 	struct session *session = profile->session;
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
-	struct counter_shared shared = { .session = session, .options = options };
+	struct counter_shared shared = { .session = session, .options = options,
+					 .event_count = profile->event_count };
 	struct identities *functions = create_functions(profile, options);
 	struct counter counter;
 
@@ -138,8 +178,9 @@ static void count(struct profile *profile, const struct profile_options *options
 	counter_seal(&counter);
 	resolver_seal(profile->resolver);
 	profile->totals = counter.totals;
-	count_unwritten(profile, options);
+	add_unwritten(profile, options);
 	build_rows(profile, &counter);
+	sum_events(profile, &counter);
 	counter_deinit(&counter);
 	chain_frames_deinit(&shared.frames);
 	groups_deinit(&shared.groups);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/filter.h"
 #include "session/resolver.h"
 #include "session/session.h"
 
@@ -61,7 +62,8 @@ struct profile_row {
 struct profile_event {
 	const char *name;
 	uint64_t samples;
-	uint64_t period; /* of all rows: 100 % */
+	uint64_t period; /* of all rows */
+	uint64_t total_samples, total_period; /* what percentages are of */
 	/* Sorted by period (by children if there are chains), highest first. */
 	VECTOR(struct profile_row) rows;
 };
@@ -73,6 +75,7 @@ struct profile_totals {
 	uint64_t nested, at_exit;
 	uint64_t host_counted, guest_counted; /* taken and counted, but not written to the file */
 	uint64_t lost;
+	uint64_t filtered; /* of all of these, what is not in them since a filter leaves it out */
 	/*
 	 * How chains of guest_kernel and guest_user end, in a recording with guests' call chains.
 	 */
@@ -101,9 +104,9 @@ struct profile_options {
 	 * file is one.
 	 */
 	bool by_name;
-	/* Only samples of these VMs (and their totals); NULL, 0: all. */
-	const struct machine *const *vms;
-	size_t vm_count;
+	const struct filter *filter; /* which samples to count; NULL: all. Borrowed */
+	/* Percentages are of those that the filter leaves out, too, but for their time or CPU. */
+	bool absolute;
 };
 
 /* Whether samples of some event of SESSION have call chains. */

@@ -11,6 +11,8 @@
 
 #include "session/session.h"
 
+enum context_taken { CONTEXT_NOT_ASKED, CONTEXT_TAKEN, CONTEXT_LEFT_OUT };
+
 struct context {
 	/* The key of the entry. */
 	uint32_t pid, tid;
@@ -27,6 +29,7 @@ struct context {
 	uint32_t final_comm;	 /* the same, or else the first later name */
 	struct space *space;	 /* for looking up the ip; only NULL if machine is NULL */
 	struct space *user_space; /* of the same thread in user mode; as above */
+	uint8_t taken;		    /* by a filter (filter.c): enum context_taken */
 	uint32_t row, chain_row; /* for the caller, initially 0; part of the entry */
 };
 

@@ -73,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_close_ int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct perfdata_reader *reader;
+	struct script_counts counts;
 	struct error *error = perfdata_reader_open_memory(data, size, "input", &reader);
 
 	if (!error)
@@ -82,6 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	report(session, fd);
-	error_destroy(script_text_write(fd, session, &(struct script_fields){ 0 }));
+	error_destroy(script_text_write(fd, session, &(struct script_fields){ 0 }, NULL, &counts));
 	return 0;
 }

@@ -10,12 +10,13 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/convert/convert.h"
+#include "cmd/filter_options.h"
 #include "cmd/recording.h"
 
 struct convert_config {
 	const char *input, *output;
 	bool native;
-	struct string_list vms;
+	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
 
@@ -110,6 +111,7 @@ static void say_what_was_done(const struct native *native, const char *output)
 	if (native->machine->kernel_note)
 		log_note("%s: name them with --guestkallsyms FILE (a copy of the guest's "
 			 "/proc/kallsyms) or --guestvmlinux FILE", native->machine->kernel_note);
+	recording_note_filtered(native->left_out, native->left_out + native->samples);
 	if (native->nested)
 		log_note("%llu of the samples are from a guest in the guest and have no symbols",
 			 (unsigned long long)native->nested);
@@ -117,7 +119,7 @@ static void say_what_was_done(const struct native *native, const char *output)
 		log_warning("the guest rebooted during the recording: %llu samples of another boot "
 			    "were left out",
 			    (unsigned long long)native->other_boots);
-	if (!native->samples)
+	if (!native->samples && !native->left_out)
 		log_warning("the recording has no samples of VM '%s'", native->machine->name);
 }
 
@@ -130,6 +132,7 @@ static void native_deinit(struct native *native)
 	map_deinit(&native->ids);
 	vector_deinit(&native->files);
 	map_deinit(&native->file_of_dso);
+	filter_deinit(&native->filter);
 }
 
 static struct error *convert(const struct convert_config *config, int argc, char **argv)
@@ -147,7 +150,9 @@ static struct error *convert(const struct convert_config *config, int argc, char
 	if (!error)
 		error = check_output(path, output);
 	if (!error)
-		error = choose_vm(session, &config->vms, &native.machine);
+		error = choose_vm(session, &config->filters.vms, &native.machine);
+	if (!error)
+		error = filter_options_build(&config->filters, session, &native.filter);
 	if (!error)
 		error = native_choose_kernel(&native);
 	if (!error)
@@ -179,7 +184,7 @@ static struct error *run_convert(const struct command *command, int argc, char *
 				   "machine");
 	if (!error && !help)
 		error = convert(&config, argc, argv);
-	free(config.vms.items);
+	filter_options_deinit(&config.filters);
 	return error;
 }
 
@@ -190,8 +195,9 @@ static const struct option_spec convert_options[] = {
 	  "perf and others" },
 	{ OPTION_STRING, 'o', "output", offsetof(struct convert_config, output), "DIR",
 	  "the folder to write (default: perf.data.native)", .completion = COMPLETE_FILE },
-	{ OPTION_STRINGS, 0, "vm", offsetof(struct convert_config, vms), "NAME|PID",
-	  "the VM; required if the recording has several", .completion = COMPLETE_VM },
+	FILTER_VM_OPTION(struct convert_config, filters,
+			 "the VM; required if the recording has several"),
+	FILTER_SAMPLE_OPTIONS(struct convert_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct convert_config, symbols),
 	{ 0 },
 };

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "perfdata/writer.h"
+#include "session/filter.h"
 #include "session/session.h"
 
 /* A file mapped by guest processes, as it appears in the converted recording. */
@@ -29,6 +30,8 @@ struct native {
 	/* start of each of the machine's kernels; NULL: all the same. Owned */
 	uint64_t *boot_starts;
 	uint64_t other_boots; /* samples taken under other kernels, left out */
+	struct filter filter; /* of samples */
+	uint64_t left_out;    /* of the guest's: by the filter */
 	uint64_t samples;     /* written */
 	uint64_t nested;      /* how many of them came from a guest of the guest */
 	uint32_t vcpus;	      /* highest number of a vCPU with samples, plus one */

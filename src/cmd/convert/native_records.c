@@ -32,6 +32,8 @@ struct copier {
 	struct map comms;    /* tid of a vCPU thread -> string + 1; 1 for threads that we make up */
 	struct buffer record; /* the sample being built */
 	uint64_t *chain;
+	struct resolver *resolver; /* for the filter … */
+	struct filtering filtering;
 };
 
 /* The event's name without the modifiers for host and guest. */
@@ -244,13 +246,18 @@ static struct error *write_sample(struct copier *copier, const struct context *c
 static struct error *copy_sample(struct copier *copier, const struct session_sample *sample)
 {
 	struct native *native = copier->native;
-	const struct context *context;
+	struct context *context;
 
 	if (!sample->valid || !native->events[sample->decoded.event_index])
 		return NULL;
 	context = context_find(copier->contexts, sample);
 	if (context->machine != native->machine)
 		return NULL;
+	if (native->filter.any && filtering_judge(&copier->filtering, native->session, sample,
+						  context) != FILTER_TAKES) {
+		native->left_out++;
+		return NULL;
+	}
 	if (!native_has_time(native, sample->time)) {
 		native->other_boots++;
 		return NULL;
@@ -295,6 +302,8 @@ struct error *native_write_records(struct native *native, const char *path)
 	copier.chain = memory_alloc(UINT16_MAX);
 	copier.contexts = memory_alloc(sizeof(*copier.contexts));
 	context_cache_init(copier.contexts, native->session);
+	copier.resolver = resolver_create(native->session);
+	filtering_init(&copier.filtering, &native->filter, copier.resolver);
 	if (!error)
 		error = write_kernel_map(native);
 	if (!error)
@@ -303,5 +312,7 @@ struct error *native_write_records(struct native *native, const char *path)
 	map_deinit(&copier.comms);
 	free(copier.chain);
 	free(copier.contexts);
+	filtering_deinit(&copier.filtering);
+	resolver_destroy(copier.resolver);
 	return error;
 }

@@ -69,6 +69,7 @@ static void check_sample(const struct perfdata_decoded *decoded, uint64_t type)
 	assert_int_equal(sample->pid, type & PERF_SAMPLE_TID ? 5 : 0);
 	assert_int_equal(sample->tid, type & PERF_SAMPLE_TID ? 6 : 0);
 	assert_int_equal(sample->time_ns, type & PERF_SAMPLE_TIME ? 123456789012 : 0);
+	assert_int_equal(sample->cpu, type & PERF_SAMPLE_CPU ? 3 : 0);
 	assert_int_equal(sample->period, type & PERF_SAMPLE_PERIOD ? 4000 : 250);
 	assert_int_equal(sample->id, has_id ? 77 : 0);
 	assert_int_equal(sample->misc, PERF_RECORD_MISC_USER);

@@ -89,6 +89,7 @@ struct opened {
 	struct profile *profile;
 	struct profile_options options;
 	const struct machine *vm;
+	struct filter filter;
 };
 
 static inline void open_profile(struct opened *opened, const char *keys, uint32_t vm_pid)
@@ -107,8 +108,8 @@ static inline void open_profile(struct opened *opened, const char *keys, uint32_
 	if (vm_pid) {
 		opened->vm = session_find_machine(opened->session, vm_pid);
 		assert_non_null(opened->vm);
-		opened->options.vms = &opened->vm;
-		opened->options.vm_count = 1;
+		opened->filter = (struct filter){ .any = true, .vms = { &opened->vm, 1, 1 } };
+		opened->options.filter = &opened->filter;
 	}
 	opened->profile = profile_create(opened->session, &opened->options);
 	assert_int_equal(opened->profile->event_count, 1);

@@ -540,10 +540,12 @@ static void print_script(char *ret, size_t size)
 {
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_close_ int fd = memfd_create("script", MFD_CLOEXEC);
+	struct script_counts counts;
 	ssize_t bytes;
 
 	assert_no_error(session_open(path, &symbol_options, &session));
-	assert_no_error(script_text_write(fd, session, &(struct script_fields){ 0 }));
+	assert_no_error(
+		script_text_write(fd, session, &(struct script_fields){ 0 }, NULL, &counts));
 	bytes = pread(fd, ret, size - 1, 0);
 	assert_true(bytes > 0 && bytes < (ssize_t)size - 1);
 	ret[bytes] = 0;
