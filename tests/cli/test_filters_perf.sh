@@ -96,7 +96,7 @@ cases=(
 	"-S $function,nosuch" "--symbols $function" "-S 0x$address"
 	"--time $(at 0.2),$(at 0.6)" "--time ,$(at 0.5)" "--time $(at 0.5),"
 	'--time 10%-20%' '--time 0%-10%,30%-40%' '--time 10%/2,10%/5' '--time 30%' '--time 50%-100%'
-	"--comms ls,perl,cat --time 0%-80% -C 0-999 --dsos [kernel.kallsyms],[vdso]"
+	"--comms ls,perl,cat --time 0%-80% -C $cpu,$other --dsos [kernel.kallsyms],[vdso]"
 )
 for options in "${cases[@]}"; do
 	if [[ $cpu = "$other" && $options =~ ^(-C|--cpu) ]]; then
