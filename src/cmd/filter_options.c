@@ -22,10 +22,10 @@ void filter_options_deinit(struct filter_options *options)
 }
 
 static struct error *parse_ranges(const char *option, const struct string_list *words,
-				  struct filter_ranges *ret)
+				  struct ranges *ret)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (!filter_parse_ranges(words->items[i], ret))
+		if (!ranges_parse(words->items[i], ret))
 			return error_create(ERROR_USAGE,
 					    "%s takes numbers and ranges such as 0-3,7, not '%s'",
 					    option, words->items[i]);
@@ -58,7 +58,7 @@ static void take_addresses(struct filter *filter)
 
 		if (!strncmp(word, "0x", 2) && end > word + 2 && !*end)
 			vector_append(&filter->addresses,
-				      (struct filter_range){ address, address });
+				      (struct range){ address, address });
 		else
 			filter->symbols.items[names++] = word;
 	}
@@ -126,7 +126,7 @@ static struct filter_span find_span(struct session *session)
 }
 
 static struct error *parse_time(const char *text, struct session *session,
-				struct filter_ranges *ret)
+				struct ranges *ret)
 {
 	struct filter_span span = { 0 };
 
@@ -161,7 +161,7 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	const struct {
 		const char *option;
 		const struct string_list *words;
-		struct filter_ranges *ret;
+		struct ranges *ret;
 	} numbers[] = {
 		{ "--vcpu", &options->vcpus, &ret->vcpus },
 		{ "--pid", &options->pids, &ret->pids },

@@ -5,7 +5,6 @@
  */
 #include "session/filter.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,44 +32,6 @@ void filter_deinit(struct filter *filter)
 	free(filter->comms.items);
 	free(filter->dsos.items);
 	arena_destroy(filter->texts);
-}
-
-static bool parse_number(const char **at, uint64_t *ret)
-{
-	char *end;
-
-	if (**at < '0' || **at > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(*at, &end, 10);
-	*at = end;
-	return !errno;
-}
-
-bool filter_parse_ranges(const char *text, struct filter_ranges *ret)
-{
-	for (;; text++) {
-		struct filter_range range;
-
-		if (!parse_number(&text, &range.first))
-			return false;
-		range.last = range.first;
-		if (*text == '-' && (text++, !parse_number(&text, &range.last)))
-			return false;
-		if (range.last < range.first)
-			return false;
-		vector_append(ret, range);
-		if (*text != ',')
-			return !*text;
-	}
-}
-
-static bool has_number(const struct filter_ranges *ranges, uint64_t value)
-{
-	for (size_t i = 0; i < ranges->count; i++)
-		if (value >= ranges->items[i].first && value <= ranges->items[i].last)
-			return true;
-	return !ranges->count;
 }
 
 static bool has_text(const struct string_list *list, const char *text)
@@ -118,9 +79,10 @@ static bool takes_context(const struct filter *filter, struct session *session,
 	if (filter->cpumodes && !(filter->cpumodes >> context->cpumode & 1))
 		return false;
 	if (filter->vcpus.count && (context->vcpu == PERFDATA_NO_VCPU ||
-				    !has_number(&filter->vcpus, context->vcpu)))
+				    !ranges_admit(&filter->vcpus, context->vcpu)))
 		return false;
-	return has_number(&filter->pids, context->pid) && has_number(&filter->tids, context->tid) &&
+	return ranges_admit(&filter->pids, context->pid) &&
+	       ranges_admit(&filter->tids, context->tid) &&
 	       takes_comm(filter, session, context);
 }
 
@@ -172,13 +134,13 @@ static bool takes_location(struct filtering *filtering, struct session *session,
 	if (!(*kept & LOCATION_TAKEN))
 		return false;
 	return (!filter->symbols.count && !filter->addresses.count) || (*kept & LOCATION_NAMED) ||
-	       (filter->addresses.count && has_number(&filter->addresses, ip));
+	       (filter->addresses.count && ranges_admit(&filter->addresses, ip));
 }
 
 static bool is_outside(const struct filter *filter, const struct perfdata_sample *sample)
 {
-	return !has_number(&filter->times, sample->time_ns) ||
-	       !has_number(&filter->cpus, sample->cpu);
+	return !ranges_admit(&filter->times, sample->time_ns) ||
+	       !ranges_admit(&filter->cpus, sample->cpu);
 }
 
 void filtering_init(struct filtering *filtering, const struct filter *filter,

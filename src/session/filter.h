@@ -13,19 +13,10 @@
 #include <stdint.h>
 
 #include "base/options.h"
+#include "base/ranges.h"
 #include "session/context.h"
 #include "session/resolver.h"
 #include "session/session.h"
-
-struct filter_range {
-	uint64_t first, last; /* both are in it */
-};
-
-struct filter_ranges {
-	struct filter_range *items;
-	size_t count;
-	size_t capacity;
-};
 
 struct machine_list {
 	const struct machine **items;
@@ -36,11 +27,11 @@ struct machine_list {
 struct filter {
 	bool any; /* there is a condition at all */
 	struct machine_list vms;
-	struct filter_ranges vcpus, pids, tids, cpus;
-	struct filter_ranges times; /* ns; as of filter_parse_times() */
+	struct ranges vcpus, pids, tids, cpus;
+	struct ranges times; /* ns; as of filter_parse_times() */
 	struct string_list comms, dsos; /* dsos by path or by short name */
 	struct string_list symbols;	 /* the function's name is one of these, or … */
-	struct filter_ranges addresses;	 /* … the sample's address is, as perf has it */
+	struct ranges addresses;	 /* … the sample's address is, as perf has it */
 	struct string_list symbol_parts; /* one is in the function's name, anywhere */
 	bool places;	   /* there is a condition on addresses: symbols, dsos */
 	uint32_t cpumodes; /* a bit for each PERF_RECORD_MISC_* that is wanted; 0: all */
@@ -49,9 +40,6 @@ struct filter {
 
 /* Frees the lists; the filter itself is the caller's. */
 void filter_deinit(struct filter *filter);
-
-/* TEXT is "0-3,7": appended to RET. False: it is not. */
-bool filter_parse_ranges(const char *text, struct filter_ranges *ret) MUST_CHECK;
 
 /*
  * TEXT as of perf's --time (tools/perf/util/time-utils.c): "START,END" in seconds, one of which may
@@ -62,7 +50,7 @@ struct filter_span {
 	uint64_t first_ns, last_ns; /* of the recording's samples */
 };
 bool filter_parse_times(const char *text, const struct filter_span *span,
-			struct filter_ranges *ret) MUST_CHECK;
+			struct ranges *ret) MUST_CHECK;
 
 /* Whether samples of VM, which may be NULL, can be wanted; FILTER NULL: all are. */
 bool filter_takes_vm(const struct filter *filter, const struct machine *vm);

@@ -34,21 +34,21 @@ static bool parse_seconds(const char *text, uint64_t *ret_ns)
 }
 
 /* "START,END", one of which may be left out. */
-static bool parse_interval(char *text, struct filter_range *ret)
+static bool parse_interval(char *text, struct range *ret)
 {
 	char *start = strsep(&text, ",");
 
-	*ret = (struct filter_range){ .last = UINT64_MAX };
+	*ret = (struct range){ .last = UINT64_MAX };
 	return text && (*start || *text) && (!*start || parse_seconds(start, &ret->first)) &&
 	       (!*text || parse_seconds(text, &ret->last)) && ret->first <= ret->last;
 }
 
-static bool parse_intervals(char *text, struct filter_ranges *ret)
+static bool parse_intervals(char *text, struct ranges *ret)
 {
 	char *word;
 
 	while ((word = strsep(&text, " \t"))) {
-		struct filter_range range;
+		struct range range;
 
 		if (!*word)
 			continue;
@@ -92,13 +92,13 @@ static bool parse_shares(char *text, double *ret_start, double *ret_end)
 	return *ret_end <= 1 + 1e-9;
 }
 
-static bool parse_percents(char *text, const struct filter_span *span, struct filter_ranges *ret)
+static bool parse_percents(char *text, const struct filter_span *span, struct ranges *ret)
 {
 	uint64_t all = span->last_ns - span->first_ns;
 	char *word;
 
 	while ((word = strsep(&text, ","))) {
-		struct filter_range range;
+		struct range range;
 		double start, end;
 
 		if (!parse_shares(word, &start, &end) || start > end)
@@ -115,7 +115,7 @@ static bool parse_percents(char *text, const struct filter_span *span, struct fi
 }
 
 bool filter_parse_times(const char *text, const struct filter_span *span,
-			struct filter_ranges *ret)
+			struct ranges *ret)
 {
 	_cleanup_free_ char *copy = memory_strdup(text);
 

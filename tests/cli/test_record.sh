@@ -28,7 +28,23 @@ expect 2 '-a records every VM' -a --vm web
 expect 2 '-a records every VM' -a -p 1
 expect 2 "cannot be written to a pipe" -o -
 expect 2 "--freq must be at least 1" -F 0
-expect 2 "--freq takes a whole number, not '-1'" -F -1
+expect 2 "--freq takes a whole number or max, not '-1'" -F -1
+expect 2 "--freq takes a whole number or max, not '18446744073709551615'" -F 18446744073709551615
+expect 2 "-F is limited to 1000" --engine qmp --vm web -F max
+expect 2 '--engine qmp excludes --vcpu and -t' --engine qmp --vm web --vcpu 0
+expect 2 '--engine qmp excludes -m' --engine qmp --vm web -m 8
+expect 2 "--vcpu takes numbers and ranges such as 0-3,7, not '3-1'" --vcpu 3-1
+expect 2 "--vcpu takes numbers and ranges such as 0-3,7, not ''" --vcpu ''
+expect 2 "--mmap-pages takes a number of pages, .*, not '0'" -m 0
+expect 2 "--mmap-pages takes .*, not '8,8'" -m 8,8
+expect 2 "--mmap-pages takes .* at most 1G, not '2G'" -m 2G
+expect 2 "--mmap-pages takes .*, not '99999999999999999999'" -m 99999999999999999999
+expect 2 "--max-size takes a size such as 100M, not '18446744073709551615G'" --max-size 18446744073709551615G
+expect 2 "--max-size takes a size such as 100M, not '10 M'" --max-size '10 M'
+expect 2 '-t also chooses the VMs' -t 1 --vm web
+expect 2 '-a records every VM' -a -t 1
+expect 1 'there is no thread 2147483647' -t 2147483647
+expect 2 '--delay must be at most' -D 99999999999
 expect 2 "--count takes a whole number" -c 1k
 expect 2 "--count takes a whole number" -c 99999999999999999999
 expect 2 "--call-graph takes dwarf, dwarf,SIZE or fp, not 'sleep'" --call-graph sleep 1

@@ -6,6 +6,7 @@
  * every VM that was named.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -15,6 +16,7 @@
 #include "host/record/recorder.h"
 
 #define STEP_MS 200
+#define DELAY_STEP_US 1000
 #define MAX_STACK_BYTES 32768
 #define FIRST_LOOK_NS 10000000000ull
 #define MAX_OVERHEAD_PERCENT 2
@@ -33,14 +35,18 @@ static const struct option_spec record_option_table[] = {
 	       .completion = COMPLETE_VM),
 	OPTION(OPTION_STRINGS, 'p', "pid", pids, "PID", "record the VM of this process",
 	       .completion = COMPLETE_VM),
+	OPTION(OPTION_UNSIGNEDS, 't', "tid", tids, "TID",
+	       "record the vCPU with this thread (may be repeated)", .min = 1, .max = INT32_MAX),
+	OPTION(OPTION_STRING, 0, "vcpu", vcpu_text, "LIST",
+	       "record only the vCPUs with these numbers, such as 0-3,7"),
 	OPTION(OPTION_FLAG, 'a', "all", all, NULL,
 	       "record every VM, also those that start later (the default)"),
 	OPTION(OPTION_FLAG, 0, "guest", guest, NULL, "record samples of guests (the default)"),
 	OPTION(OPTION_FLAG, 0, "host", host, NULL,
 	       "record samples of the host, on the vCPUs' threads"),
 	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
-	OPTION(OPTION_UNSIGNED, 'F', "freq", frequency, "HZ",
-	       "samples per second and vCPU (default: 999, or 49 with --engine qmp)", .min = 1),
+	OPTION(OPTION_STRING, 'F', "freq", frequency_text, "HZ",
+	       "samples per second and vCPU, or max (default: 999, or 49 with --engine qmp)"),
 	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "take a sample every COUNT events",
 	       .min = 1),
 	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
@@ -67,6 +73,12 @@ static const struct option_spec record_option_table[] = {
 	       "the share of a core that samples may take from a vCPU before -F is lowered "
 	       "(default: 2, qmp: 10)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
+	OPTION(OPTION_UNSIGNED, 'D', "delay", delay_ms, "MS",
+	       "begin to sample MS milliseconds after COMMAND has started", .max = INT32_MAX),
+	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
+	       "end when the recording has this size, such as 100M"),
+	OPTION(OPTION_STRING, 'm', "mmap-pages", mmap_pages, "PAGES",
+	       "size of each ring for samples: a number of pages, or a size such as 512K"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
 	       "symbols of the guest's kernel: a copy of its /proc/kallsyms",
 	       .completion = COMPLETE_FILE),
@@ -148,10 +160,17 @@ static struct error *check_options(struct record_options *options)
 {
 	struct error *error;
 
+	error = record_take_values(options);
+	if (error)
+		return error;
 	if (options->frequency && options->count)
 		return error_create(ERROR_USAGE, "-F and -c exclude each other");
 	if (options->all && (options->vms.count || options->pids.count))
-		return error_create(ERROR_USAGE, "-a records every VM and excludes --vm and -p");
+		return error_create(ERROR_USAGE,
+				    "-a records every VM and excludes --vm, -p and -t");
+	if (options->tids.count && options->vms.count + options->pids.count > options->tids.count)
+		return error_create(ERROR_USAGE,
+				    "-t also chooses the VMs: it excludes --vm and -p");
 	for (size_t i = 0; i < options->pids.count; i++) {
 		const char *pid = options->pids.items[i];
 
@@ -195,18 +214,45 @@ static int next_wait(const struct record_options *options, uint64_t begin_ns)
 	return left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS;
 }
 
+/* Without --delay, samples are taken before the command's first instruction. */
+static struct error *begin(struct recorder *recorder, const struct record_options *options,
+			   struct record_command *command)
+{
+	uint64_t begin_ns = clock_monotonic_ns();
+	struct error *error = NULL;
+
+	if (!options->delay_ms)
+		error = recorder_enable(recorder);
+	if (!error)
+		error = record_command_start(command);
+	if (error || !options->delay_ms)
+		return error;
+	log_note("sampling begins in %llu ms", (unsigned long long)options->delay_ms);
+	while (clock_monotonic_ns() - begin_ns < options->delay_ms * 1000000 &&
+	       !interrupt_requested() && !record_command_ended(command))
+		usleep(DELAY_STEP_US);
+	return recorder_enable(recorder);
+}
+
+static bool is_full(const struct recorder *recorder, const struct record_options *options)
+{
+	if (!options->max_bytes || recorder_totals(recorder).file_bytes < options->max_bytes)
+		return false;
+	log_note("the recording has reached --max-size %s", options->max_size);
+	return true;
+}
+
 static struct error *sample(struct recorder *recorder, const struct record_options *options,
 			    struct record_command *command)
 {
 	struct progress progress = { 0 };
-	struct error *error = recorder_enable(recorder);
+	struct error *error = begin(recorder, options, command);
 	uint64_t begin_ns = clock_monotonic_ns();
 	int wait_ms;
 
-	if (!error)
-		error = record_command_start(command);
 	while (!error && !interrupt_requested() && !record_command_ended(command) &&
-	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder)) {
+	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder) &&
+	       !is_full(recorder, options)) {
 		error = recorder_step(recorder, wait_ms);
 		record_show_progress(&progress, recorder, begin_ns);
 	}
@@ -285,6 +331,9 @@ static struct error *record(const struct record_options *options, struct record_
 		.call_chains = options->callchains,
 		.scan = options->scan,
 		.max_overhead = options->max_overhead / 100,
+		.vcpus = options->vcpus,
+		.threads = options->threads,
+		.ring_bytes = options->ring_bytes,
 		.user_stack_bytes = options->stack_bytes,
 		.guest_image = options->guestvmlinux,
 		.path = options->output,
@@ -346,6 +395,7 @@ static struct error *run_record(const struct command *command, int argc, char **
 	vector_deinit(&options.vms);
 	vector_deinit(&options.pids);
 	vector_deinit(&options.events);
+	record_free_values(&options);
 	return error;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/progress.h"
+#include "base/ranges.h"
 #include "base/vector.h"
 #include "host/event/event.h"
 #include "host/record/recorder.h"
@@ -21,7 +22,17 @@
 struct record_options {
 	struct string_list vms, pids, events;
 	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
-	uint64_t frequency, count; /* 0: not given */
+	const char *frequency_text; /* NULL: not given */
+	uint64_t frequency, count;  /* 0: not given */
+#define RECORD_FREQUENCY_MAX UINT64_MAX /* "max" */
+	struct unsigned_list tids;
+	struct ranges threads;		/* the same */
+	VECTOR(char *) thread_pids;	/* of their VMMs; owned, and in VMS */
+	const char *vcpu_text;		/* NULL: not given */
+	struct ranges vcpus;		/* none: all */
+	const char *mmap_pages, *max_size; /* NULL: not given */
+	uint64_t ring_bytes, max_bytes;	   /* 0: not given */
+	uint64_t delay_ms;
 	uint64_t stack_bytes;
 	const char *call_graph; /* perf's argument; NULL: not given */
 	const char *unwind;	/* NULL: not given */
@@ -33,6 +44,10 @@ struct record_options {
 	double max_overhead; /* percent; 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
 };
+
+/* Reads the arguments that are kept as text (record_values.c). */
+struct error *record_take_values(struct record_options *options) MUST_CHECK;
+void record_free_values(struct record_options *options);
 
 /* The events to sample, ready to be opened (record_events.c). */
 struct record_events {

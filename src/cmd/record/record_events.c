@@ -15,6 +15,7 @@
 #include "host/event/tracefs.h"
 
 #define DEFAULT_HZ 999
+#define USUAL_LIMIT_HZ 100000 /* DEFAULT_MAX_SAMPLE_RATE of kernel/events/core.c */
 
 static uint64_t max_sample_rate(void)
 {
@@ -32,6 +33,11 @@ static uint64_t allowed_frequency(const struct record_options *options)
 	uint64_t wanted = options->frequency ? options->frequency : DEFAULT_HZ;
 	uint64_t limit = max_sample_rate();
 
+	if (wanted == RECORD_FREQUENCY_MAX) {
+		limit = limit == UINT64_MAX ? USUAL_LIMIT_HZ : limit;
+		log_note("-F max is %llu samples per second here", (unsigned long long)limit);
+		return limit;
+	}
 	if (wanted <= limit)
 		return wanted;
 	log_warning(

@@ -22,6 +22,10 @@ struct error *record_qmp_check(const struct record_options *options)
 		unfit = "-e: it samples by time";
 	else if (options->count)
 		unfit = "-c: it samples by time, at the rate of -F";
+	else if (options->vcpu_text || options->tids.count)
+		unfit = "--vcpu and -t: it looks at all vCPUs at once";
+	else if (options->mmap_pages)
+		unfit = "-m: it has no rings";
 	else if (options->frequency > MAX_HZ)
 		unfit = "such a high rate: -F is limited to 1000";
 	if (unfit)

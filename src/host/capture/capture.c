@@ -58,6 +58,8 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 {
 	size_t rate = 0, all, bytes = sysconf(_SC_PAGESIZE);
 
+	if (config->ring_bytes)
+		return config->ring_bytes;
 	for (size_t i = 0; i < config->event_count; i++)
 		rate += config->events[i].attr.freq ? config->events[i].attr.sample_freq
 						    : RING_MAX_BYTES / SAMPLE_BYTES;
@@ -111,7 +113,8 @@ void capture_size_rings(struct capture *capture, size_t rings)
 
 	if (!rings)
 		rings = 1;
-	while (bytes > RING_MIN_BYTES && bytes * rings > RINGS_MAX_BYTES)
+	while (!capture->config.ring_bytes && bytes > RING_MIN_BYTES &&
+	       bytes * rings > RINGS_MAX_BYTES)
 		bytes /= 2;
 	while (bytes > page && (bytes + page) * rings > allowed) {
 		bytes /= 2;

@@ -109,6 +109,7 @@ struct capture_config {
 	const struct host_event *events; /* borrowed; probed, with their rate set */
 	size_t event_count;
 	size_t expected_threads;
+	size_t ring_bytes; /* wanted, a power of two; 0: by the rate */
 	struct capture_sink sink;
 	bool stacks; /* copy guests' kernel stacks for call chains, and: */
 	uint32_t user_stack_bytes;

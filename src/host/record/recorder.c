@@ -151,6 +151,7 @@ static struct error *open_everything(struct recorder *recorder)
 	if (error)
 		return error;
 	capture.expected_threads = recorder_count_threads(recorder, &found);
+	capture.ring_bytes = config->ring_bytes;
 	if (config->qmp) {
 		capture.engine = &capture_qmp_engine;
 		capture.no_bpf = true;
@@ -161,6 +162,11 @@ static struct error *open_everything(struct recorder *recorder)
 		start_reader(recorder);
 	if (!error)
 		error = recorder_add_vms(recorder, &found);
+	if (!error && !recorder->threads.count && (config->vcpus.count || config->threads.count) &&
+	    !config->may_begin_empty)
+		error = error_hint(error_create(ERROR_NOT_FOUND,
+						"no vCPU has the number or the thread asked for"),
+				   "'perfvisor list' shows vCPUs and their threads");
 	if (!error)
 		error = open_writer(recorder);
 	return error ? error : introduce_all(recorder);

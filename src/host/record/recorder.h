@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 #include "host/capture/capture.h"
 #include "host/event/event.h"
 #include "host/record/guest_reader.h"
@@ -36,6 +37,8 @@ struct recorder_config {
 	const char *event_choice; /* "" if the user named the event */
 	const char *const *vms;   /* names or pids; none: every VM, including later ones */
 	size_t vm_count;
+	struct ranges vcpus, threads; /* only these numbers and thread ids; borrowed */
+	size_t ring_bytes;	      /* of each ring, a power of two; 0: by the rate */
 	bool may_begin_empty; /* it is not an error if there is no VM yet */
 	bool no_memory;	      /* do not read guest memory */
 	bool kernel_only;     /* do not read guests' user space or record processes */

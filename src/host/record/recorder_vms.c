@@ -193,6 +193,13 @@ static struct error *add_thread(struct recorder *recorder, size_t vm,
 	return NULL;
 }
 
+/* Whether the user chose this vCPU; TID 0: its thread is not known yet. */
+static bool is_chosen(const struct recorder *recorder, uint32_t number, uint32_t tid)
+{
+	return ranges_admit(&recorder->config.vcpus, number) &&
+	       (!tid || ranges_admit(&recorder->config.threads, tid));
+}
+
 /* Lists the threads of PID; if the vCPUs' threads are not known, all are sampled. */
 static size_t list_threads(uint32_t pid, uint32_t *tids, size_t max)
 {
@@ -220,7 +227,8 @@ static struct error *add_all_threads(struct recorder *recorder, size_t vm)
 	for (size_t i = 0; i < count && !error; i++) {
 		struct host_vcpu unknown = { .number = PERFDATA_NO_VCPU, .tid = tids[i] };
 
-		if (find_thread(recorder, pid, tids[i]) == SIZE_MAX)
+		if (is_chosen(recorder, unknown.number, tids[i]) &&
+		    find_thread(recorder, pid, tids[i]) == SIZE_MAX)
 			error = add_thread(recorder, vm, &unknown);
 	}
 	return error;
@@ -233,7 +241,8 @@ static struct error *add_vcpus(struct recorder *recorder, size_t vm, const struc
 	for (size_t i = 0; i < found->vcpus.count && !error; i++) {
 		const struct host_vcpu *vcpu = &found->vcpus.items[i];
 
-		if (vcpu->tid && find_thread(recorder, found->pid, vcpu->tid) == SIZE_MAX)
+		if (vcpu->tid && is_chosen(recorder, vcpu->number, vcpu->tid) &&
+		    find_thread(recorder, found->pid, vcpu->tid) == SIZE_MAX)
 			error = add_thread(recorder, vm, vcpu);
 	}
 	return error;
@@ -321,7 +330,8 @@ static bool waits_for_vcpus(const struct recorder *recorder, const struct host_v
 		const struct host_vm *vm = &found->items.items[i];
 
 		for (size_t j = 0; is_wanted(recorder, vm) && j < vm->vcpus.count; j++)
-			if (!vm->vcpus.items[j].tid)
+			if (!vm->vcpus.items[j].tid &&
+			    is_chosen(recorder, vm->vcpus.items[j].number, 0))
 				return true;
 	}
 	return false;

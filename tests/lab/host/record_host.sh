@@ -213,6 +213,13 @@ wait $!
 keep killed
 
 record command --vm guest1 -- sh -c 'sleep 1; exit 3'
+# guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that is not there
+sed -n 's/.*"tid": *\([0-9]*\).*/\1/p' "$OUT/list.json" | sed -n 3p >"$OUT/chosen.thread"
+# shellcheck disable=SC2016 # the command's
+record chosen -t "$(cat "$OUT/chosen.thread")" -D 700 -m 2 -v --max-size 40K --duration 100 -- \
+	sh -c 'cut -d " " -f 1 /proc/uptime >"$0"; exec sleep 100' "$OUT/chosen.begin"
+record both_vcpus --vm guest1 --vcpu 0-1 --duration 0.5
+record no_vcpu --vm guest1 --vcpu 7 --duration 0.5
 record missing --vm guest1 -- /no/such/command
 perfvisor record -o /no/such/folder/file --duration 1 2>"$OUT/unwritable.err"
 echo $? >"$OUT/unwritable.status"

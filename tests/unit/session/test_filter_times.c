@@ -10,7 +10,7 @@ static const struct filter_span span = { 1000, 11000 };
 
 static void check(const char *text, size_t count, const uint64_t *want)
 {
-	struct filter_ranges ranges = { 0 };
+	struct ranges ranges = { 0 };
 
 	assert_true(filter_parse_times(text, &span, &ranges));
 	assert_int_equal(ranges.count, count);
@@ -65,7 +65,7 @@ static void what_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		struct filter_ranges ranges = { 0 };
+		struct ranges ranges = { 0 };
 
 		if (filter_parse_times(texts[i], &span, &ranges))
 			fail_msg("'%s' was taken", texts[i]);
@@ -77,16 +77,16 @@ static void numbers(void **state)
 {
 	static const char *const wrong[] = { "", ",", "1,", "3-1", "-1", "1-", "x", "1 ", "1--2",
 					     "18446744073709551616" };
-	struct filter_ranges ranges = { 0 };
+	struct ranges ranges = { 0 };
 
 	(void)state;
-	assert_true(filter_parse_ranges("0-3,7,18446744073709551615", &ranges));
+	assert_true(ranges_parse("0-3,7,18446744073709551615", &ranges));
 	assert_int_equal(ranges.count, 3);
 	assert_int_equal(ranges.items[0].last, 3);
 	assert_int_equal(ranges.items[1].first, 7);
 	assert_int_equal(ranges.items[2].last, UINT64_MAX);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_false(filter_parse_ranges(wrong[i], &ranges));
+		assert_false(ranges_parse(wrong[i], &ranges));
 	free(ranges.items);
 }
 
