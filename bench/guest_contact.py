@@ -69,15 +69,16 @@ def without_cr3(folder, blind):
 def lines(path):
     """Without symbols that the guest creates at run time, which are in no table of the kernel."""
     with open(path) as file:
-        return [line for line in file if not line.endswith("\t[bpf]\n") and "[__builtin" not in line]
+        return [line for line in file if not line.endswith("\t[bpf]\n")
+                and "[__builtin" not in line]
 
 
 def contact(program, folder, runs, cache, out):
     """Medians of CPU seconds and bytes read, for the first look and for a later one."""
     results = []
     for number in range(runs + 1):
-        text = subprocess.run([program, "contact", folder, cache, out], check=True, capture_output=True,
-                              text=True).stdout
+        text = subprocess.run([program, "contact", folder, cache, out], check=True,
+                              capture_output=True, text=True).stdout
         if number:  # the first warms the page cache
             results.append([float(word) for word in text.split()])
     return [statistics.median(column) for column in zip(*results)]

@@ -46,7 +46,8 @@ work() {
 ticks() {
     sum=0
     for pid in $recorder ${recorder:+$(cat /proc/$recorder/task/*/children)}; do
-        sum=$((sum + $(sed 's/.*) //' /proc/$pid/stat 2>/dev/null | awk '{ t = $12 + $13 } END { print t + 0 }')))
+        sum=$((sum + $(sed 's/.*) //' /proc/$pid/stat 2>/dev/null |
+            awk '{ t = $12 + $13 } END { print t + 0 }')))
     done
     echo $sum
 }
@@ -67,7 +68,8 @@ measure() {
     fi
     begin=${EPOCHREALTIME/./} before=$(work) used=$(ticks)
     sleep SECONDS
-    echo "$name $(($(work) - before)) $((${EPOCHREALTIME/./} - begin)) $(($(ticks) - used))" >>$OUT/work
+    echo "$name $(($(work) - before)) $((${EPOCHREALTIME/./} - begin)) $(($(ticks) - used))" \
+        >>$OUT/work
     if [ "$recorder" ]; then
         kill -INT $recorder
         wait $recorder
@@ -111,16 +113,18 @@ def show_guest(folder, say):
     off = statistics.median(rates["off"])
     say(f"\na guest's work while it is recorded, in emulation, medians of {ROUNDS}, "
         f"load {os.getloadavg()[0]:.1f}")
-    say(f"  {'':<24} {'pieces/s':>8} {'of unrecorded':>13} {'least, most':>12} {'recorder, cores':>15} "
-        f"{'last Hz':>8} {'ns/sample':>9}")
+    say(f"  {'':<24} {'pieces/s':>8} {'of unrecorded':>13} {'least, most':>12} "
+        f"{'recorder, cores':>15} {'last Hz':>8} {'ns/sample':>9}")
     for name, text in (("off", "not recorded"), ("budget", "-g, the default budget"),
                        ("all", "-g --max-overhead 100"), ("perf", "stock perf, no chains")):
         rate = statistics.median(rates[name])
         hz = re.findall(rf"^{name}: .*sampling at (\d+) Hz", said, re.M)
         cost = re.findall(rf"^{name}: .*, (\d+) ns on average", said, re.M)
         spread = f"{min(rates[name]) / off:.2f}, {max(rates[name]) / off:.2f}"
-        say(f"  {text:<24} {rate:8.1f} {rate / off:13.3f} {spread:>12} {statistics.median(used[name]):15.2f} "
-            + (f"{hz[-1] if hz else '999':>8} {statistics.median(map(int, cost)):9.0f}" if cost else ""))
+        say(f"  {text:<24} {rate:8.1f} {rate / off:13.3f} {spread:>12} "
+            f"{statistics.median(used[name]):15.2f} "
+            + (f"{hz[-1] if hz else '999':>8} "
+               f"{statistics.median(map(int, cost)):9.0f}" if cost else ""))
 
 
 def data_bytes(path):
@@ -139,9 +143,9 @@ def perf_dwarf_bytes(perfvisor, folder):
     path = os.path.join(folder, "dwarf.data")
     program = "my %h; for my $i (1 .. 2000000) { $h{$i % 997} += sqrt $i }"
     try:
-        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph", "dwarf",
-                        "-o", path, "--", "perl", "-e", program], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997",
+                        "--call-graph", "dwarf", "-o", path, "--", "perl", "-e", program],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
         return None
     size = bytes_per_sample(perfvisor, path)
@@ -157,8 +161,8 @@ def measure(root, perfvisor, say, runs):
 
     replay = guest_unwind.build(root, "replay_chains")
     out = os.path.join(bench, "replay.data")
-    say(f"\na recorder fed with the saved guests' kernel stacks, CPU time of one thread, medians of {runs} runs, "
-        f"load {os.getloadavg()[0]:.1f}")
+    say(f"\na recorder fed with the saved guests' kernel stacks, CPU time of one thread, "
+        f"medians of {runs} runs, load {os.getloadavg()[0]:.1f}")
     say(f"  {'its kernel':<22} {'chains/s':>9} {'bytes/sample':>12} {'complete':>8}   at 20 kHz: "
         f"{'samples':>8} {'lost':>6} {'of a core':>9}")
     for series in guest_contact.SERIES:
@@ -175,4 +179,5 @@ def measure(root, perfvisor, say, runs):
     say("\nbytes on disk for a sample with its call chain, without symbols and other features")
     say(f"  perfvisor, kernel and user chains of the lab's guest: {ours:.0f}")
     if perfs:
-        say(f"  perf record --call-graph dwarf, of a host program: {perfs:.0f}, {perfs / ours:.0f} times as much")
+        say(f"  perf record --call-graph dwarf, of a host program: {perfs:.0f}, "
+            f"{perfs / ours:.0f} times as much")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unwinds stacks repeatedly: the kernel stacks of all sleeping tasks of the saved guests, then those
-of a program.
+"""Unwinds stacks repeatedly: the kernel stacks of all sleeping tasks of the saved
+guests, then those of a program.
 
 The guests are those that guest_contact.py saves. unwind_stacks.c does the work, in one thread. All
 chains must be complete, because a chain that ends early is fast. The few functions of these stacks

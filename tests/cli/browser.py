@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A headless Chromium, driven through chromedriver by the WebDriver protocol (w3.org/TR/webdriver)."""
+"""A headless Chromium, driven through chromedriver by the WebDriver protocol
+(w3.org/TR/webdriver)."""
 import json
 import subprocess
 import tempfile
@@ -57,7 +58,8 @@ class Browser:
         """Waits until all changes are drawn."""
         self.call("POST", "/execute/async", {
             "script": "const done = arguments[0];"
-                      "requestAnimationFrame(() => requestAnimationFrame(() => done()))", "args": []})
+                      "requestAnimationFrame(() => requestAnimationFrame(() => done()))",
+                      "args": []})
 
     def pointer(self, x, y, click=False):
         actions = [{"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parses the call chains in the output of `perf report --stdio` and `perfvisor report`, and compares
-them.
+"""Parses the call chains in the output of `perf report --stdio` and `perfvisor
+report`, and compares them.
 
-    chains.py PERF OURS           compares the two files; prints the differences, and then exits with 1
+    chains.py PERF OURS           compares the two files; prints the differences, then exits with 1
     chains.py --rows PERF OURS    compares only the rows of functions that have a name
-    chains.py --named PERF OURS   compares these rows, with chains in which all functions have a name
+    chains.py --named PERF OURS   compares these rows, with chains of functions that all have a name
 
 Order is ignored, because perf's order of equal shares depends on its memory layout. In perf, an
 address without a name may have any level. In perf's children it is the address in the process, in
@@ -53,7 +53,8 @@ def parse(path):
 
     def finish():
         if row is not None:
-            read = re.sub(r"\[[.k]\] (?:0x)?([0-9a-f]{16})$", lambda at: "[.] " + in_page(at[1]).zfill(16), row)
+            read = re.sub(r"\[[.k]\] (?:0x)?([0-9a-f]{16})$",
+                          lambda at: "[.] " + in_page(at[1]).zfill(16), row)
             rows[read].append(parse_chains(lines))
 
     with open(path, errors="replace") as text:
@@ -74,8 +75,8 @@ def only_named_rows(rows):
 
 
 def only_named_chains(rows):
-    return {row: chains if not re.search(r"'0x[0-9a-f]+'", str(chains)) else len(chains) for row, chains in rows.items()
-            if row in only_named_rows(rows)}
+    return {row: chains if not re.search(r"'0x[0-9a-f]+'", str(chains)) else len(chains)
+            for row, chains in rows.items() if row in only_named_rows(rows)}
 
 
 def main():

@@ -81,7 +81,8 @@ def check_guest(name, pid, ram, markers, vcpus, ram_bytes):
     check(block == slots[0][1] and mapped >= ram_bytes, f"{name}: RAM in {mapped} at {block:#x}")
     for start, size, offset in ram:
         check(slots.get(start) == (size, block + offset), f"{name}: {start:#x} in {slots}")
-    check(len(found["bytes"]) == len(markers) + 1, f"{name}: {len(found['bytes'])} of {len(markers) + 1} places")
+    check(len(found["bytes"]) == len(markers) + 1,
+          f"{name}: {len(found['bytes'])} of {len(markers) + 1} places")
     for (gpa, value), (its_gpa, its_bytes) in zip(markers.items(), found["bytes"]):
         check(its_gpa == f"{gpa:x}" and its_bytes.startswith(value.to_bytes(8, "little").hex()),
               f"{name}: {its_gpa} has {its_bytes}, not {value:#x}")
@@ -107,7 +108,8 @@ def try_machines():
     q35 = start_qemu("q35", "-m", "3G", "-smp", "2", "-qmp", "unix:q,,1.sock,server=on,wait=off",
                      *(word for at in markers.items() for word in marker(*at)), cwd=deep)
     wait_for(f"{deep}/q,1.sock")
-    check_guest("q35", q35.pid, [(MIB, 2 * GIB - MIB, MIB), (4 * GIB, GIB, 2 * GIB)], markers, 2, 3 * GIB)
+    check_guest("q35", q35.pid, [(MIB, 2 * GIB - MIB, MIB), (4 * GIB, GIB, 2 * GIB)],
+                markers, 2, 3 * GIB)
     pc = start_qemu("pc", "-m", "256", "-chardev",
                     f"socket,server=on,wait=off,path={work}/pc.sock,id=some", "-mon",
                     "some,mode=control", *marker(MIB, 0x77))
@@ -148,14 +150,17 @@ def try_libvirt():
     status, found, said = show(qemu.pid, 2 * MIB, env=environment)
     check(status == 0 and found["bytes"][0][1].startswith("3412"), f"libvirt: {said} {found}")
     print(f"libvirt: {len(found['slot'])} slots")
-    held = subprocess.run([HOLD, str(qemu.pid)], env=environment, capture_output=True, text=True, timeout=120)
+    held = subprocess.run([HOLD, str(qemu.pid)], env=environment, capture_output=True,
+                          text=True, timeout=120)
     check("it does not run" in held.stderr, f"libvirt, a pause: {held.stderr}")
     # A process that claims to be another process's domain, but does not have its threads.
     liar = start([sys.executable, "-c", "import time; time.sleep(600)", "-mon",
                   "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID])
     time.sleep(0.2)
-    held = subprocess.run([HOLD, str(liar.pid)], env=environment, capture_output=True, text=True, timeout=120)
-    check("libvirt did not start it" in held.stderr, f"libvirt, another process's domain: {held.stderr}")
+    held = subprocess.run([HOLD, str(liar.pid)], env=environment, capture_output=True,
+                          text=True, timeout=120)
+    check("libvirt did not start it" in held.stderr,
+          f"libvirt, another process's domain: {held.stderr}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
     check(status == 1 and f"virsh failed (status 1): error: failed to get domain '{UUID}'" in said,
@@ -259,8 +264,8 @@ def hold(qemu):
 
 
 def try_guardian():
-    """The process that stopped a guest is killed while QEMU cannot be reached: the guest continues as soon as
-    QEMU can be reached."""
+    """The process that stopped a guest is killed while QEMU cannot be reached: the guest continues
+    as soon as QEMU can be reached."""
     path, people = f"{work}/held.sock", f"{work}/people.sock"
     qemu = start_qemu("pc", "-m", "64", "-qmp", f"unix:{path},server=on,wait=off",
                       "-monitor", f"unix:{people},server=on,wait=off")
@@ -283,7 +288,8 @@ def try_guardian():
     holder.kill()
     qemu.kill()
     qemu.wait()
-    check(guardian and becomes(lambda: not os.path.exists(f"/proc/{guardian}")), "guardian: it ends with QEMU")
+    check(guardian and becomes(lambda: not os.path.exists(f"/proc/{guardian}")),
+          "guardian: it ends with QEMU")
 
 
 try:

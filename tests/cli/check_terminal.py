@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts characters that control terminals into each string of recordings, and checks the output of every
-command."""
+"""Puts characters that control terminals into each string of recordings, and checks the
+output of every command."""
 import os
 import subprocess
 import sys
@@ -10,17 +10,23 @@ import tempfile
 from steering import find_steering
 
 PERFVISOR, PROGRAMS = sys.argv[1:]
-# C0 with ESC, DEL, C1 as UTF-8 (CSI) and as a byte, marks for the direction of text, line and paragraph ends.
-STEERING = (b"\x1b", b"\n", b"\x7f", b"\xc2\x9b", b"\x9b", "\u202e".encode(), "\u2066".encode(), "\u2029".encode())
-# Programs that write a recording, their option, and strings in it (tests/unit/perfdata/write_example.c,
-# tests/unit/output/write_chains.c): processes, files, VMs, kernels, events and functions.
+# C0 with ESC, DEL, C1 as UTF-8 (CSI) and as a byte, marks for the direction of text,
+# line and paragraph ends.
+STEERING = (b"\x1b", b"\n", b"\x7f", b"\xc2\x9b", b"\x9b", "\u202e".encode(),
+            "\u2066".encode(), "\u2029".encode())
+# Programs that write a recording, their option, and strings in it
+# (tests/unit/perfdata/write_example.c, tests/unit/output/write_chains.c): processes, files, VMs,
+# kernels, events and functions.
 RECORDINGS = (
-    ("write_example", "guest-processes", (b"hostthread", b"worker", b"database", b"kthread", b"server", b"libserver",
-                                          b"example-host", b"first", b"second", b"6.1.0-example", b"web1", b"cpu-clock")),
-    ("write_chains", "", (b"do_syscall_64", b"vfs_read", b"spinner", b"/usr/bin/app", b"semi;colon")),
+    ("write_example", "guest-processes",
+     (b"hostthread", b"worker", b"database", b"kthread", b"server", b"libserver", b"example-host",
+      b"first", b"second", b"6.1.0-example", b"web1", b"cpu-clock")),
+    ("write_chains", "",
+     (b"do_syscall_64", b"vfs_read", b"spinner", b"/usr/bin/app", b"semi;colon")),
 )
 COMMANDS = (
-    ("report",), ("report", "-s", "vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym"), ("report", "--no-children", "-g", "callee,0"),
+    ("report",), ("report", "-s", "vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym"),
+    ("report", "--no-children", "-g", "callee,0"),
     ("report", "--json"), ("report", "--vm", "nosuch"), ("script",),
     ("script", "-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,machine_pid,vcpu"), ("fold",),
 )
@@ -46,16 +52,19 @@ def check_file(path, lines, what):
         # A symbol table with a control character in a name is rejected as a whole.
         refused = status == 1 and what < b"\x80" and b"damaged" in said
         if status not in (0, 1) or (lines[command] != got and not refused):
-            failures.append(f"{what}: {' '.join(command)}: status {status}, {got} lines, not {lines[command]}")
+            failures.append(f"{what}: {' '.join(command)}: status {status}, {got} lines, not "
+                            f"{lines[command]}")
 
 
 def try_recording(folder, program, option, names):
     path = f"{folder}/{program}"
-    wrote = subprocess.run([f"{PROGRAMS}/{program}", path, *([option] if option else [])], capture_output=True)
+    wrote = subprocess.run([f"{PROGRAMS}/{program}", path, *([option] if option else [])],
+                           capture_output=True)
     with open(path, "rb") as file:
         whole = file.read()
     if wrote.returncode or not all(name in whole for name in names):
-        sys.exit(f"{program}: {wrote.returncode} {wrote.stderr}; names: {[name for name in names if name not in whole]}")
+        sys.exit(f"{program}: {wrote.returncode} {wrote.stderr}; names: "
+                 f"{[name for name in names if name not in whole]}")
     lines = {}
     for command in COMMANDS:
         _, out, said = run(command[0], "-i", path, *command[1:])
@@ -76,5 +85,6 @@ with tempfile.TemporaryDirectory() as work:
         try_recording(work, *recording)
 expected = len(RECORDINGS) * len(STEERING) * len(COMMANDS)
 print("\n".join(failures[:40]))
-print(f"{looked_at} of {expected} outputs were checked; {escaped} places were escaped; {len(failures)} failures")
+print(f"{looked_at} of {expected} outputs were checked; {escaped} places were escaped; "
+      f"{len(failures)} failures")
 sys.exit(bool(failures) or looked_at != expected or escaped < expected)

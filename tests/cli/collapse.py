@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-r"""Folds the output of perf script as stackcollapse-perf.pl does (github.com/brendangregg/FlameGraph).
+r"""Folds the output of perf script as stackcollapse-perf.pl does
+(github.com/brendangregg/FlameGraph).
 
     perf script | collapse.py
     write_chains … | collapse.py --truth       the same for the report of write_chains
@@ -50,7 +51,8 @@ def from_truth(lines, escaped):
         period, _, _, command, *frames = line.rstrip("\n").split("\t")
         names = [tidy(frame.split(" ", 2)[2].replace("\x1b", "?")) for frame in frames]
         if escaped:
-            names = [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]
+            names = [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+                     for name in names]
         yield command.replace(" ", "_"), "cpu-clock", int(period), names
 
 

@@ -29,7 +29,8 @@ class Node:
         return self.children.setdefault((kind, name), Node(kind, name))
 
     def lay_out(self, start):
-        """Children in the order of their names, each as wide as its total; then the frame's own part."""
+        """Children in the order of their names, each as wide as its total; then
+        the frame's own part."""
         self.start, self.total = start, 0
         for child in sorted(self.children.values(), key=lambda node: node.name.encode()):
             child.lay_out(start + self.total)
@@ -81,8 +82,9 @@ class Page:
 
     def place(self, names):
         """The position in the window of the frame at the path NAMES."""
-        box = self.browser.run("const box = document.getElementById('canvas').getBoundingClientRect();"
-                               "return [box.left, box.top, box.width]")
+        box = self.browser.run(
+            "const box = document.getElementById('canvas').getBoundingClientRect();"
+            "return [box.left, box.top, box.width]")
         node = self.root.path(*names)
         middle = (node.start + node.total / 2 - self.zoom.start) / self.zoom.total
         return box[0] + box[2] * middle, box[1] + (len(names) + 0.5) * ROW
@@ -116,7 +118,8 @@ class Page:
         """The colour at the frame's left end, where there is no text."""
         x, y = self.place(names)
         return tuple(self.browser.run(
-            "const canvas = document.getElementById('canvas'), box = canvas.getBoundingClientRect();"
+            "const canvas = document.getElementById('canvas'),"
+            " box = canvas.getBoundingClientRect();"
             "const scale = canvas.width / box.width;"
             "return [...canvas.getContext('2d').getImageData((arguments[0] - box.left) * scale,"
             "(arguments[1] - box.top) * scale, 1, 1).data].slice(0, 3)", x, y - ROW / 2 + 3))
@@ -135,28 +138,30 @@ def shows_what_is_there(page):
     page.check_tip(*SERVER[:3])
     page.check_tip(*SERVER, file="app")
     page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64", "? do_syscall_64", "vfs_read",
-                   file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64",
+                   "? do_syscall_64", "vfs_read", file="[guest.kernel.kallsyms]")
     page.check_tip("db", "vCPU 0", "server", "[app]", "[app]", "entry_SYSCALL_64", "do_syscall_64",
                    "vfs_read", "vfs_read", file="[guest.kernel.kallsyms]")
     page.check_tip("[host]", "spinner", "[spinner]", file="spinner")
-    colours = [page.colour(*SERVER), page.colour(*KERNEL), page.colour("[host]", "spinner", "[spinner]"),
-               page.colour("web <1>")]
+    colours = [page.colour(*SERVER), page.colour(*KERNEL),
+               page.colour("[host]", "spinner", "[spinner]"), page.colour("web <1>")]
     check("levels have colours of their own", len(set(colours)), 4)
 
 
 def takes_no_orders(page):
     page.check_tip(*KERNEL, SCRIPT, file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 1", "evil </script>", "entry_SYSCALL_64", "gr\u00f6\u00dfe_\u20ac",
+    page.check_tip("web <1>", "vCPU 1", "evil </script>", "entry_SYSCALL_64",
+                   "gr\u00f6\u00dfe_\u20ac", file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "vCPU 0", "evil </script>", "[app]", "entry_SYSCALL_64",
+                   "do_syscall_64", "<img src=x onerror=\"document.title='owned'\">",
                    file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 0", "evil </script>", "[app]", "entry_SYSCALL_64", "do_syscall_64",
-                   "<img src=x onerror=\"document.title='owned'\">", file="[guest.kernel.kallsyms]")
     browser = page.browser
     check("title", browser.run("return document.title"), "vm.data \u2013 flame graph")
     check("elements of a guest's", browser.run(
         "return document.querySelectorAll('img, iframe, object, a, link').length"), 0)
     check("scripts", browser.run("return document.scripts.length"), 1)
-    check("loaded from elsewhere", browser.run("return performance.getEntriesByType('resource').length"), 0)
+    check("loaded from elsewhere",
+          browser.run("return performance.getEntriesByType('resource').length"), 0)
 
 
 def zooms(page):
@@ -223,9 +228,11 @@ def goes_by_keys(page):
 
 def has_a_dark_side(page):
     browser = page.browser
-    light = browser.run("return getComputedStyle(document.body).backgroundColor"), page.colour(*KERNEL)
+    light = (browser.run("return getComputedStyle(document.body).backgroundColor"),
+             page.colour(*KERNEL))
     browser.emulate("prefers-color-scheme", "dark")
-    dark = browser.run("return getComputedStyle(document.body).backgroundColor"), page.colour(*KERNEL)
+    dark = (browser.run("return getComputedStyle(document.body).backgroundColor"),
+            page.colour(*KERNEL))
     check("dark page", sum(map(int, dark[0][4:-1].split(","))) < 150 <
           sum(map(int, light[0][4:-1].split(","))), True)
     check("dark frames", sum(dark[1]) < sum(light[1]) - 100, True)
@@ -237,10 +244,12 @@ def main():
     with Browser() as browser:
         page = Page(browser, read_truth(sys.argv[2]))
         browser.open(sys.argv[1])
-        for test in (shows_what_is_there, takes_no_orders, zooms, searches, goes_by_keys, has_a_dark_side):
+        for test in (shows_what_is_there, takes_no_orders, zooms, searches,
+                     goes_by_keys, has_a_dark_side):
             test(page)
         errors = browser.call("POST", "/se/log", {"type": "browser"})
-        check("errors in the browser", [entry for entry in errors if entry["level"] == "SEVERE"], [])
+        check("errors in the browser",
+              [entry for entry in errors if entry["level"] == "SEVERE"], [])
     sys.exit(bool(failures))
 
 

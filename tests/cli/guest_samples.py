@@ -38,6 +38,7 @@ def from_native(head):
 
 
 for sample in samples(sys.stdin.buffer):
-    head = from_native(sample[0]) if sys.argv[1] == "native" else from_guest(sample[0], int(sys.argv[2]))
+    head = (from_native(sample[0]) if sys.argv[1] == "native"
+            else from_guest(sample[0], int(sys.argv[2])))
     if head:
         sys.stdout.buffer.write(b"\n".join([re.sub(rb" +", b" ", head), *sample[1:]]) + b"\n")

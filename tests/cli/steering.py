@@ -4,7 +4,8 @@ import unicodedata
 
 
 def find_steering(text):
-    """The surroundings of the first such character in TEXT, which is bytes; None if there is none."""
+    """The surroundings of the first such character in TEXT, which is bytes;
+    None if there is none."""
     try:
         lines = text.decode()
     except UnicodeDecodeError as error:

@@ -78,15 +78,18 @@ for file, line, target in read_includes():
     used.setdefault(source, set()).add(folder)
     where = f"src/{file}:{line}"
     if not os.path.exists(f"src/{target}"):
-        failures.append(f'{where}: there is no src/{target}: an include must have the path below src')
+        failures.append(f"{where}: there is no src/{target}: "
+                        "an include must have the path below src")
     elif not source:
         failures.append(f"{where}: docs/ARCHITECTURE.md has no row for its folder")
     elif folder != source and allowed[source] is not None and folder not in allowed[source]:
         failures.append(f'{where}: src/{source} may not include "{target}"')
 for folder, row in allowed.items():
     if row and row - used.get(folder, set()):
-        failures.append(f"docs/ARCHITECTURE.md: src/{folder} does not include anything from {sorted(row - used.get(folder, set()))}")
-for name, what in (("files", graph), ("folders", {name: row or () for name, row in allowed.items()})):
+        failures.append(f"docs/ARCHITECTURE.md: src/{folder} does not include anything from "
+                        f"{sorted(row - used.get(folder, set()))}")
+for name, what in (("files", graph),
+                   ("folders", {name: row or () for name, row in allowed.items()})):
     circle = find_circle(what)
     if circle:
         failures.append(f"a cycle of {name}: {' -> '.join(circle + circle[:1])}")

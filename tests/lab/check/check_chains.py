@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares every kernel frame of every chain with the guest's own code. A return address must follow a
-call instruction, and this call must lead to the function of the inner frame, or to one that can have
-jumped there. Otherwise the inner frame must be an entry point of interrupts or exceptions, and the
-outer one was interrupted. A kernel chain ends where user code entered the kernel, or where a kernel
-thread begins.
+"""Compares every kernel frame of every chain with the guest's own code. A return address must
+follow a call instruction, and this call must lead to the function of the inner frame, or to one
+that can have jumped there. Otherwise the inner frame must be an entry point of interrupts or
+exceptions, and the outer one was interrupted. A kernel chain ends where user code entered the
+kernel, or where a kernel thread begins.
 
 For three programs the callers are known up to the start: user7525, which has no frame pointers; the
 32-bit user32; and deep_frames, which has more stack than is copied.
 
 The same must hold for a recording without stack pointers, as on Intel hosts, where chains of
 known_frames, which keeps frame pointers, must be complete. When stack pointers are searched for
-although they are known, no chain may differ from the true one, and the true stack pointer must never
-be ruled out.
+although they are known, no chain may differ from the true one, and the true stack
+pointer must never be ruled out.
 
 With guesses, the certain callers must be right, and the true callers must be among the guesses.
 """
@@ -33,15 +33,17 @@ MAX_JUMPS = 7 # __slab_free reaches free_one_page through six
 
 # Where the processor enters the kernel (arch/x86/entry); they may have interrupted anything.
 INTERRUPTS = re.compile(r"asm_(sysvec|exc|common_interrupt|spurious)|error_entry|error_return|"
-                        r"common_interrupt_return|restore_|native_i?ret|native_irq_return|paranoid_|"
+                        r"common_interrupt_return|restore_|native_i?ret|native_irq_return|"
+                        r"paranoid_|"
                         r"irq_entries_start|swapgs_restore|__irqentry_text|spurious_entries")
 # Where chains end: entry code of user mode, and the first code of threads and of CPUs.
 ENDS = re.compile(r"entry_SYSCALL|entry_SYSENTER|entry_INT80|asm_|ret_from_fork|secondary_startup|"
-                  r"syscall_return_via|swapgs_restore|error_|common_interrupt_return|native_i|int80_emulation|"
+                  r"syscall_return_via|swapgs_restore|error_|common_interrupt_return|native_i|"
+                  r"int80_emulation|"
                   r"__irqentry_text|xen_|x86_64_start|paranoid_|restore_")
-# Pairs without a call: the two words of a far return (arch/x86/kernel/head_64.S); what copy_thread()
-# wrote (__switch_to_asm is on the new stack before it jumps to __switch_to); and the callers of the
-# first CPU's idle task, whose code has been freed.
+# Pairs without a call: the two words of a far return (arch/x86/kernel/head_64.S); what
+# copy_thread() wrote (__switch_to_asm is on the new stack before it jumps to __switch_to); and the
+# callers of the first CPU's idle task, whose code has been freed.
 STARTS = re.compile(r"(start_secondary|x86_64_start_kernel|start_kernel) secondary_startup_64|"
                     r"__switch_to(_asm)? ret_from_fork|"
                     r"(rest_init|arch_call_rest_init) (arch_call_rest_init|start_kernel)|"
@@ -72,8 +74,9 @@ def target(address, data):
 
 def listing(base):
     """Yields the instructions of the code at BASE: address, mnemonic, operands."""
-    run = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "--no-show-raw-insn",
-                          f"--adjust-vma={base:#x}", f"{folder}/code.{base:x}"],
+    run = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64",
+                          "--no-show-raw-insn", f"--adjust-vma={base:#x}",
+                          f"{folder}/code.{base:x}"],
                          check=True, capture_output=True, text=True)
     for line in run.stdout.splitlines():
         at, is_code, text = line.partition(":\t")
@@ -128,7 +131,8 @@ def is_right(callee, caller, known={}):
     if (callee, caller) not in known:
         before = bytes_of(caller - 8, caller)
         known[callee, caller] = bool(before) and (
-            before[3] == 0xe8 and leads_to(function(target(caller, before[4:])), function(callee)) or
+            before[3] == 0xe8
+            and leads_to(function(target(caller, before[4:])), function(callee)) or
             is_indirect_call(before)) or bool(INTERRUPTS.match(name(callee)) or
                                               STARTS.match(f"{name(callee)} {name(caller)}"))
     return known[callee, caller]
@@ -137,14 +141,14 @@ def is_right(callee, caller, known={}):
 counts, wrong, ends, depth = collections.Counter(), collections.Counter(), collections.Counter(), 0
 kinds, pairs = collections.Counter(), set()
 blocks = blocks_of_guests(f"{folder}/script")
-# There are no processes and no chains until the guest's kernel is known. Mostly it is known before the
-# first sample; otherwise that takes a tenth of a second, of seven (record_known.sh). It must not get
-# lost later.
+# There are no processes and no chains until the guest's kernel is known. Mostly it is known
+# before the first sample; otherwise that takes a tenth of a second, of seven (record_known.sh).
+# It must not get lost later.
 known = [block for block in blocks if comm_of(block) != ":-1"]
 early = next((i for i, block in enumerate(blocks) if comm_of(block) != ":-1"), len(blocks))
 check(early <= 0.1 * len(blocks) and len(known) == len(blocks) - early,
-      f"{early} of {len(blocks)} samples left out, from before the guest's kernel was known: at most 0.1; "
-      f"{len(blocks) - early - len(known)} later ones without it")
+      f"{early} of {len(blocks)} samples left out, from before the guest's kernel was "
+      f"known: at most 0.1; {len(blocks) - early - len(known)} later ones without it")
 for block in known:
     chain = [address for address, _ in frames_of(block)]
     kernel = [address for address in chain if address >> 63]
@@ -168,7 +172,8 @@ for block in known:
                                       ".*vfs_read ksys_read .*do_syscall_64 entry_SYSCALL", called))
     kinds["fault"] += "asm_exc_page_fault" in called
 def share_of_false():
-    """The share of pairs which no chain has but which would pass: a measure of how weak the check is."""
+    """The share of pairs which no chain has but which would pass: a measure of
+    how weak the check is."""
     callees = sorted({callee for callee, _ in pairs if not INTERRUPTS.match(name(callee))})
     callers = sorted({caller for _, caller in pairs})
     false = [(callee, caller) for i, callee in enumerate(callees) for caller in callers[i % 7::7]
@@ -177,7 +182,8 @@ def share_of_false():
 
 
 def chains_of(program, some_blocks):
-    """Yields (place, user frames' names, number of kernel frames) of its samples that have user frames."""
+    """Yields (place, user frames' names, number of kernel frames) of its samples
+    that have user frames."""
     for block in some_blocks:
         if comm_of(block) != program:
             continue
@@ -189,9 +195,10 @@ def chains_of(program, some_blocks):
 
 def user_chains(program, is_in, is_whole, some_blocks=None):
     """The chains that IS_IN selects, from the first complete one on."""
-    chains = [chain for chain in chains_of(program, blocks if some_blocks is None else some_blocks) if is_in(*chain[1:])]
-    return from_first_whole(program, chains, lambda chain: chain[1], lambda chain: is_whole(chain[1]),
-                            lambda chain: chain[0])
+    chains = [chain for chain in chains_of(program, blocks if some_blocks is None else some_blocks)
+              if is_in(*chain[1:])]
+    return from_first_whole(program, chains, lambda chain: chain[1],
+                            lambda chain: is_whole(chain[1]), lambda chain: chain[0])
 
 
 def in_user_code(*functions_of_program):
@@ -203,22 +210,26 @@ programs = [user for _, user, _ in user_chains("user7525", in_user_code("hot_a",
                                                lambda user: user[-1] == "_start")]
 odd = [chain for chain in programs if chain not in (start, ["hot_a"] + start, ["hot_b"] + start)]
 check(len(programs) >= 100 and not odd,
-      f"user7525: {len(programs) - len(odd)} of {len(programs)} user chains are those of its source {odd[:1]}")
+      f"user7525: {len(programs) - len(odd)} of {len(programs)} user chains are those of its "
+      f"source {odd[:1]}")
 check(counts["kernel"] >= 1000 and counts["frames"] >= 4000,
       f"{counts['kernel']} chains with {counts['frames']} callers, {depth} deep at most")
 check(not wrong, f"each caller can have called its callee: {wrong.most_common(8)}")
 seen = share_of_false()
 check(seen <= 0.15, f"{seen:.3f} of wrong pairs would pass")
 check(counts["complete"] >= 0.99 * counts["kernel"],
-      f"{counts['complete']} of {counts['kernel']} are complete; others end at {ends.most_common(8)}")
-kernel_only = [[address >> 63 for address, _ in frames_of(block)] for block in read_blocks(f"{folder}/kernel_only.script")]
+      f"{counts['complete']} of {counts['kernel']} are complete; others end at "
+      f"{ends.most_common(8)}")
+kernel_only = [[address >> 63 for address, _ in frames_of(block)]
+               for block in read_blocks(f"{folder}/kernel_only.script")]
 check(max(map(len, kernel_only)) > 3 and all(all(modes) or modes == [0] for modes in kernel_only),
       "--kernel-only: chains have kernel frames only, or the sampled user address")
 
 
 def check_without_sp():
     starts = {"user7525": ([], ["hot_a"], ["hot_b"]),
-              "known_frames": ([], ["frame_1"], ["frame_2", "frame_1"], ["frame_3", "frame_2", "frame_1"])}
+              "known_frames": ([], ["frame_1"], ["frame_2", "frame_1"],
+                               ["frame_3", "frame_2", "frame_1"])}
     whole = {program: [begin + start for begin in begins] for program, begins in starts.items()}
     kernels, callers, bad = 0, 0, []
     without_sp = blocks_of_guests(f"{folder}/without_sp.script")
@@ -237,41 +248,49 @@ def check_without_sp():
             bad.append(user)
     check(callers >= 0.3 * kernels >= 100 and not bad,
           f"without SP: {callers} of {kernels} kernel chains have callers; wrong chains: {bad[:4]}")
-    chains = user_chains("known_frames", in_user_code("frame_3"), lambda user: user in whole["known_frames"], without_sp)
+    chains = user_chains("known_frames", in_user_code("frame_3"),
+                         lambda user: user in whole["known_frames"], without_sp)
     right = sum(user in whole["known_frames"] for _, user, _ in chains)
     check(len(chains) >= 100 and right >= 0.99 * len(chains),
-          f"without SP: {right} of {len(chains)} chains in frame_3, by frame pointers, are complete: at least 0.99")
+          f"without SP: {right} of {len(chains)} chains in frame_3, by frame pointers, are "
+          "complete: at least 0.99")
 
 
 def check_compared():
-    said = re.search(r"(\d+) kernel samples had no stack pointer: (\d+) did not need it, for (\d+) it was found; "
-                     r"for (\d+) there was none, .*\n.* (\d+) of these chains were wrong", open(f"{folder}/compared").read())
+    said = re.search(r"(\d+) kernel samples had no stack pointer: (\d+) did not need it, "
+                     r"for (\d+) it was found; for (\d+) there was none, .*\n"
+                     r".* (\d+) of these chains were wrong", open(f"{folder}/compared").read())
     samples, unneeded, found, none, wrong = map(int, said.groups()) if said else (0, 0, 0, 0, 0)
     check(samples >= 500 and found >= 0.3 * samples and not none and not wrong,
-          f"search for known stack pointers: {found} of {samples} were found, {unneeded} were not needed; "
-          f"{wrong} wrong, {none} ruled out")
+          f"search for known stack pointers: {found} of {samples} were found, {unneeded} "
+          f"were not needed; {wrong} wrong, {none} ruled out")
 
 
 def check_user32():
     whole = ["hot32", "middle32", "_start"]
-    chains = [user for _, user, _ in user_chains("user32", in_user_code(*whole), lambda user: len(user) == 3)]
+    chains = [user for _, user, _ in user_chains("user32", in_user_code(*whole),
+                                                 lambda user: len(user) == 3)]
     odd = [chain for chain in chains if chain not in (whole, whole[1:], whole[2:])]
     check(len(chains) >= 100 and not odd,
-          f"user32: {len(chains) - len(odd)} of {len(chains)} chains of the 32-bit program are those of its source "
-          f"{odd[:1]}")
+          f"user32: {len(chains) - len(odd)} of {len(chains)} chains of the 32-bit program are "
+          f"those of its source {odd[:1]}")
 
 
 def check_deep():
-    """deep_frames: 250 calls deep, with some 36 KiB of stack; sampled in its leaf and in the kernel."""
+    """deep_frames: 250 calls deep, with some 36 KiB of stack; sampled in its
+    leaf and in the kernel."""
     whole = ["deep_leaf"] + 250 * ["deep_level"] + start
-    chains = user_chains("deep_frames", lambda user, _: user[0] == "deep_leaf", lambda user: user == whole)
+    chains = user_chains("deep_frames", lambda user, _: user[0] == "deep_leaf",
+                         lambda user: user == whole)
     wrong_ones = [user for _, user, _ in chains if user != whole[:len(user)]]
-    check(not wrong_ones, f"deep_frames: {len(wrong_ones)} of {len(chains)} chains have a wrong caller")
+    check(not wrong_ones,
+          f"deep_frames: {len(wrong_ones)} of {len(chains)} chains have a wrong caller")
     for mode in "user", "kernel":
-        right = [user == whole for _, user, of_kernel in chains if bool(of_kernel) == (mode == "kernel")]
+        right = [user == whole
+                 for _, user, of_kernel in chains if bool(of_kernel) == (mode == "kernel")]
         check(len(right) >= 100 and sum(right) >= 0.99 * len(right),
-              f"deep_frames: {sum(right)} of {len(right)} chains of 255 user frames, sampled in {mode} mode, are complete: "
-              f"at least 0.99")
+              f"deep_frames: {sum(right)} of {len(right)} chains of 255 user frames, sampled in "
+              f"{mode} mode, are complete: at least 0.99")
 
 
 def is_part(wanted, sequence):
@@ -280,8 +299,8 @@ def is_part(wanted, sequence):
 
 
 def check_scanned():
-    """In untold_frames no caller is certain; the true ones must be among the guesses, in their order. Only
-    incomplete chains have guesses."""
+    """In untold_frames no caller is certain; the true ones must be among the guesses, in their
+    order. Only incomplete chains have guesses."""
     callers = ["frame_2", "frame_1", "main", "__libc_start_call_main", "_start"]
     chains, bad, guesses, with_guesses = [], [], 0, 0
     complete, told = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete",
@@ -296,14 +315,15 @@ def check_scanned():
         if comm_of(block) == "untold_frames" and frames and frames[0][1] == "frame_3":
             chains.append((place_of(block), [symbol for _, symbol in frames],
                            len(frames) == 1 + len(guessed) and is_part(callers, guessed)))
-    chains = from_first_whole("untold_frames", chains, lambda chain: chain[1], lambda chain: chain[2],
-                              lambda chain: chain[0])
+    chains = from_first_whole("untold_frames", chains, lambda chain: chain[1],
+                              lambda chain: chain[2], lambda chain: chain[0])
     right = sum(good for _, _, good in chains)
     check(len(chains) >= 100 and right >= 0.99 * len(chains) and not bad,
-          f"--unwind scan: in {right} of {len(chains)} chains without unwind data, all callers are among the "
-          f"guesses: at least 0.99; wrong certain callers: {bad[:4]}")
-    check(with_guesses <= told - complete, f"{with_guesses} chains have guesses, {guesses / max(with_guesses, 1):.1f} "
-          f"each; {complete} of {told} are complete")
+          f"--unwind scan: in {right} of {len(chains)} chains without unwind data, all "
+          f"callers are among the guesses: at least 0.99; wrong certain callers: {bad[:4]}")
+    check(with_guesses <= told - complete,
+          f"{with_guesses} chains have guesses, {guesses / max(with_guesses, 1):.1f} each; "
+          f"{complete} of {told} are complete")
 
 
 def guests_samples(path, *form):

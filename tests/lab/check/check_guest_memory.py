@@ -29,7 +29,8 @@ def compare_lines(what, ours, truth):
     truth = [line for line in lines if not is_dynamic(line)]
     left_out = len(lines) - len(truth)
     if left_out > 0.01 * len(lines):
-        complain(f"{what}: {left_out} of {len(lines)} lines were created at run time and left out: more than 0.01")
+        complain(f"{what}: {left_out} of {len(lines)} lines were created at run time and left "
+                 "out: more than 0.01")
     if len(truth) < 1:
         complain(f"{what}: the guest reported nothing")
     for number, (mine, its) in enumerate(zip(ours, truth)):
@@ -146,7 +147,8 @@ def check_cache():
 
 
 def compare_cpus():
-    """Compares the addresses of per-CPU variables, by APIC id, with the GS bases of vCPUs in kernel mode."""
+    """Compares the addresses of per-CPU variables, by APIC id, with the GS bases
+    of vCPUs in kernel mode."""
     found = {"memory": {}, "vcpu": {}}
     for line in read("cpus").splitlines():
         source, number, base = line.split()

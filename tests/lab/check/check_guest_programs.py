@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares the build-ids and symbols that were read of a guest's programs with readelf and nm, and their
-unwind data with the files that the guest ran: those of the lab, this machine's C library
+"""Compares the build-ids and symbols that were read of a guest's programs with readelf and nm, and
+their unwind data with the files that the guest ran: those of the lab, this machine's C library
 (lab/lib/image.sh copies it), and vDSOs that the guest itself sent."""
 import base64
 import json
@@ -24,7 +24,8 @@ def build_id(file):
 
 def file_offsets(file):
     """Returns a function from an address of FILE to an offset in it; None if there is no byte."""
-    segments = re.findall(r"^\s*LOAD\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)", run("readelf", "-lW", file), re.M)
+    segments = re.findall(r"^\s*LOAD\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)",
+                          run("readelf", "-lW", file), re.M)
     segments = [tuple(int(field, 16) for field in segment) for segment in segments]
 
     def translate(address):
@@ -68,7 +69,8 @@ def save_vdsos():
     """Writes the vDSOs in the guest's log to files; returns: program -> file."""
     text = open(f"{folder}/told.log", errors="replace").read().replace("\r", "")
     vdsos = {}
-    for name, data in re.findall(r"^VDSO (\S+)\n([A-Za-z0-9+/=\n]+?)(?=VDSO|ShmemHuge)", text, re.M):
+    for name, data in re.findall(r"^VDSO (\S+)\n([A-Za-z0-9+/=\n]+?)(?=VDSO|ShmemHuge)",
+                                 text, re.M):
         vdsos[name] = f"{folder}/vdso.{name}"
         with open(vdsos[name], "wb") as file:
             file.write(base64.b64decode(data))
@@ -93,11 +95,13 @@ def compare_symbols(program, file):
             if any(letter in "tTwWi" for letter, _ in names)}
     for offset, names in code.items():
         if ours.get(offset) not in {name for _, name in names}:
-            failures.append(f"{file}: {ours.get(offset)} at {offset:#x}, but nm prints {sorted(names)}")
+            failures.append(f"{file}: {ours.get(offset)} at {offset:#x}, but nm "
+                            f"prints {sorted(names)}")
             return 0
     for offset, name in ours.items():
         if name not in {name for _, name in truth.get(offset, ())}:
-            failures.append(f"{file}: {name} at {offset:#x}, but nm prints {sorted(truth.get(offset, ()))}")
+            failures.append(f"{file}: {name} at {offset:#x}, but nm prints "
+                            f"{sorted(truth.get(offset, ()))}")
             return 0
     return len(code)
 
@@ -108,10 +112,12 @@ def compare(program, name, vdsos):
         failures.append(f"{program['path']} of {name}: there is no file to compare it with")
         return
     if program["build_id"] != build_id(file):
-        failures.append(f"{program['path']}: build-id {program['build_id']}, but the file has {build_id(file)}")
+        failures.append(f"{program['path']}: build-id {program['build_id']}, but the file has "
+                        f"{build_id(file)}")
     unwind = run("build/release/tests/lab/programs/file_unwind", file).strip()
     if program["unwind"] != unwind:
-        failures.append(f"{program['path']}: unwind data {program['unwind']}, but the file has {unwind}")
+        failures.append(f"{program['path']}: unwind data {program['unwind']}, but the "
+                        f"file has {unwind}")
     unwound.setdefault(program["path"], set()).add(unwind)
     if program["path"].endswith("/busybox"): # stripped, and static
         if program["reason"] != "it has no symbols":
@@ -148,12 +154,14 @@ if not wanted <= set(compared) or not any("/libc.so" in path for path in compare
     failures.append(f"only {sorted(compared)} were compared")
 if len(compared.get("[vdso]", ())) < 2: # a 32-bit program has another one
     failures.append("the 32-bit vDSO was not compared")
-if not int(re.search(r"ShmemHugePages: +(\d+)", open(f"{folder}/told.log", errors="replace").read())[1]):
+if not int(re.search(r"ShmemHugePages: +(\d+)",
+                     open(f"{folder}/told.log", errors="replace").read())[1]):
     failures.append("the guest has no file in large pages")
 if not any("/libc.so" in path and "-" not in str(lines) for path, lines in unwound.items()):
     failures.append(f"libc has no unwind data: {unwound}")
 print("unwind data:", ", ".join(f"{path} {sorted(lines)}" for path, lines in unwound.items()))
-print("symbols of code:", ", ".join(f"{path} {sorted(counts)}" for path, counts in compared.items()))
+print("symbols of code:",
+      ", ".join(f"{path} {sorted(counts)}" for path, counts in compared.items()))
 for failure in failures:
     print("FAILED:", failure)
 sys.exit(bool(failures))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks the host's chains in a recording by `record --host --guest -g`: chains of the VMM's threads.
-Stock perf must read the same from the file, and the chains must lead from KVM's code to the system
-call that runs a vCPU, and to the VMM."""
+"""Checks the host's chains in a recording by `record --host --guest -g`: chains of the VMM's
+threads. Stock perf must read the same from the file, and the chains must lead from KVM's code to
+the system call that runs a vCPU, and to the VMM."""
 import sys
 
 from script_text import blocks_of_host, frames_of

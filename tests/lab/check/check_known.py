@@ -6,8 +6,8 @@ of the program that calls it. Every sample is compared that was taken in the mod
 functions that it called, or in what interrupted it. In this last case, the kernel may be switching
 tasks, and then the program's chain is missing.
 
-usage: check_known.py FOLDER TALLY: appends the numbers of samples in the module's code, and of right
-ones, to TALLY.
+usage: check_known.py FOLDER TALLY: appends the numbers of samples in the module's code,
+and of right ones, to TALLY.
 """
 import collections
 import sys
@@ -26,9 +26,11 @@ TRACES, TRACE_WORDS = 16, 125
 # The functions of each call in known_chains.c, the innermost first.
 FAULT = ["known_fault_leaf", "known_fault_1", "known_fault"]
 SOURCE = {
-    "process": ["known_process_leaf", "known_process_3", "known_process_2", "known_process_1", "known_write"],
+    "process": ["known_process_leaf", "known_process_3", "known_process_2",
+                "known_process_1", "known_write"],
     "masked": ["known_masked_leaf", "known_masked_1", "known_write"],
-    "deep": ["known_deep_leaf"] + [f"known_deep_{i:02}" for i in range(99, -1, -1)] + ["known_write"],
+    "deep": (["known_deep_leaf"] + [f"known_deep_{i:02}" for i in range(99, -1, -1)]
+             + ["known_write"]),
     "copy": FAULT + ["known_copy_2", "known_copy_1", "known_write"],
     "touch": FAULT,
     "timer": ["known_timer_leaf", "known_timer_1", "known_timer"],
@@ -48,10 +50,12 @@ def read_traces():
     address = next(int(line.split()[0], 16) for line in open(f"{folder}/kallsyms")
                    if line.split()[2] == "known_traces")
     data = open(f"{folder}/known_traces", "rb").read()[address & 0xfff:]
-    words = [int.from_bytes(data[i:i + 8], "little") for i in range(0, 8 * len(CALLS) * TRACES * TRACE_WORDS, 8)]
+    words = [int.from_bytes(data[i:i + 8], "little")
+             for i in range(0, 8 * len(CALLS) * TRACES * TRACE_WORDS, 8)]
     traces = {}
     for index, call in enumerate(CALLS):
-        for at in range(index * TRACES * TRACE_WORDS, (index + 1) * TRACES * TRACE_WORDS, TRACE_WORDS):
+        for at in range(index * TRACES * TRACE_WORDS,
+                        (index + 1) * TRACES * TRACE_WORDS, TRACE_WORDS):
             if words[at]:
                 traces.setdefault(call, []).append(words[at + 2:at + 1 + words[at]])
     return traces
@@ -105,8 +109,10 @@ def judge(kernel, user):
 
 
 def is_switched(kernel, user):
-    """True if an interrupt made the kernel switch tasks; for a moment the current task has no user chain."""
-    called = [functions.name(address) for address in kernel[:next(i for i, at in enumerate(kernel) if is_known(at))]]
+    """True if an interrupt made the kernel switch tasks; for a moment the current
+    task has no user chain."""
+    called = [functions.name(address)
+              for address in kernel[:next(i for i, at in enumerate(kernel) if is_known(at))]]
     return not user and "__schedule" in called
 
 
@@ -136,10 +142,13 @@ for sample in through:
 print(f"     {len(samples)} samples; deepest {max(len(kernel) for kernel, _, _, _ in through)}")
 for chain in wrong[:5]:
     print("     wrong:", " ".join(chain))
-check(right["in"] == counts["in"], f"{right['in']} of {counts['in']} chains in the module's code are complete and exact")
-check(right["through"] == counts["through"], f"{right['through']} of {counts['through']} chains through it are")
-check(switched <= 0.01 * len(through), f"{switched} of {len(through)} left out, in which tasks were switched and "
-      f"the user chain is missing: at most 0.01")
+check(right["in"] == counts["in"],
+      f"{right['in']} of {counts['in']} chains in the module's code are complete and exact")
+check(right["through"] == counts["through"],
+      f"{right['through']} of {counts['through']} chains through it are")
+check(switched <= 0.01 * len(through),
+      f"{switched} of {len(through)} left out, in which tasks were switched and the user chain is "
+      "missing: at most 0.01")
 for call in CALLS:
     check(counts[call] >= 20, f"{counts[call]} chains: {call}")
 with open(tally, "a") as file:

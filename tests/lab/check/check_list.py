@@ -7,7 +7,8 @@ from verdict import check, exit_status
 
 WORK = sys.argv[1]
 # The VMs that list_host.sh starts: vm_zoo's kinds, and a QEMU with this name.
-KINDS = {"plain", "forked", "several", "doubled", "empty", "headless", "ended", "orphaned", "vforked", "a,b"}
+KINDS = {"plain", "forked", "several", "doubled", "empty", "headless", "ended",
+         "orphaned", "vforked", "a,b"}
 
 
 def read_truth(host):
@@ -40,7 +41,8 @@ def check_vms(host, way, threads, memory):
     truth = list(read_truth(host))
     where = f"{host}, {way}"
     check({kind for kind, *_ in truth} == KINDS, f"{where}: there are VMs of all kinds")
-    check(found["hidden_processes"] == 0, f"{where}: {found['hidden_processes']} processes are hidden")
+    check(found["hidden_processes"] == 0,
+          f"{where}: {found['hidden_processes']} processes are hidden")
     for pid in {t[1] for t in truth}:
         wanted = [t for t in truth if t[1] == pid]
         got = [vm for vm in found["vms"] if vm["pid"] == pid]
@@ -58,7 +60,8 @@ def check_vms(host, way, threads, memory):
             check(sorted(vm["memory_bytes"] or 0 for vm in got) == sorted(w[2] for w in wanted),
                   f"{where}, {kind}: memory of {got}, wanted {wanted}")
         else:
-            check(all(vm["memory_bytes"] is None for vm in got), f"{where}, {kind}: no memory size is given")
+            check(all(vm["memory_bytes"] is None for vm in got),
+                  f"{where}, {kind}: no memory size is given")
         check(len({vm["name"] for vm in got}) == len(got), f"{where}, {kind}: names differ")
         check(all(0 <= vm["uptime_seconds"] < 300 for vm in got), f"{where}, {kind}: uptime")
         if kind == "a,b":

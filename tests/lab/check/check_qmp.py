@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks the results of qmp_host.sh: BPF was not used, memory is as KVM has it, and a socket held by
-another client is reported."""
+"""Checks the results of qmp_host.sh: BPF was not used, memory is as KVM has it, and a socket held
+by another client is reported."""
 import json
 import re
 import sys
@@ -20,9 +20,11 @@ def expect(name, pattern):
 
 
 expect("doctor", r"^\[--\]  BPF ")
-expect("doctor", r"^\[ok\]  Guest memory +of 1 of 1 VMs, found by asking QEMU \(QMP\), without BPF$")
+expect("doctor",
+       r"^\[ok\]  Guest memory +of 1 of 1 VMs, found by asking QEMU \(QMP\), without BPF$")
 expect("greeting", "QMP")
-expect("busy", r"no CAP_BPF and CAP_PERFMON; and QEMU cannot be asked: qmp.sock: .*one client at a time")
+expect("busy",
+       r"no CAP_BPF and CAP_PERFMON; and QEMU cannot be asked: qmp.sock: .*one client at a time")
 expect("busy", r"hint: .*-qmp unix:PATH")
 expect("busy", r"^1$")
 expect("busy.list", r"could not look into VM 'guest1': .*one client at a time")

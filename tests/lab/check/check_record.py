@@ -24,8 +24,9 @@ def read(name):
 
 
 def samples(name):
-    """(cpumode, pid, thread, ip, time) of each sample, as stock perf reads them. For a VM's sample these are
-    the VM's pid and the vCPU's thread, if list.json has it, because the sample's own are the guest's."""
+    """(cpumode, pid, thread, ip, time) of each sample, as stock perf reads them. For a VM's
+    sample these are the VM's pid and the vCPU's thread, if list.json has it, because the
+    sample's own are the guest's."""
     threads = {(vm["pid"], vcpu["number"]): vcpu["tid"]
                for vm in json.loads(read("list.json"))["vms"] for vcpu in vm["vcpus"]}
     rows = []
@@ -35,17 +36,21 @@ def samples(name):
             pid, vm = vm, "-"
         if vm != "-":
             pid, tid = vm, threads.get((int(vm), int(vcpu)), f"{vm}/{vcpu}")
-        rows.append((int(misc, 16) & 7, int(pid), tid if vm != "-" else int(tid), int(ip, 16), int(time)))
+        rows.append((int(misc, 16) & 7, int(pid), tid if vm != "-" else int(tid),
+                     int(ip, 16), int(time)))
     return rows
 
 
 def said(name):
     """The numbers in the summary: written, guest kernel, guest user, host, lost, not written."""
-    found = re.search(r"wrote \S+: [\d.]+ MB, (\d+) samples \(guest kernel (\d+), guest user (\d+), "
-                      r"host (\d+)\), (\d+) lost; (?:of the host )?(\d+) not written", read(f"{name}.err"))
+    found = re.search(r"wrote \S+: [\d.]+ MB, (\d+) samples "
+                      r"\(guest kernel (\d+), guest user (\d+), host (\d+)\), "
+                      r"(\d+) lost; (?:of the host )?(\d+) not written", read(f"{name}.err"))
     check(found is not None, f"{name}: it ends with a summary")
-    told, size = re.search(r"wrote \S+: ([\d.]+) MB", read(f"{name}.err")), os.path.getsize(f"{folder}/{name}.data")
-    check(told and abs(float(told[1]) - size / 1e6) < 0.001, f"{name}: it reports its size: {told and told[1]} of {size / 1e6:.3f} MB")
+    told, size = (re.search(r"wrote \S+: ([\d.]+) MB", read(f"{name}.err")),
+                  os.path.getsize(f"{folder}/{name}.data"))
+    check(told and abs(float(told[1]) - size / 1e6) < 0.001,
+          f"{name}: it reports its size: {told and told[1]} of {size / 1e6:.3f} MB")
     return [int(number) for number in found.groups()] if found else [0] * 6
 
 
@@ -87,12 +92,14 @@ def check_common(name, status=0):
     ended = int(read(f"{name}.status"))
     check(ended == status, f"{name}: exit status {ended}" +
           ("" if ended == status else ": " + " / ".join(read(f"{name}.err").splitlines()[-5:])))
-    check(len(rows) == written, f"{name}: stock perf reads {len(rows)} samples, {written} were written")
+    check(len(rows) == written,
+          f"{name}: stock perf reads {len(rows)} samples, {written} were written")
     modes = [sum(row[0] == GUEST_KERNEL for row in rows), sum(row[0] == GUEST_USER for row in rows),
              sum(row[0] in HOST_MODES for row in rows)]
     check(modes == [guest_kernel, guest_user, host], f"{name}: by modes {modes}")
     ips = [int(ip, 16) for ip in read(f"{name}.ips").split()]
-    check(sorted(ips) == sorted(row[3] for row in rows), f"{name}: perfvisor script reads the same IPs")
+    check(sorted(ips) == sorted(row[3] for row in rows),
+          f"{name}: perfvisor script reads the same IPs")
     check(sorted(int(ip, 16) for ip in read(f"{name}.perf_ips").split()) == sorted(ips),
           f"{name}: perf script reads the same IPs")
     totals = re.search(r"Totals: (\d+) samples", read(f"{name}.report"))
@@ -102,7 +109,8 @@ def check_common(name, status=0):
 
 
 def check_perfs_recording():
-    """perfvisor reads the same samples as stock perf from stock perf's recording of the same guest."""
+    """perfvisor reads the same samples as stock perf from stock perf's
+    recording of the same guest."""
     rows = samples("perf")
     ips = [int(ip, 16) for ip in read("perf.ips").split()]
     check(len(rows) >= 300 and len(ips) == len(rows),
@@ -111,49 +119,57 @@ def check_perfs_recording():
 
 
 def check_own_kernels(name, rows, guests):
-    """No guest has samples in the other one's kernel: each boot has its kernel at another address."""
+    """No guest has samples in the other one's kernel: each boot has its kernel
+    at another address."""
     texts = []
     for number in 1, 2:
-        symbols = dict(reversed(line.split()[:3:2]) for line in read(f"guest{number}.kallsyms").splitlines())
+        symbols = dict(reversed(line.split()[:3:2])
+                       for line in read(f"guest{number}.kallsyms").splitlines())
         texts.append(range(int(symbols["_stext"], 16), int(symbols["_etext"], 16)))
     first, second = texts
     if first[0] in second or second[0] in first:
-        print(f"skipped: {name}: the check by kernel addresses, because both kernels are at the same place")
+        print(f"skipped: {name}: the check by kernel addresses, because both kernels are "
+              "at the same place")
         return
     for guest, own, others in (guests[0], first, second), (guests[1], second, first):
         kernel = [row for row in rows if row[1] == guest and row[3] >> 63]
         right, wrong = (sum(row[3] in text for row in kernel) for text in (own, others))
         check(right >= 0.9 * len(kernel) and len(kernel) >= 20 and not wrong,
-              f"{name}: {right} of {len(kernel)} kernel samples of a guest are in its own kernel's text (modules "
-              f"are elsewhere): at least 0.9 of 20; {wrong} in the other guest's")
+              f"{name}: {right} of {len(kernel)} kernel samples of a guest are in its own kernel's "
+              f"text (modules are elsewhere): at least 0.9 of 20; {wrong} in the other guest's")
 
 
 def check_chacha(name, rows, guest2):
     """chacha has the same share in two simultaneous recordings of guest2's kernel."""
     kallsyms = f"{folder}/guest2.kallsyms"
-    parts = [kernel_symbol(kallsyms, function) for function in ("chacha_permute", "chacha_block_generic")]
-    kernels = [[row for row in some if row[1] == guest2 and row[3] >> 63] for some in (rows, samples("perf"))]
-    begin, end = max(min(row[4] for row in some) for some in kernels), min(max(row[4] for row in some) for some in kernels)
+    parts = [kernel_symbol(kallsyms, function)
+             for function in ("chacha_permute", "chacha_block_generic")]
+    kernels = [[row for row in some if row[1] == guest2 and row[3] >> 63]
+               for some in (rows, samples("perf"))]
+    begin, end = (max(min(row[4] for row in some) for some in kernels),
+                  min(max(row[4] for row in some) for some in kernels))
     both = [[row for row in some if begin <= row[4] <= end] for some in kernels]
-    ours, theirs = (sum(inside(row, part) for row in some for part in parts) / max(len(some), 1) for some in both)
+    ours, theirs = (sum(inside(row, part) for row in some for part in parts) / max(len(some), 1)
+                    for some in both)
     counts = [len(some) for some in both]
     # perf's recording is the shorter one; all of it but its ends is compared.
     check(min(counts) >= 300 and counts[1] >= 0.9 * len(kernels[1]),
-          f"{name}: guest2's kernel samples while both recorded: {counts[0]} of {len(kernels[0])}, stock perf's "
-          f"{counts[1]} of {len(kernels[1])}: at least 300, and 0.9 of perf's")
+          f"{name}: guest2's kernel samples while both recorded: {counts[0]} of {len(kernels[0])}, "
+          f"stock perf's {counts[1]} of {len(kernels[1])}: at least 300, and 0.9 of perf's")
     bound = 5 * sum(0.25 / max(count, 1) for count in counts) ** 0.5 + 0.01
-    # Most of guest2's time; 0.35 was seen when two recorders' interrupts took the time of a busy host.
+    # Most of guest2's time; 0.35 was seen when two recorders' interrupts took
+    # the time of a busy host.
     check(ours >= 0.2 and abs(ours - theirs) <= bound,
-          f"{name}: chacha has {ours:.3f} of {counts[0]} of these; stock perf: {theirs:.3f} of {counts[1]}; "
-          f"bound {bound:.3f}")
+          f"{name}: chacha has {ours:.3f} of {counts[0]} of these; stock perf: "
+          f"{theirs:.3f} of {counts[1]}; bound {bound:.3f}")
 
 
 def check_workloads(name, rows, guest1, guest2):
     hot = functions(f"{folder}/user7525")
     in_a = sum(inside(row, hot["hot_a"]) for row in rows if row[1] == guest1)
     in_b = sum(inside(row, hot["hot_b"]) for row in rows if row[1] == guest1)
-    # hot_a has three of four calls. Its share of the time comes from the guest's own clock, because the
-    # two functions are not equally fast in emulation.
+    # hot_a has three of four calls. Its share of the time comes from the guest's own clock, because
+    # the two functions are not equally fast in emulation.
     share = told_share(read("guest1.before"), read("guest1.console"))
     check(share and 0.6 <= share <= 0.9, f"{name}: hot_a's share by guest1's own clock: {share}")
     check_share(f"{name}: hot_a of hot_a and hot_b", in_a, in_a + in_b, share or 0)
@@ -162,7 +178,8 @@ def check_workloads(name, rows, guest1, guest2):
           f"{name}: hot_a is always in user mode")
     user = [row for row in rows if row[1] == guest1 and row[0] == GUEST_USER]
     in_program = in_a + in_b + sum(inside(row, hot["main"]) for row in user)
-    check(in_program >= 0.98 * len(user), f"{name}: of guest1's {len(user)} user samples {in_program} are in user7525")
+    check(in_program >= 0.98 * len(user),
+          f"{name}: of guest1's {len(user)} user samples {in_program} are in user7525")
     # The others are in its kernel, in timer interrupts, of which two recorders cause more.
     of_guest1 = sum(row[1] == guest1 for row in rows)
     check(len(user) >= 0.5 * of_guest1, f"{name}: guest1's user code: {len(user)} of {of_guest1}")
@@ -176,10 +193,12 @@ def check_workloads(name, rows, guest1, guest2):
 
 
 def check_tracepoints(name):
-    """Samples with a fixed period: every one that is due by the kernel's counts was taken or lost."""
+    """Samples with a fixed period: every one that is due by the kernel's counts
+    was taken or lost."""
     rows = samples(name)
     written, _, _, _, lost, dropped = said(name)
-    found = re.search(r"(\d+) samples were due according to the kernel's counts", read(f"{name}.err"))
+    found = re.search(r"(\d+) samples were due according to the kernel's counts",
+                      read(f"{name}.err"))
     due = int(found[1]) if found else -1
     check(due == written + dropped + lost, f"{name}: due {due}, written {written}, lost {lost}")
     check(len(rows) == written > 0, f"{name}: stock perf reads {len(rows)}")
@@ -196,7 +215,8 @@ def check_shares():
     guest1, guest2 = (int(pid) for pid in read("pids").split())
     rows = check_common("two")
     threads = vcpu_threads()
-    check({row[2] for row in rows} == set(threads), f"two: only the threads of online vCPUs {sorted(threads)}")
+    check({row[2] for row in rows} == set(threads),
+          f"two: only the threads of online vCPUs {sorted(threads)}")
     check(all(row[0] in (GUEST_KERNEL, GUEST_USER) for row in rows), "two: guest samples only")
     check_workloads("two", rows, guest1, guest2)
 
@@ -204,14 +224,16 @@ def check_shares():
 def check_host():
     check(read("perf_report.status").strip() == "0", "two: perf kvm --guest report reads it")
     rows = check_common("host")
-    check(all(row[0] in HOST_MODES for row in rows) and rows, f"host: {len(rows)} host samples only")
+    check(all(row[0] in HOST_MODES for row in rows) and rows,
+          f"host: {len(rows)} host samples only")
     rows = check_common("both")
     check({row[0] for row in rows} & set(HOST_MODES) and {row[0] for row in rows} & {GUEST_USER},
           "both: host and guest samples")
     check_common("tracepoint")
     check(check_tracepoints("tracepoint") == 0, "tracepoint: nothing lost")
     text = read("tracepoint.text")
-    check(re.search(r"kvm:kvm_exit: vcpu \d+ reason \S+ rip 0x", text), "tracepoint: perf script prints fields")
+    check(re.search(r"kvm:kvm_exit: vcpu \d+ reason \S+ rip 0x", text),
+          "tracepoint: perf script prints fields")
     check(check_tracepoints("lost") > 0, "lost: some samples were lost")
     check("limit of locked memory" in read("lost.err"), "lost: a message explains the small rings")
 
@@ -248,7 +270,8 @@ def check_budget():
     rows = [(float(time.rstrip(":")), int(period)) for time, period in
             (line.split() for line in read("budget.periods").splitlines() if line)]
     allowed = {10**9 // 997} | {10**9 // now for now, _ in changes}
-    check({period for _, period in rows} <= allowed, f"budget: samples have the periods {sorted(allowed)}")
+    check({period for _, period in rows} <= allowed,
+          f"budget: samples have the periods {sorted(allowed)}")
     threads = vcpu_threads()
     ratios = []
     for before, after in zip(looks, looks[1:]):
@@ -282,7 +305,8 @@ def check_busy():
     rows = samples("plain")
     check(len(rows) == said("plain")[0] > 0 and
           "an event per CPU, filtered by thread" in read("plain.err"), "plain: without BPF")
-    strangers = {row[1] for row in rows} - {vm["pid"] for vm in json.loads(read("many.json"))["vms"]}
+    strangers = ({row[1] for row in rows}
+                 - {vm["pid"] for vm in json.loads(read("many.json"))["vms"]})
     check(not strangers, f"plain: samples of VMs only: {strangers}")
     rows = samples("many")
     threads = len({row[2] for row in rows})
@@ -297,7 +321,8 @@ def check_rights():
         check(int(read(f"{name}.status")) == 0 and len(rows) == said(name)[0] and
               {row[2] for row in rows if row[0] in (GUEST_KERNEL, GUEST_USER)} == vcpus,
               f"{name}: {len(rows)} samples, guests' of the vCPUs only")
-    check("which threads are vCPUs is not known" in read("unknown.err"), "unknown: a message says so")
+    check("which threads are vCPUs is not known" in read("unknown.err"),
+          "unknown: a message says so")
     check(int(read("level3.status")) == 1 and "requires CAP_SYS_ADMIN" in read("level3.err"),
           "level3: a message says what Debian's kernel needs")
     check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
@@ -323,9 +348,11 @@ def check_life():
     check(len(rows) > 100, f"named: {len(rows)} samples, and it ended by itself")
     check(len(samples("killed")) > 100, f"killed: {len(samples('killed'))} samples are readable")
     ips = [int(ip, 16) for ip in read("killed.ips").split()]
-    check(sorted(ips) == sorted(row[3] for row in samples("killed")), "killed: both readers read the same")
+    check(sorted(ips) == sorted(row[3] for row in samples("killed")),
+          "killed: both readers read the same")
     check_common("command", 3)
-    check(int(read("missing.status")) == 1 and "could not run the command '/no/such/command'" in read("missing.err"),
+    check(int(read("missing.status")) == 1
+          and "could not run the command '/no/such/command'" in read("missing.err"),
           "missing: a command that does not exist")
     check(int(read("unwritable.status")) == 1 and "could not" in read("unwritable.err") and
           len(read("unwritable.err").splitlines()) <= 4, "unwritable: one reason")
@@ -334,13 +361,16 @@ def check_life():
 
 
 def check_views():
-    """More guests than perfvisor looks at at a time: each has names, and processes with their files."""
+    """More guests than perfvisor looks at at a time: each has names, and
+    processes with their files."""
     names = read("views.names")
     said = read("views.err")
-    check(said.count(" runs Linux ") == 2, "views: two kernels were read: " + said[-1000:].replace("\n", " / "))
+    check(said.count(" runs Linux ") == 2,
+          "views: two kernels were read: " + said[-1000:].replace("\n", " / "))
     check(re.search(r"guest1\s+user7525\s+user7525\s+\[u\] hot_[ab]\b", names),
           "views: guest1's process has its file, which was read after guest2's kernel")
-    check(re.search(r"guest2\s+reader\s.*\[g\] chacha_permute\b", names), "views: guest2's has its kernel")
+    check(re.search(r"guest2\s+reader\s.*\[g\] chacha_permute\b", names),
+          "views: guest2's has its kernel")
 
 
 check_shares()

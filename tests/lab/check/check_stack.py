@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares perfvisor stack --tasks with the guest's own /proc/PID/stack, frame by frame; and perfvisor
-stack, that is, what the vCPUs run, with the source of a program and what is known about the load.
+"""Compares perfvisor stack --tasks with the guest's own /proc/PID/stack, frame by
+frame; and perfvisor stack, that is, what the vCPUs run, with the source of a program
+and what is known about the load.
 
 Threads are compared that did not run between one of the guest's rounds before and one after
-perfvisor's run: their numbers of context switches are equal. The stacks of all these threads must be
-equal, too.
+perfvisor's run: their numbers of context switches are equal. The stacks of all these
+threads must be equal, too.
 """
 import json
 import re
@@ -58,8 +59,9 @@ wrong = [(stacks.get(tid), first[tid][0]) for tid in sorted(still)
          if tid not in stacks or stacks[tid][1] != first[tid][0]]
 for ours, guests in wrong[:5]:
     print("     perfvisor:", ours, "\n     guest:    ", guests)
-check(len(still) >= 40 and len(still) >= 0.5 * len(first), f"{len(first) - len(still)} of {len(first)} threads left out, "
-      f"which ran in the meantime: at most half; {len(still)} did not run")
+check(len(still) >= 40 and len(still) >= 0.5 * len(first),
+      f"{len(first) - len(still)} of {len(first)} threads left out, which ran in the meantime: "
+      f"at most half; {len(still)} did not run")
 check(not wrong, f"{len(still) - len(wrong)} of them have the same frames as in the guest")
 frames = sum(len(first[tid][0]) for tid in still)
 check(frames >= 3 * len(still), f"{frames} frames")
@@ -68,7 +70,8 @@ of_users = [heading for tid, (heading, _) in stacks.items() if tid in still and 
 for wanted in (r"S (busybox|sleep)$", r"S dd$", r"S (busybox|cat)$",
                r"T user7525$", r"T user32$", r"T dynamic$"):
     check(any(re.search(wanted, heading) for heading in of_users), f"among them '{wanted}'")
-in_fuse = [frame for tid in still for frame in first[tid][0] if frame.startswith("fuse_dev_do_read")]
+in_fuse = [frame for tid in still for frame in first[tid][0]
+           if frame.startswith("fuse_dev_do_read")]
 of_module = "[fuse]" in read("fuse")  # built in, in some kernels
 check(in_fuse and all(("[fuse]" in frame) == of_module for frame in in_fuse),
       f"one sleeps in fuse{', a module' if of_module else ''}")
@@ -81,13 +84,16 @@ running = [task for task in tasks if task["stack"] == "running"]
 # Threads are read one after another, so more of them than vCPUs may have been running.
 check(all(task["tid"] not in still for task in running),
       f"running: {[task['comm'] for task in running]}, none of those that did not run")
-check(all(task["state"] == "R" or task["comm"] != "reader" for task in running), "running threads are in state R")
-check(any(task["comm"] == "reader" and task["state"] == "R" for task in tasks), "reader is running or runnable")
+check(all(task["state"] == "R" or task["comm"] != "reader" for task in running),
+      "running threads are in state R")
+check(any(task["comm"] == "reader" and task["state"] == "R" for task in tasks),
+      "reader is running or runnable")
 flat = {tid: ["%s+0x%x/0x%x%s" % (frame["function"], frame["offset"], frame["bytes"],
                                    f" [{frame['module']}]" if frame["module"] else "")
               for frame in by_tid[tid]["frames"] if not frame["waiting"]] for tid in still}
 check(all(flat[tid] == stacks[tid][1] for tid in still), "JSON: the same frames")
-check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1] for tid in still),
+check(all(by_tid[tid]["frames"][0]["waiting"] or first[tid][0][:1] == flat[tid][:1]
+          for tid in still),
       "JSON: has frames of the scheduler, too")
 check({task["tid"] for task in json.loads(read("ps.json"))} >= still, "each thread is in ps")
 
@@ -113,7 +119,8 @@ check(len(chains) >= 0.9 * len(looks), f"{len(chains)} of {len(looks)} vCPU stat
 whole = [vcpu for vcpu in chains if vcpu["end"] == "complete" or vcpu["end"] == "no unwind data" and
          (vcpu["frames"][-1]["user"] or functions(vcpu)[-1].startswith("blake2s_compress")) and
          vcpu["end_address"] == vcpu["frames"][-1]["address"]]
-odd = [(vcpu["end"], vcpu.get("end_address"), functions(vcpu)) for vcpu in chains if vcpu not in whole]
+odd = [(vcpu["end"], vcpu.get("end_address"), functions(vcpu))
+       for vcpu in chains if vcpu not in whole]
 check(not odd, f"{len(whole)} of them are complete, or end in such code {odd[:2]}")
 start = ["main", "__libc_start_call_main", "__libc_start_main_impl", "_start"]
 
@@ -126,10 +133,12 @@ def user_frames(vcpu):
 known = [vcpu for vcpu in whole if vcpu.get("comm") == "user7525" and
          user_frames(vcpu)[:1] and user_frames(vcpu)[0]["function"] in ("hot_a", "hot_b", "main")]
 right = [vcpu for vcpu in known
-         if [frame["function"] for frame in user_frames(vcpu)] in (start, ["hot_a"] + start, ["hot_b"] + start)
+         if [frame["function"] for frame in user_frames(vcpu)]
+         in (start, ["hot_a"] + start, ["hot_b"] + start)
          and all(frame["module"] == "/lab/bin/user7525" for frame in user_frames(vcpu))
          and vcpu["vcpu"] == 0 and vcpu["stack"] == "running" and vcpu["end"] == "complete"]
-check(known and right and len(right) == len(known), f"{len(right)} of {len(known)} in user7525 are its source's chain")
+check(known and right and len(right) == len(known),
+      f"{len(right)} of {len(known)} in user7525 are its source's chain")
 in_kernel = [functions(vcpu) for vcpu in whole if vcpu["vcpu"] == 1 and vcpu["mode"] == "kernel"
              and vcpu.get("comm") == "reader"]
 check(any("vfs_read" in names and any(name and name.startswith("entry_SYSCALL") for name in names)
@@ -137,15 +146,17 @@ check(any("vfs_read" in names and any(name and name.startswith("entry_SYSCALL") 
 halted = [vcpu for vcpu in chains if vcpu["stack"] == "halted"]
 idle = [vcpu for vcpu in halted if vcpu.get("comm", "").startswith("swapper/") and vcpu["tid"] == 0
         and "cpu_startup_entry" in functions(vcpu) and vcpu["end"] == "complete"]
-check(halted and len(idle) == len(halted), f"{len(idle)} of {len(halted)} halted vCPUs are in the idle task")
+check(halted and len(idle) == len(halted),
+      f"{len(idle)} of {len(halted)} halted vCPUs are in the idle task")
 addresses = {int(line.split()[0], 16): line.split()[2] for line in read("kallsyms").splitlines()}
-placed = [frame for vcpu in chains for frame in vcpu["frames"] if not frame["user"] and frame["function"]
-          and not frame["module"]]
+placed = [frame for vcpu in chains for frame in vcpu["frames"]
+          if not frame["user"] and frame["function"] and not frame["module"]]
 check(placed and all(int(frame["address"], 16) - frame["offset"] in addresses for frame in placed),
       f"the offsets of {len(placed)} kernel frames are from symbols of the guest")
 text = read("vcpus.text")
 check(re.search(r"^vCPU 0: (running|halted|not running|kept running)", text, re.M) and
-      re.search(r"^vCPU 1: running, \d+/\d+ reader, in (kernel|user) mode\n        \S+\+0x", text, re.M),
+      re.search(r"^vCPU 1: running, \d+/\d+ reader, in (kernel|user) mode\n        \S+\+0x",
+                text, re.M),
       "as text: " + " / ".join(text.splitlines())[:400])
 check([vcpu["vcpu"] for vcpu in json.loads(read("vcpu1.json"))] == [1], "--vcpu 1 prints one vCPU")
 check("has no vCPU 2" in read("vcpu2.error"), "a third vCPU is an error")

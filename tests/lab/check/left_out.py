@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chains that a comparison leaves out: they have a known form, are counted and printed, and have a
-limit.
+"""The chains that a comparison leaves out: they have a known form, are counted and
+printed, and have a limit.
 
 A thread reads a program's mappings and unwind data after its first sample. Until they are read, a
 chain has only the innermost of the program's frames.
@@ -20,8 +20,8 @@ MOST_BEHIND = 1 / 20
 def from_first_whole(what, chains, user_of, is_whole, place_of, most=MOST):
     """
     Returns the part of CHAINS (in the order of time) that has to be right: for each process on each
-    vCPU, its first complete chain and all later ones. USER_OF returns a chain's user frames, PLACE_OF
-    its (vCPU, pid).
+    vCPU, its first complete chain and all later ones. USER_OF returns a chain's user frames,
+    PLACE_OF its (vCPU, pid).
     """
     kept, left_out, behind, begun = [], [], 0, set()
     for chain in chains:
@@ -34,7 +34,9 @@ def from_first_whole(what, chains, user_of, is_whole, place_of, most=MOST):
             left_out.append(chain)
             behind += any(pid == place[1] for _, pid in begun)
     longer = [user_of(chain) for chain in left_out if len(user_of(chain)) > 1]
-    check(len(left_out) <= most * len(chains) and behind <= MOST_BEHIND * len(chains) and not longer,
-          f"{what}: {len(left_out)} of {len(chains)} chains left out, from before the program's unwind data were read "
-          f"(at most {most}; {behind} of them behind other vCPUs), with one user frame; with more frames: {longer[:2]}")
+    check(len(left_out) <= most * len(chains) and behind <= MOST_BEHIND * len(chains)
+          and not longer,
+          f"{what}: {len(left_out)} of {len(chains)} chains left out, from before the program's "
+          f"unwind data were read (at most {most}; {behind} of them behind other vCPUs), "
+          f"with one user frame; with more frames: {longer[:2]}")
     return kept

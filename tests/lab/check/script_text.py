@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parses the output of `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym), a block for each
-sample; machine_pid,vcpu may be added."""
+"""Parses the output of `perfvisor script -F comm,pid,ip,sym` (or perf's, without sym), a block for
+each sample; machine_pid,vcpu may be added."""
 import re
 
 ON_VCPU = re.compile(r"\s*VM: *\d+ VCPU: *(\d+) +")
-VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ") # samples of the host belong to its threads
+# Samples of the host belong to its threads.
+VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ")
 
 
 def read_blocks(path):

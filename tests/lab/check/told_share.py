@@ -10,7 +10,8 @@ def told_share(before, after):
     after a fixed number of calls. Lines therefore stand for equal times, except for noise, which
     matters little because the shares of successive lines hardly differ.
     """
-    then, now = (list(map(float, re.findall(r"^SHARE (0\.\d+)\s*$", text, re.M))) for text in (before, after))
+    then, now = (list(map(float, re.findall(r"^SHARE (0\.\d+)\s*$", text, re.M)))
+                 for text in (before, after))
     if len(now) < len(then) + 4:
         return None
     return (len(now) * now[-1] - (len(then) * then[-1] if then else 0)) / (len(now) - len(then))
