@@ -5,7 +5,8 @@
 
 # `make check NAME…`: words after check that are not targets are names of tests.
 ifneq ($(filter check check-quick,$(firstword $(MAKECMDGOALS))),)
-NAMES := $(filter-out help setup build build-asan demo check check-quick bench fuzz install clean,$(MAKECMDGOALS))
+TARGETS = help setup build build-asan demo check check-quick bench fuzz install clean
+NAMES := $(filter-out $(TARGETS),$(MAKECMDGOALS))
 .PHONY: $(NAMES)
 $(NAMES):
 	@:
@@ -24,13 +25,14 @@ help:
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
 	@echo 'make install       install into PREFIX=$(PREFIX), below DESTDIR if it is set'
 	@echo 'make setup         install the Debian packages that all of these need'
-	@echo 'make clean         remove everything that was built, but not the downloads in build/cache'
+	@echo 'make clean         remove everything that was built, but no downloads in build/cache'
 
 setup:
 	@scripts/setup
 
 build/release/build.ninja build/asan/build.ninja: build/%/build.ninja:
-	@command -v meson >/dev/null || { echo "make: meson is missing; 'make setup' installs it" >&2; exit 1; }
+	@command -v meson >/dev/null || \
+		{ echo "make: meson is missing; 'make setup' installs it" >&2; exit 1; }
 	@meson setup build/$* $(MESON_$*) >build/setup-$*.log 2>&1 || \
 		{ tail -n 20 build/setup-$*.log >&2; exit 1; }
 build/release/build.ninja build/asan/build.ninja: | build/.exists
@@ -48,7 +50,8 @@ build-asan: build/asan/build.ninja
 # On terminals ninja shows its progress; elsewhere only errors are shown.
 compile = @if [ -t 1 ]; then ninja -C build/$(1); else \
 	echo 'make: building build/$(1)'; \
-	ninja -C build/$(1) >build/ninja-$(1).log 2>&1 || { tail -n 40 build/ninja-$(1).log >&2; exit 1; }; fi
+	ninja -C build/$(1) >build/ninja-$(1).log 2>&1 || \
+		{ tail -n 40 build/ninja-$(1).log >&2; exit 1; }; fi
 
 demo:
 	@scripts/setup --without-browser

@@ -4,7 +4,8 @@
 
 # Print the commands, in the order of perfvisor(1).
 documented_commands() {
-	sed -nE '/^\.SH COMMANDS/,/^\.SH FILES/s/^\.BR? perfvisor[- ]([a-z]+).*/\1/p' docs/man/perfvisor.1
+	sed -nE '/^\.SH COMMANDS/,/^\.SH FILES/s/^\.BR? perfvisor[- ]([a-z]+).*/\1/p' \
+		docs/man/perfvisor.1
 }
 
 # COMMAND: print the path of its page

@@ -45,7 +45,8 @@ guest_prepare_modules() {
 	local module
 	GUEST_MODULES=()
 	for module in "${OPT_GUEST_MODULE[@]}"; do
-		[ -n "$GUEST_KERNEL_DIR" ] || die "--guest-module needs a kernel series, not a kernel of your own"
+		[ -n "$GUEST_KERNEL_DIR" ] ||
+			die "--guest-module needs a kernel series, not a kernel of your own"
 		module_get "$module"
 		GUEST_MODULES+=("$MODULE_FILE:/lab/more-modules/${module##*/}.ko")
 	done
@@ -97,9 +98,11 @@ guest_set_args() {
 	GUEST_ARGS=("/usr/bin/$ARCH_QEMU" -name "$name" "${ARCH_ARGS[@]}"
 		-smp "$OPT_GUEST_CPUS" -m "$OPT_GUEST_MEM"
 		-nodefaults -no-user-config -display none -serial file:console.log
-		-device virtio-serial-pci -chardev file,id=told,path=told.log -device virtserialport,chardev=told
+		-device virtio-serial-pci
+		-chardev file,id=told,path=told.log -device virtserialport,chardev=told
 		-chardev pipe,id=ask,path=ask -device virtserialport,chardev=ask
-		-drive "file=truth.img,format=raw,if=virtio" -drive "file=work.img,format=raw,if=virtio"
+		-drive "file=truth.img,format=raw,if=virtio"
+		-drive "file=work.img,format=raw,if=virtio"
 		-qmp unix:qmp.sock,server=on,wait=off
 		-kernel /lab/guests/kernel -initrd "$initrd" -append "$cmdline $OPT_GUEST_CMDLINE")
 }

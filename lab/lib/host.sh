@@ -27,7 +27,8 @@ host_fill_image() {
 	image_add_program "$root" "$(command -v flock)" /usr/bin/flock
 	image_add_busybox "$root"
 	for rom in "${ARCH_ROMS[@]}"; do
-		file=$(host_find_rom "$rom") || die "QEMU's $rom is not installed; run scripts/setup"
+		file=$(host_find_rom "$rom") ||
+			die "QEMU's $rom is not installed; run scripts/setup"
 		image_add "$root" "$file" "/usr/share/qemu/$rom"
 	done
 	image_add "$root" "$WORKLOAD_PROGRAMS" /usr/share/perfvisor-lab
@@ -43,11 +44,12 @@ host_prepare() {
 	kernel_get "$OPT_HOST_KERNEL"
 	HOST_KERNEL_DIR=$KERNEL_DIR
 	HOST_KERNEL_FILE=$KERNEL_DIR/vmlinuz
-	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)" "$(command -v socat)"
-		"$(command -v flock)")
+	inputs=("$(command -v "$ARCH_QEMU")" "$(command -v perf)" "$(command -v bash)"
+		"$(command -v socat)" "$(command -v flock)")
 	mapfile -t libraries < <(image_libraries "${inputs[@]}")
-	inputs+=("${libraries[@]}" "$(command -v busybox)" "$WORKLOAD_PROGRAMS" "$KERNEL_DIR/release"
-		"$LAB_ROOT"/lab/lib/{host,image}.sh "$LAB_ROOT/lab/arch/$OPT_ARCH.sh")
+	inputs+=("${libraries[@]}" "$(command -v busybox)" "$WORKLOAD_PROGRAMS"
+		"$KERNEL_DIR/release" "$LAB_ROOT"/lab/lib/{host,image}.sh
+		"$LAB_ROOT/lab/arch/$OPT_ARCH.sh")
 	image_get "host-$OPT_ARCH-$OPT_HOST_KERNEL" "$(image_key "${inputs[@]}")" host_fill_image
 	HOST_BASE_INITRD=$IMAGE_FILE
 }
@@ -122,8 +124,8 @@ host_make_initrd() {
 # ROOT: remove the libraries that the host already has. Processes in the host have them mapped, and
 # replacing them would leave deleted files in these mappings.
 host_drop_libraries() {
-	(cd "$1" && find usr/lib* -type f 2>/dev/null) | sed 's|^|./|' | grep -xF -f "$HOST_BASE_INITRD.files" |
-		(cd "$1" && xargs -r rm)
+	(cd "$1" && find usr/lib* -type f 2>/dev/null) | sed 's|^|./|' |
+		grep -xF -f "$HOST_BASE_INITRD.files" | (cd "$1" && xargs -r rm)
 }
 
 # FILE: what the booted host gets for this run, as a tar archive at the beginning of a disk

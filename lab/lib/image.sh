@@ -10,14 +10,16 @@
 # FILE…: the shared libraries (and loader) that the programs need, one per line
 image_libraries() {
 	ldd "$@" 2>/dev/null |
-		awk '$2 == "=>" && $3 ~ /^\// { print $3; next } $1 ~ /^\// && $2 ~ /^\(/ { print $1 }' |
+		awk '$2 == "=>" && $3 ~ /^\// { print $3; next }
+			$1 ~ /^\// && $2 ~ /^\(/ { print $1 }' |
 		sort -u
 }
 
 # ROOT: make the folders that every image has; /bin and /lib are links, as in Debian
 image_make_root() {
 	local root=$1
-	mkdir -p "$root"/usr/{bin,lib,lib64,share} "$root"/{proc,sys,dev,run,tmp,root,etc,lab,var/cache}
+	mkdir -p "$root"/usr/{bin,lib,lib64,share} \
+		"$root"/{proc,sys,dev,run,tmp,root,etc,lab,var/cache}
 	ln -sfn usr/bin "$root/bin"
 	ln -sfn usr/bin "$root/sbin"
 	ln -sfn usr/lib "$root/lib"

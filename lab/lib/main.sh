@@ -11,7 +11,8 @@ LAB_READY_LIMIT=${LAB_READY_LIMIT:-300}
 LAB_SILENCE_LIMIT=${LAB_SILENCE_LIMIT:-60}
 PATH=$PATH:/usr/sbin:/sbin
 
-for part in msg options need archive emulator kernel image module workload guest host session snapshot; do
+for part in msg options need archive emulator kernel image module workload guest host session \
+	snapshot; do
 	# shellcheck source=/dev/null
 	. "$LAB_ROOT/lab/lib/$part.sh"
 done

@@ -28,7 +28,8 @@ module_wrap_tools() {
 			#!/bin/sh
 			here=\$(dirname "\$(readlink -f "\$0")")
 			library=\$here/$folder
-			exec "\$library/${loader##*/}" --library-path "\$library" "\$here/${tool##*/}.bin" "\$@"
+			exec "\$library/${loader##*/}" --library-path "\$library" \\
+			    "\$here/${tool##*/}.bin" "\$@"
 		EOF
 		chmod +x "$tool"
 	done < <(find "$1/usr/lib" -path '*/linux-kbuild-*' -type f -perm -u+x)
@@ -65,7 +66,8 @@ module_build() {
 	"$compiler" -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
 		arguments+=(CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
 	# The Makefile in FOLDER includes this one by its path when installed.
-	make -C "$folder" -f "$(echo "$source"/linux-headers-*-common/Makefile)" "${arguments[@]}" modules
+	make -C "$folder" -f "$(echo "$source"/linux-headers-*-common/Makefile)" \
+		"${arguments[@]}" modules
 }
 
 # DIR: set MODULE_FILE to the module that is named like DIR, built from the files in DIR. The caller
@@ -74,14 +76,16 @@ module_get() {
 	local name=${1##*/} compiler work=$LAB_CACHE/modules/work
 	compiler=$(command -v "${CC:-gcc}")
 	module_get_headers
-	MODULE_FILE=$LAB_CACHE/modules/$name-$ARCH_DEBIAN-$OPT_GUEST_KERNEL.$(image_key "$compiler" "$1"/* \
-		"$GUEST_KERNEL_DIR/release" "$LAB_ROOT/lab/lib/module.sh").ko
+	MODULE_FILE=$LAB_CACHE/modules/$name-$ARCH_DEBIAN-$OPT_GUEST_KERNEL
+	MODULE_FILE+=.$(image_key "$compiler" "$1"/* "$GUEST_KERNEL_DIR/release" \
+		"$LAB_ROOT/lab/lib/module.sh").ko
 	[ ! -e "$MODULE_FILE" ] || return 0
 	rm -rf "$work"
 	mkdir -p "$work"
 	cp "$1"/* "$work/"
 	msg_while "$LAB_RUN/module.log" "building the module $name for Linux $OPT_GUEST_KERNEL" \
-		module_build "$work" "$compiler" || die "cannot build $1 for Linux $OPT_GUEST_KERNEL"
+			module_build "$work" "$compiler" ||
+		die "cannot build $1 for Linux $OPT_GUEST_KERNEL"
 	mv "$work/$name.ko" "$MODULE_FILE" || die "$1 did not build a module of that name"
 	rm -rf "$work"
 	find "${MODULE_FILE%/*}" -name "$name-*.ko" -mtime +3 -delete

@@ -9,7 +9,8 @@ need_check() {
 	for program in "$ARCH_QEMU:$ARCH_QEMU_PACKAGE" busybox:busybox-static perf:linux-perf \
 		"${CC:-gcc}:gcc" cpio:cpio depmod:kmod modprobe:kmod dpkg-deb:dpkg apt-get:apt \
 		xz:xz-utils zstd:zstd socat:socat make:make flock:util-linux setpriv:util-linux; do
-		command -v "${program%%:*}" >/dev/null || missing+=("${program%%:*} (package ${program#*:})")
+		command -v "${program%%:*}" >/dev/null ||
+			missing+=("${program%%:*} (package ${program#*:})")
 	done
 	[ "${#missing[@]}" -eq 0 ] || {
 		local list

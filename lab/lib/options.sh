@@ -8,10 +8,11 @@ options_help() {
 		usage: lab/run [OPTION]… -- COMMAND [ARG]…
 		       lab/shell [OPTION]…
 
-		Boots a KVM host (a stock Debian kernel in QEMU's emulation) with guests in it, waits
-		until the guests' workloads run, and runs COMMAND (lab/shell: a shell) as root in the host.
-		perfvisor and perf are on its PATH, and what it writes to \$OUT is copied back. The booted
-		host is saved in build/cache/snapshots; the next run that needs such a host starts from there.
+		Boots a KVM host (a stock Debian kernel in QEMU's emulation) with guests in it,
+		waits until the guests' workloads run, and runs COMMAND (lab/shell: a shell) as root
+		in the host. perfvisor and perf are on its PATH, and what it writes to \$OUT is
+		copied back. The booted host is saved in build/cache/snapshots; the next run that
+		needs such a host starts from there.
 
 		  --arch ARCH             architecture of host and guests (x86_64)
 		  --host-kernel K         the host's kernel: $KERNEL_SERIES (6.1)
@@ -27,8 +28,8 @@ options_help() {
 		  --guest-workload W      $(workload_names), or a shell script; W,W,… has one for
 		                          each guest (mixed)
 		  --guest-add FILE[:DEST] copy a file or folder into the guests (DEST: /root/NAME)
-		  --guest-module DIR      load a kernel module when a guest starts; DIR has the Kbuild and
-		                          the sources of a module with the same name as DIR
+		  --guest-module DIR      load a kernel module when a guest starts; DIR has the
+		                          Kbuild and the sources of a module of the same name
 		  --no-kaslr              guests without KASLR
 		  --no-la57               guests with four-level page tables
 		  --add FILE[:DEST]       copy a file or folder into the host (DEST: /root/NAME)
@@ -38,22 +39,26 @@ options_help() {
 		  --help
 
 		environment:
-		  OUT               folder for the files that COMMAND leaves in \$OUT (build/lab/out)
+		  OUT               folder for the files that COMMAND leaves in \$OUT
+		                    (build/lab/out)
 		  PERFVISOR         the perfvisor to run (build/release/perfvisor)
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
 		  LAB_SILENCE_LIMIT seconds after which a silent host or guest counts as lost (60)
 		  LAB_HOST_MEM      the host's memory in MB (3072, more for large guests)
 
-		exit status: COMMAND's; 99 if a sanitizer reported an error in the host; 123 if the emulated
-		host, or with --steady a guest, was lost while COMMAND ran, so that its result means nothing;
-		124 if COMMAND exceeded its limit; 125 if the lab could not be set up; 2 for wrong usage.
+		exit status: COMMAND's; 99 if a sanitizer reported an error in the host; 123 if the
+		emulated host, or with --steady a guest, was lost while COMMAND ran, so that its
+		result means nothing; 124 if COMMAND exceeded its limit; 125 if the lab could not be
+		set up; 2 for wrong usage.
 
 		examples:
 		  lab/run -- perfvisor list
 		  lab/run --guest-kernel 6.12 --guest-workload kernel -- \\
 		      perf kvm --guest record -e cpu-clock -o /out/perf.data -a sleep 5
-		  lab/run --guests 2 --guest-workload user7525,idle -- sh -c 'cat /run/lab/guest1/version'
-		  OUT=/tmp/x lab/run -- sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
+		  lab/run --guests 2 --guest-workload user7525,idle -- \\
+		      sh -c 'cat /run/lab/guest1/version'
+		  OUT=/tmp/x lab/run -- \\
+		      sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
 		  lab/shell --host-kernel sid
 
 		lab/README.md describes what COMMAND finds in the host.
@@ -142,7 +147,8 @@ options_check() {
 	kernel_suite "$OPT_HOST_KERNEL" >/dev/null ||
 		usage_error "unknown kernel series '$OPT_HOST_KERNEL'; known ones: $KERNEL_SERIES"
 	kernel_suite "$OPT_GUEST_KERNEL" >/dev/null || [ -r "$OPT_GUEST_KERNEL" ] ||
-		usage_error "'$OPT_GUEST_KERNEL' is neither a kernel series ($KERNEL_SERIES) nor a readable file"
+		usage_error "'$OPT_GUEST_KERNEL' is neither a kernel series ($KERNEL_SERIES)" \
+			"nor a readable file"
 	[ -z "$OPT_GUEST_INITRD" ] || [ -r "$OPT_GUEST_INITRD" ] ||
 		usage_error "cannot read the initrd $OPT_GUEST_INITRD"
 	local add module

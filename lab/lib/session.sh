@@ -9,7 +9,8 @@
 
 session_begin() {
 	mkdir -p "$LAB_ROOT/build/lab"
-	LAB_RUN=$(mktemp -d "$LAB_ROOT/build/lab/run.XXXXXX") || die "cannot make a folder in build/lab"
+	LAB_RUN=$(mktemp -d "$LAB_ROOT/build/lab/run.XXXXXX") ||
+		die "cannot make a folder in build/lab"
 	JOB=
 	QEMU_PID=
 	RELAYS=
@@ -64,7 +65,8 @@ session_host_args() {
 	local console=socket,id=console,path=console.sock,server=on,wait=off
 	[ "$LAB_MODE" = run ] || console=stdio,id=console,signal=off
 	session_machine_args
-	QEMU_ARGS=("${EMULATOR[@]}" "${MACHINE_ARGS[@]}" -serial file:console.log -chardev "$console"
+	QEMU_ARGS=("${EMULATOR[@]}" "${MACHINE_ARGS[@]}"
+		-serial file:console.log -chardev "$console"
 		-chardev pipe,id=control,path=control
 		-chardev file,id=stdout,path=stdout -chardev file,id=stderr,path=stderr
 		-chardev pipe,id=monitor,path=monitor -mon chardev=monitor,mode=control)
@@ -125,8 +127,8 @@ session_start_host() {
 # Show why the host died, and the last output of the host and its QEMU.
 session_show_host() {
 	[ ! -e "$LAB_RUN/qemu.log" ] || tail -n 5 "$LAB_RUN/qemu.log" | sed 's/^/lab: qemu| /' >&2
-	grep -saE 'BUG:|Oops|protection fault|RIP: 0010|Kernel panic' "$LAB_RUN/console.log" | tr -d '\r' |
-		head -n 5 | sed 's/^/lab: host| /' >&2
+	grep -saE 'BUG:|Oops|protection fault|RIP: 0010|Kernel panic' "$LAB_RUN/console.log" |
+		tr -d '\r' | head -n 5 | sed 's/^/lab: host| /' >&2
 	[ ! -e "$LAB_RUN/console.log" ] || tail -c 4000 "$LAB_RUN/console.log" | tr -d '\r' |
 		tail -n 15 | sed 's/^/lab: host| /' >&2
 }
@@ -152,7 +154,8 @@ session_follow() {
 			session_lost_host "the host died" || return
 		elif [ "$LIMIT" -ne 0 ] && [ "$SECONDS" -ge "$LIMIT" ]; then
 			session_lost_host "the host hangs" || return
-		elif [ "$ALIVE" -ne 0 ] && [ "$LAB_MODE" = run ] && [ $((SECONDS - ALIVE)) -ge "$LAB_SILENCE_LIMIT" ]; then
+		elif [ "$ALIVE" -ne 0 ] && [ "$LAB_MODE" = run ] &&
+			[ $((SECONDS - ALIVE)) -ge "$LAB_SILENCE_LIMIT" ]; then
 			session_lost_host "a CPU of the host hangs" || return
 		elif [ -n "$PHASE" ]; then
 			msg_tick "$PHASE: $((SECONDS - STARTED)) s"

@@ -66,7 +66,11 @@ snapshot_make() {
 		snapshot_save
 		session_drain
 		LAB_MODE=$mode
-		[ -n "$SAVED" ] || { msg "the booted host cannot be saved: each run will boot"; exec 9>&-; return 1; }
+		[ -n "$SAVED" ] || {
+			msg "the booted host cannot be saved: each run will boot"
+			exec 9>&-
+			return 1
+		}
 		find "${file%/*}" -name '*.zst' \( -name "$SNAPSHOT_NAME.*" -o -mtime +3 \) -delete
 		mv "$LAB_RUN/state" "$file"
 		SNAPSHOT=$file
@@ -81,7 +85,8 @@ snapshot_save() {
 	exec 6<>"$LAB_RUN/monitor.out"
 	printf '{"execute":"%s"%s}\n' qmp_capabilities '' \
 		migrate-set-parameters ',"arguments":{"max-bandwidth":100000000000}' \
-		migrate-set-capabilities ',"arguments":{"capabilities":[{"capability":"events","state":true}]}' \
+		migrate-set-capabilities \
+			',"arguments":{"capabilities":[{"capability":"events","state":true}]}' \
 		migrate ',"arguments":{"uri":"exec:zstd -q -1 -T2 >state"}' >"$LAB_RUN/monitor.in"
 	while IFS= read -r -t 120 -u 6 line; do
 		case $line in

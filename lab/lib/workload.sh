@@ -42,7 +42,8 @@ workload_check() {
 	[ "${#list[@]}" -gt 0 ] || usage_error "--guest-workload names no workload"
 	for name in "${list[@]}"; do
 		workload_file "$name" >/dev/null ||
-			usage_error "unknown workload '$name': use $(workload_names), or a readable script"
+			usage_error "unknown workload '$name': use $(workload_names)," \
+				"or a readable script"
 	done
 }
 

@@ -30,13 +30,17 @@ tried=0
 for command in $commands; do
 	got=$(offered "$command" --)
 	want=$({ echo --help; documented_options "$command" | grep -o -e '--.*'; } | sort)
-	[ "$got" = "$want" ] || complain "$command offers: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"
+	differences=$(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')
+	[ "$got" = "$want" ] || complain "$command offers: $differences"
 	# With a value, and followed by an unknown option, so that the command does nothing.
 	# (test_usage tries --help.)
 	for option in $(grep -vx -e --help <<<"$got"); do
-		said=$("$perfvisor" "$command" "$option=x" --no-such-option 2>&1 >/dev/null </dev/null)
-		[ $? = 2 ] || complain "$command $option=x --no-such-option is not a usage error: $said"
-		! grep -qF -e "unknown option '$option=x'" <<<"$said" || complain "$command does not know $option"
+		said=$("$perfvisor" "$command" "$option=x" --no-such-option \
+			2>&1 >/dev/null </dev/null)
+		[ $? = 2 ] ||
+			complain "$command $option=x --no-such-option is not a usage error: $said"
+		! grep -qF -e "unknown option '$option=x'" <<<"$said" ||
+			complain "$command does not know $option"
 		tried=$((tried + 1))
 	done
 done
@@ -47,11 +51,13 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/folder"
 : >"$folder/file"
-[ "$(offered record --guestkallsyms "$folder/f" | tr '\n' ' ')" = "$folder/file $folder/folder " ] ||
+files="$folder/file $folder/folder "
+[ "$(offered record --guestkallsyms "$folder/f" | tr '\n' ' ')" = "$files" ] ||
 	complain "a file: $(offered record --guestkallsyms "$folder/f")"
 [ "$(offered record --guestmount "$folder/f")" = "$folder/folder" ] ||
 	complain "a folder: $(offered record --guestmount "$folder/f")"
-[ "$(offered record --engine '' | tr '\n' ' ')" = 'auto qmp ' ] || complain "words: $(offered record --engine '')"
+[ "$(offered record --engine '' | tr '\n' ' ')" = 'auto qmp ' ] ||
+	complain "words: $(offered record --engine '')"
 [ -z "$(offered record --duration '')" ] || complain "a number: $(offered record --duration '')"
 
 # Names of VMs may be anything; each is offered as one word, and never run.
@@ -72,14 +78,18 @@ while IFS= read -r name; do
 	[ $# = 1 ] || complain "the VM $name is $# words"
 	printf '%s\n' "$1"
 done <<<"$names" | sort >"$folder/names"
-perfvisor | sed -nE 's/.*"name": "([^"\]*)".*/\1/p' | sort | cmp - "$folder/names" || complain "VMs: $names"
+perfvisor | sed -nE 's/.*"name": "([^"\]*)".*/\1/p' | sort | cmp - "$folder/names" ||
+	complain "VMs: $names"
 [ ! -e "$folder/run" ] || complain 'a name was run'
 [ "$(offered record --vm W)" = 'Web\ Server\ 1' ] || complain "W: $(offered record --vm W)"
-[ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] || complain "quoted: $(offered record --vm 'Web\ S')"
+[ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] ||
+	complain "quoted: $(offered record --vm 'Web\ S')"
 [ "$(offered record --vm '"w')" = web ] || complain "in a quote: $(offered record --vm '"w')"
-[ -z "$(offered record --vm '"W')$(offered record --vm '"$')" ] || complain 'in a quote, a name that needs quotes'
+[ -z "$(offered record --vm '"W')$(offered record --vm '"$')" ] ||
+	complain 'in a quote, a name that needs quotes'
 # The same is true for names of files.
 touch "$folder/\$(touch run)"
-[ "$(cd "$folder" && offered record -o '$')" = '$(touch run)' ] || complain "files: $(cd "$folder" && offered record -o '$')"
+[ "$(cd "$folder" && offered record -o '$')" = '$(touch run)' ] ||
+	complain "files: $(cd "$folder" && offered record -o '$')"
 [ ! -e "$folder/run" ] || complain "a file's name was run"
 exit $status

@@ -21,8 +21,10 @@ complain() {
 }
 same() { # WHAT LINES: want and got are equal, and have at least LINES lines
 	[ "$(wc -l <want)" -ge "$2" ] || complain "$1: only $(wc -l <want) lines"
-	diff want got >differences ||
-		{ complain "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 12 differences; }
+	diff want got >differences || {
+		complain "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"
+		head -n 12 differences
+	}
 }
 refused() { # STATUS PATTERN OPTION…: convert fails so
 	local wanted=$1 pattern=$2
@@ -31,7 +33,8 @@ refused() { # STATUS PATTERN OPTION…: convert fails so
 	[ $? = "$wanted" ] && grep -q "$pattern" err.txt || complain "convert $*: $(cat err.txt)"
 }
 convert() { # OPTION…: convert to the folder native
-	"$perfvisor" convert --native -o native "$@" 2>convert.err || complain "convert $*: $(cat convert.err)"
+	"$perfvisor" convert --native -o native "$@" 2>convert.err ||
+		complain "convert $*: $(cat convert.err)"
 }
 perf_script() {
 	perf --buildid-dir native/debug script --no-inline -i native "$@" 2>perf.err
@@ -43,12 +46,15 @@ compare() {
 		python3 "$tools/guest_samples.py" guest "$3" | sed 's/ cycles:G: / cycles: /' >want
 	perf_script -F $fields,cpu | python3 "$tools/guest_samples.py" native >got
 	same "$1: perf script" "$4"
-	"$perfvisor" script -i native -F $fields,cpu 2>script.err | python3 "$tools/guest_samples.py" native >got
+	"$perfvisor" script -i native -F $fields,cpu 2>script.err |
+		python3 "$tools/guest_samples.py" native >got
 	same "$1: perfvisor script" "$4"
 	grep -v 'kernel is shown as addresses' script.err && complain "$1: it complains"
 }
 rows() { # of a report, without headings
-	grep -v '^#' | grep . | sed -E 's/^ +[0-9]/ &/; s/\[(guest\.)?kernel\.kallsyms\]/KERNEL/; s/\[g\]/[k]/; s/\[u\]/[.]/; s/ +/ /g; s/ $//'
+	grep -v '^#' | grep . |
+		sed -E 's/^ +[0-9]/ &/; s/\[(guest\.)?kernel\.kallsyms\]/KERNEL/
+			s/\[g\]/[k]/; s/\[u\]/[.]/; s/ +/ /g; s/ $//'
 }
 
 "$written/write_chains" vm.data programs >truth || exit 1
@@ -65,12 +71,14 @@ while IFS=: read -r name pid lines; do
 	same "$name: perf script, folded" 1
 	"$perfvisor" fold -i native 2>fold.err | sort >got
 	same "$name: perfvisor fold" 1
-	"$perfvisor" report -i vm.data --vm "$name" "${by_name[@]}" gcomm,dso,sym 2>/dev/null | rows >want
+	"$perfvisor" report -i vm.data --vm "$name" "${by_name[@]}" gcomm,dso,sym 2>/dev/null |
+		rows >want
 	"$perfvisor" report -i native "${by_name[@]}" comm,dso,sym 2>/dev/null | rows >got
 	same "$name: perfvisor report" 1
 	sed -i 's/\[extra\]/KERNEL/' want
 	sort want -o want
-	perf --buildid-dir native/debug report -i native --stdio "${by_name[@]}" comm,dso,sym 2>/dev/null | rows | sort >got
+	perf --buildid-dir native/debug report -i native --stdio "${by_name[@]}" comm,dso,sym \
+		2>/dev/null | rows | sort >got
 	same "$name: perf report" 1
 done <<'VMS'
 web <1>:5000:430
@@ -80,7 +88,8 @@ VMS
 mkdir native.old/mine
 touch native.old/debug/notes native.old/mine/letter
 "$perfvisor" convert --native --vm db -i vm.data -o native 2>err.txt
-[ $? = 1 ] && grep -q 'hint: remove' err.txt && [ -f native.old/debug/notes ] && [ -f native.old/mine/letter ] ||
+[ $? = 1 ] && grep -q 'hint: remove' err.txt &&
+	[ -f native.old/debug/notes ] && [ -f native.old/mine/letter ] ||
 	complain "other files of the user are deleted: $(ls -R native.old)"
 rm -rf native.old
 refused 2 "'native' is the recording to be converted" --native -i native -o native
@@ -97,7 +106,8 @@ read -r build_id _ < <(readelf -n "$elf" | sed -n 's/.*Build ID: //p')
 cmp "$elf" "native/debug/usr/bin/app/$build_id/elf" || complain "$(find native/debug)"
 perf report --header-only -i native 2>/dev/null | grep 'missing features' | grep BUILD_ID &&
 	complain 'the header has no build-ids'
-perf buildid-list -i native 2>/dev/null | grep -q "^$build_id /usr/bin/app$" || complain "$(perf buildid-list -i native)"
+perf buildid-list -i native 2>/dev/null | grep -q "^$build_id /usr/bin/app$" ||
+	complain "$(perf buildid-list -i native)"
 [ "$(readelf -lW native/kcore_dir/kcore 2>&1 | grep -c '^  LOAD .*0xffffffff81001000 ')" = 1 ] ||
 	complain "kcore: $(readelf -lW native/kcore_dir/kcore 2>&1)"
 grep -q '^ffffffff81001900 T a_function_with.*	\[extra\]$' native/kcore_dir/kallsyms ||
@@ -107,14 +117,16 @@ grep -q '^ffffffff81001900 T a_function_with.*	\[extra\]$' native/kcore_dir/kall
 sed 's,/usr/bin/app,/../../evil_,g' vm.data >evil.data
 rm -rf native native.old
 convert --vm 'web <1>' -i evil.data
-grep -aq /../../evil_ native/data && [ -n "$(find native/debug/.build-id -name elf)" ] && [ ! -e evil_ ] &&
-	[ "$(find . -name elf | wc -l)" = 1 ] || complain "a path leads elsewhere: $(find . -name '*el[fv]*')"
+grep -aq /../../evil_ native/data && [ -n "$(find native/debug/.build-id -name elf)" ] &&
+	[ ! -e evil_ ] && [ "$(find . -name elf | wc -l)" = 1 ] ||
+	complain "a path leads elsewhere: $(find . -name '*el[fv]*')"
 
 # Hostile names do not affect other names. 88 samples certainly have this function.
 "$written/write_chains" harm.data >/dev/null
 convert --vm 5000 -i harm.data
 perf_script -F ip,sym | grep ffffffff81 >got
-[ "$(grep -c entry_SYSCALL_64 got)" = 88 ] && ! grep -q unknown got || complain "hostile names: $(sort got | uniq -c)"
+[ "$(grep -c entry_SYSCALL_64 got)" = 88 ] && ! grep -q unknown got ||
+	complain "hostile names: $(sort got | uniq -c)"
 
 # Processes that come and go, threads, a reused pid, two events. Nothing is known about the kernel,
 # and this machine's symbols must not be used for it.
@@ -127,7 +139,8 @@ perf_script -F comm,pid,tid,period,ip |
 same 'processes: as they were written' 250
 # Samples of unknown threads are attributed to vCPU threads, with numbers that readers accept as
 # tids.
-"$perfvisor" convert --native --vm second -i example -o unknown 2>err.txt || complain "$(cat err.txt)"
+"$perfvisor" convert --native --vm second -i example -o unknown 2>err.txt ||
+	complain "$(cat err.txt)"
 awk '$7 == 6000 && $1 == -1 { print "4194304/" 4194304 + $8, $5, "vCPU " $8 }' truth >want
 perf script -i unknown -F comm,pid,tid,period 2>perf.err |
 	sed -nE 's,^ *(vCPU [0-9]+) +([0-9]+/[0-9]+) +([0-9]+) *$,\2 \3 \1,p' >got
@@ -144,7 +157,8 @@ same 'events' 2
 
 # A recording by stock perf: one VM, so --vm is not needed; threads have the names of vCPU threads.
 convert -i "$golden/kvm.data"
-"$perfvisor" script -i "$golden/kvm.data" -F comm,pid,tid,time,ip 2>/dev/null | sed 's/  */ /g' >want
+"$perfvisor" script -i "$golden/kvm.data" -F comm,pid,tid,time,ip 2>/dev/null |
+	sed 's/  */ /g' >want
 perf_script -F comm,pid,tid,time,ip | sed 's/  */ /g' >got
 same "stock perf's recording" 50
 
@@ -159,5 +173,6 @@ for file in "$golden"/*.data "$corpus"/perfdata/* "$corpus"/profile/*; do
 	*) grep -q '^perfvisor: .*--vm' odd.out || complain "$file: $(cat odd.out)" ;;
 	esac
 done
-[ $converted -ge 2 ] && [ $refused -ge 20 ] || complain "$converted odd files were converted, $refused were rejected"
+[ $converted -ge 2 ] && [ $refused -ge 20 ] ||
+	complain "$converted odd files were converted, $refused were rejected"
 exit $status

@@ -17,13 +17,16 @@ check() {
 	"$@" >"$folder/out" 2>"$folder/err" </dev/null
 	got=$?
 	[ -s "$folder/err" ] && complain "stderr: $(cat "$folder/err")"
-	lines=$(grep -vcE '^\[(ok|--|no)\]  [A-Za-z][A-Za-z_ -]*[A-Za-z]  +[^ ].*$|^ +-> .+$|^$|^A recording would' "$folder/out")
+	format='^\[(ok|--|no)\]  [A-Za-z][A-Za-z_ -]*[A-Za-z]  +[^ ].*$|^ +-> .+$|^$'
+	lines=$(grep -vcE "$format|^A recording would" "$folder/out")
 	[ "$lines" = 0 ] || complain "$lines lines with another format in: $(cat "$folder/out")"
 	if grep -q '^\[no\]' "$folder/out"; then
-		[ "$got $(tail -n 1 "$folder/out")" = '1 A recording would not work now: see the lines marked [no].' ] ||
+		want='1 A recording would not work now: see the lines marked [no].'
+		[ "$got $(tail -n 1 "$folder/out")" = "$want" ] ||
 			complain "[no], but exit status $got: $(cat "$folder/out")"
 	else
-		[ "$got $(tail -n 1 "$folder/out")" = '0 A recording would work: perfvisor record' ] ||
+		want='0 A recording would work: perfvisor record'
+		[ "$got $(tail -n 1 "$folder/out")" = "$want" ] ||
 			complain "no [no], but exit status $got: $(cat "$folder/out")"
 	fi
 	# Below a finding that does not work is a line with a fix.

@@ -15,7 +15,8 @@ status=0
 "$write_chains" vm.data >truth || exit 1
 "$perfvisor" flamegraph -i vm.data -o vm.html 2>err.txt || { cat err.txt; exit 1; }
 grep -q "wrote 'vm.html'" err.txt || { echo "says nothing of the page: $(cat err.txt)"; status=1; }
-"$perfvisor" flamegraph -i vm.data -o - | cmp - vm.html || { echo '-o - writes another page'; status=1; }
+"$perfvisor" flamegraph -i vm.data -o - | cmp - vm.html ||
+	{ echo '-o - writes another page'; status=1; }
 "$perfvisor" flamegraph -i vm.data 2>/dev/null && cmp flame.html vm.html ||
 	{ echo 'without -o there is no flame.html'; status=1; }
 "$perfvisor" flamegraph -i vm.data -o /nonexistent/vm.html 2>err.txt
@@ -33,16 +34,19 @@ for path, periods in (sys.argv[1], 123), (sys.argv[2], 16):
     if len(data) != 1 or "<" in data[0] or page.count("<script") != 2:
         sys.exit(f"{path}: a name has broken out of the data")
     tree = json.loads(data[0])
-    if sum(tree["tree"][1::3]) * tree["unit"] != periods * 250000 or sum(tree["samples"]) != periods:
+    if (sum(tree["tree"][1::3]) * tree["unit"] != periods * 250000
+            or sum(tree["samples"]) != periods):
         sys.exit(f"{path}: not {periods} samples")
-    if re.search(r'(src|href)\s*=\s*["\']?(https?:)?//|url\(|@import|fetch\(|XMLHttp', page.replace(data[0], "")):
+    if re.search(r'(src|href)\s*=\s*["\']?(https?:)?//|url\(|@import|fetch\(|XMLHttp',
+                 page.replace(data[0], "")):
         sys.exit(f"{path}: loads something")
 CHECK
 [ $status = 0 ] || exit 1
 
 for program in chromium chromedriver; do
 	command -v $program >/dev/null || {
-		echo "skipped: the page in a browser, because $program is not installed: 'make setup' does it"
+		echo "skipped: the page in a browser, because $program is not installed:" \
+			"'make setup' does it"
 		exit 0
 	}
 done

@@ -15,8 +15,11 @@ status=0
 
 same() { # WHAT: want and got are equal
 	[ -s want ] || { echo "$1: nothing to compare"; status=1; }
-	diff want got >differences ||
-		{ echo "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"; head -n 20 differences; status=1; }
+	diff want got >differences || {
+		echo "$1: $(grep -c '^<' differences) of $(wc -l <want) lines differ:"
+		head -n 20 differences
+		status=1
+	}
 }
 
 # Guests: command, frames, period; two VMs have the same chain.
@@ -31,8 +34,10 @@ grep '	db	' truth | python3 "$tools/collapse.py" --escaped >want
 "$perfvisor" fold -i vm.data --vm db | sort >got
 same 'one VM'
 
-perf record -q -e cpu-clock -g -o try.data true 2>/dev/null ||
-	{ echo 'skipped: recordings of this host, because perf cannot make any here'; exit $status; }
+perf record -q -e cpu-clock -g -o try.data true 2>/dev/null || {
+	echo 'skipped: recordings of this host, because perf cannot make any here'
+	exit $status
+}
 gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
 compare() { # NAME, ARGUMENTS OF perf record
 	perf record -q -o "$@" >/dev/null 2>record.err || { cat record.err; status=1; return; }

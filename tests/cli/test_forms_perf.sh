@@ -10,14 +10,18 @@ cd "$here" || exit 1
 status=0
 fields=pid,tid,time,event,ip,period
 
-perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 
 echo 'for i in 1 2 3; do ls -laR /usr/share/doc; find /usr/include; done' >workload.sh
 record() { # NAME, ARGUMENTS OF perf record; skipped if perf cannot do this here
 	local name=$1
 	shift
-	perf record -q -e cpu-clock -F 997 "$@" -o "$name" -- sh workload.sh >/dev/null 2>record.err ||
-		{ echo "skipped: perf record $*, because it says: $(head -n 1 record.err)"; return 1; }
+	perf record -q -e cpu-clock -F 997 "$@" -o "$name" -- sh workload.sh \
+		>/dev/null 2>record.err || {
+		echo "skipped: perf record $*, because it says: $(head -n 1 record.err)"
+		return 1
+	}
 }
 
 compare() { # WHAT, FILE; if FILE is -, perfvisor reads the file from standard input
@@ -45,7 +49,8 @@ forms compressed.data -z
 forms directory.data --threads
 forms two-events.data -e task-clock
 
-perf record -q -e cpu-clock -F 997 -o - -- sh -c 'sh workload.sh >/dev/null' >pipe.data 2>record.err ||
+perf record -q -e cpu-clock -F 997 -o - -- sh -c 'sh workload.sh >/dev/null' \
+	>pipe.data 2>record.err ||
 	{ echo "perf record -o -: $(head -n 1 record.err)"; status=1; }
 perf script -G -F $fields -i pipe.data >perf.txt 2>/dev/null
 compare 'pipe form in a file' pipe.data

@@ -26,8 +26,10 @@ same_script() { # same_script WHAT [OPTION…]
 	shift
 	perf script -i data "$@" >perf.txt 2>/dev/null
 	"$perfvisor" script -i data "$@" >ours.txt 2>ours.err || cat ours.err
-	[ "$(wc -l <perf.txt)" = 450 ] || complain "$what: perf script shows $(wc -l <perf.txt) lines"
-	diff perf.txt ours.txt >differences || { complain "$what: script differs:"; head -n 20 differences; }
+	[ "$(wc -l <perf.txt)" = 450 ] ||
+		complain "$what: perf script shows $(wc -l <perf.txt) lines"
+	diff perf.txt ours.txt >differences ||
+		{ complain "$what: script differs:"; head -n 20 differences; }
 }
 fields=comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,machine_pid,vcpu
 same_script 'without symbols'
@@ -52,18 +54,21 @@ diff perf.rows ours.rows >differences || { complain 'report differs:'; head -n 2
 # By guest: comms and pids as they were written; the host's samples belong to no guest.
 by_guest() { # by_guest EVENT: "COMM PID" and the share of the event's periods
 	"$perfvisor" report -i data --sort gcomm,gpid 2>/dev/null |
-		awk -v event="'$1'" '/^# Samples/ { on = $NF == event } on && /^ / { print $2, $3, $1 }' | sort
+		awk -v event="'$1'" '/^# Samples/ { on = $NF == event }
+			on && /^ / { print $2, $3, $1 }' | sort
 }
 for event in cpu-clock cycles:G; do
 	awk -v event=$event '$6 == event {
 		who = $7 == "-" ? "[host] -" : $1 == -1 ? "[unknown] -" : $10 " " $1
 		sum[who] += $5; all += $5
-	} END { for (who in sum) printf "%s %.2f%%\n", who, 100 * sum[who] / all }' truth | sort >want
+	} END { for (who in sum) printf "%s %.2f%%\n", who, 100 * sum[who] / all }' truth |
+		sort >want
 	by_guest $event >got
 	[ -s want ] || complain "$event: write_example wrote nothing"
 	diff -u want got || complain "$event: guest commands and pids differ"
 done
-"$perfvisor" report -i data 2>/dev/null | grep -q '^# Overhead  VM  *Guest Command  Shared Object *Symbol$' ||
+"$perfvisor" report -i data 2>/dev/null |
+	grep -q '^# Overhead  VM  *Guest Command  Shared Object *Symbol$' ||
 	complain 'a report of guest processes does not show them by default'
 "$perfvisor" report -i data --sort gcomm,gpid,dso,sym --json 2>/dev/null >json
 python3 - truth json <<'CHECK' || complain 'JSON differs'

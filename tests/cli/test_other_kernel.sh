@@ -20,7 +20,8 @@ complain() {
 
 perf record -q -e cpu-clock:k -F 5000 -o ids.data ls -laR /usr/share/doc >/dev/null 2>&1 ||
 	{ echo "perf cannot record here"; exit 77; }
-perf record -q --buildid-mmap -e cpu-clock:k -F 5000 -o mmap.data ls -laR /usr/share/doc >/dev/null 2>record.err ||
+perf record -q --buildid-mmap -e cpu-clock:k -F 5000 -o mmap.data ls -laR /usr/share/doc \
+	>/dev/null 2>record.err ||
 	{ echo "perf record --buildid-mmap: $(cat record.err)"; exit 77; }
 rm -rf .debug # what perf put there names everything
 perf script -i ids.data -F ip,sym 2>/dev/null | awk '$2 != "[unknown]"' | grep -q . ||
@@ -58,8 +59,8 @@ nameless 'another build' "its build-id is $other" ids.data kernel-id=$other
 nameless 'another build as a vmlinux' "its build-id is $other" ids.data kernel-id=$other \
 	kernel-path=/usr/lib/debug/boot/vmlinux-1
 named 'the id is in the MMAP2 record' mmap.data no-build-ids
-nameless 'another id is in the MMAP2 record' "its build-id is $other" mmap.data no-build-ids mmap-id=$other \
-	release="$(uname -r)"
+nameless 'another id is in the MMAP2 record' "its build-id is $other" mmap.data no-build-ids \
+	mmap-id=$other release="$(uname -r)"
 named 'no id, the same release' ids.data no-build-ids
 nameless 'no id, another release' 'of Linux 6.1.67-1-lts' ids.data no-build-ids release=6.1.67-1-lts
 nameless 'no id, another architecture' 'of an aarch64 machine' ids.data no-build-ids arch=aarch64
@@ -78,11 +79,13 @@ all_of_it: .fill 0x4000000, 1, 0x90
 .size all_of_it, 0x4000000
 VMLINUX
 start=$(awk '$3 == "_text" { print "0x" $1; exit }' /proc/kallsyms)
-if gcc -nostdlib -static -Wl,--build-id=0x$other "-Wl,-Ttext=$start" -Wl,-e,_text -o vmlinux kernel.s 2>gcc.err; then
+if gcc -nostdlib -static -Wl,--build-id=0x$other "-Wl,-Ttext=$start" -Wl,-e,_text \
+	-o vmlinux kernel.s 2>gcc.err; then
 	perf buildid-cache --add vmlinux || complain 'perf buildid-cache --add fails'
 	python3 "$edit" ids.data made.data kernel-id=$other
 	look made.data
-	[ "$(grep -c all_of_it out)" -ge $((samples * 9 / 10)) ] || complain "with a vmlinux: $(head -n 3 out)"
+	[ "$(grep -c all_of_it out)" -ge $((samples * 9 / 10)) ] ||
+		complain "with a vmlinux: $(head -n 3 out)"
 	[ ! -s err ] || complain "with a vmlinux: $(cat err)"
 else
 	complain "gcc: $(cat gcc.err)"

@@ -20,7 +20,8 @@ expect() {
 	got=$?
 	[ $got = "$want" ] || complain "record $*: exit status $got, not $want: $(cat err)"
 	grep -qE -e "$pattern" err || complain "record $*: stderr is: $(cat err)"
-	[ "$(grep -c '^perfvisor: ' err)" = 1 ] || complain "record $*: more than one line: $(cat err)"
+	[ "$(grep -c '^perfvisor: ' err)" = 1 ] ||
+		complain "record $*: more than one line: $(cat err)"
 	[ -s out ] && complain "record $*: writes to stdout"
 }
 expect 2 '-F and -c exclude each other' -F 100 -c 100
@@ -84,7 +85,8 @@ expect 1 "this host has no PMU 'gpu'" -e gpu/event=1/
 expect 2 'empty event name' -e ''
 
 # The other cases need an event that can be opened.
-if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 | grep -qE 'no permission|cannot sample'; then
+if timeout 60 "$perfvisor" record -e cpu-clock -p 1 2>&1 |
+	grep -qE 'no permission|cannot sample'; then
 	echo 'skipped: what needs an event, because none can be sampled here'
 	exit $status
 fi

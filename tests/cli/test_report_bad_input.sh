@@ -58,9 +58,11 @@ file=${files[0]}
 cp "$file" perf.data
 cp "$file" perf.data.guest
 touch -d '2001-01-01' perf.data.guest
-"$perfvisor" report 2>err | grep -q '^# Recording: perf.data$' || complain "not the newest: $(cat err)"
+"$perfvisor" report 2>err | grep -q '^# Recording: perf.data$' ||
+	complain "not the newest: $(cat err)"
 touch perf.data.guest
-"$perfvisor" report 2>err | grep -q '^# Recording: perf.data.guest$' || complain "not perf.data.guest"
+"$perfvisor" report 2>err | grep -q '^# Recording: perf.data.guest$' ||
+	complain "not perf.data.guest"
 
 # Wrong usage and wrong names.
 timeout 60 "$perfvisor" report -i "$file" --sort colour >out 2>err
@@ -84,7 +86,8 @@ import random, sys
 random.seed(int(sys.argv[3]))
 data = bytearray(open(sys.argv[1], "rb").read())
 for _ in range(random.choice([1, 10, 200])):
-    data[random.randrange(len(data))] = random.choice([0, 1, 0x7f, 0x80, 0xff, random.randrange(256)])
+    value = random.choice([0, 1, 0x7f, 0x80, 0xff, random.randrange(256)])
+    data[random.randrange(len(data))] = value
 open(sys.argv[2], "wb").write(data)
 FLIP
 		run report flipped

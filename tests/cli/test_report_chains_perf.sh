@@ -12,7 +12,8 @@ cd "$here" || exit 1
 export HOME=$here # no perfconfig
 status=0
 
-perf record -q -e cpu-clock -g -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -g -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 gcc -O1 -fno-omit-frame-pointer -static -o workload "$tools/chain_workload.c" || exit 1
 
 widths=()
@@ -61,9 +62,11 @@ import json, sys
 event = json.load(open(sys.argv[1]))["events"][0]
 for row in event["rows"]:
     if row["sym"]:
-        print(*("%.2f%%" % (100 * row[part] / event["period"]) for part in ("children", "period")), row["sym"])
+        shares = ("%.2f%%" % (100 * row[part] / event["period"]) for part in ("children", "period"))
+        print(*shares, row["sym"])
 CHECK
-sed -nE 's/^ +([0-9.]+%) +([0-9.]+%) .*\[[k.]\] ([^ ]+) *$/\1 \2 \3/p' perf.txt | grep -v ' 0x' | grep -v ' 0000' | sort >perf.rows
+sed -nE 's/^ +([0-9.]+%) +([0-9.]+%) .*\[[k.]\] ([^ ]+) *$/\1 \2 \3/p' perf.txt |
+	grep -v ' 0x' | grep -v ' 0000' | sort >perf.rows
 sort ours.rows | diff perf.rows - >differences && [ -s perf.rows ] ||
 	{ echo 'JSON differs:'; head -n 20 differences; status=1; }
 
@@ -89,10 +92,12 @@ compare --rows system -g none --no-children
 
 # Wrong usage is reported.
 "$perfvisor" report -i chains -g sideways >out.txt 2>err.txt
-[ $? = 2 ] && grep -q "unknown word 'sideways'" err.txt || { echo "-g sideways: $(cat err.txt)"; status=1; }
+[ $? = 2 ] && grep -q "unknown word 'sideways'" err.txt ||
+	{ echo "-g sideways: $(cat err.txt)"; status=1; }
 "$perfvisor" report -i chains --percent-limit 101 >out.txt 2>err.txt
 [ $? = 2 ] || { echo "--percent-limit 101: $(cat err.txt)"; status=1; }
 perf record -q -e cpu-clock -o plain ./workload || exit 1
 "$perfvisor" report -i plain -g >out.txt 2>err.txt
-[ $? = 1 ] && grep -q 'no call chains' err.txt || { echo "-g without chains: $(cat err.txt)"; status=1; }
+[ $? = 1 ] && grep -q 'no call chains' err.txt ||
+	{ echo "-g without chains: $(cat err.txt)"; status=1; }
 exit $status

@@ -10,7 +10,8 @@ trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
 status=0
 
-perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 
 cat >workload.sh <<'WORKLOAD'
 for i in 1 2 3; do
@@ -31,7 +32,8 @@ compare() { # NAME, ARGUMENTS OF perf record
 	# By default perf makes the column as wide as threads' last names, and truncates earlier
 	# ones.
 	perf report -i "$name" --stdio -g none --no-children -w 0,16 2>/dev/null | rows >perf.rows
-	"$perfvisor" report -i "$name" -g none --no-children >ours.txt 2>ours.err || { cat ours.err; status=1; }
+	"$perfvisor" report -i "$name" -g none --no-children >ours.txt 2>ours.err ||
+		{ cat ours.err; status=1; }
 	rows <ours.txt >ours.rows
 	if [ "$(wc -l <perf.rows)" -lt 50 ]; then
 		echo "$name: perf shows $(wc -l <perf.rows) rows: too few to compare"
@@ -69,6 +71,7 @@ done
 
 # The totals equal the number of samples in the file.
 want=$(perf script -i plain -F ip 2>/dev/null | wc -l)
-got=$("$perfvisor" report -i plain | sed -n 's/^# Totals: \([0-9]*\) samples: \([0-9]*\) host.*/\1 \2/p')
+got=$("$perfvisor" report -i plain |
+	sed -n 's/^# Totals: \([0-9]*\) samples: \([0-9]*\) host.*/\1 \2/p')
 [ "$got" = "$want $want" ] || { echo "totals: '$got' of $want samples"; status=1; }
 exit $status

@@ -10,7 +10,8 @@ trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
 status=0
 
-perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 
 cat >workload.sh <<'WORKLOAD'
 for i in 1 2; do

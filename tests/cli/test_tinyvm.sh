@@ -28,7 +28,8 @@ expect() {
 	lines=$(wc -l <"$work/err")
 	[ $got = "$want" ] || fail "tinyvm $*: status $got, not $want: $(head -c 300 "$work/err")"
 	[ "$lines" = "$want" ] || fail "tinyvm $*: $lines lines of message, not $want"
-	grep -q -- "$pattern" "$work/err" || fail "tinyvm $*: no \"$pattern\" in: $(cat "$work/err")"
+	grep -q -- "$pattern" "$work/err" ||
+		fail "tinyvm $*: no \"$pattern\" in: $(cat "$work/err")"
 	[ ! -s "$work/out" ] || fail "tinyvm $*: something on stdout"
 }
 

@@ -19,7 +19,8 @@ expect() {
 	"$perfvisor" "$@" >"$folder/out" 2>"$folder/err" </dev/null
 	got=$?
 	[ $got = "$want" ] || complain "perfvisor $*: exit status $got, not $want"
-	[ -z "$pattern" ] || grep -qE "$pattern" "$folder/err" || complain "perfvisor $*: stderr is: $(cat "$folder/err")"
+	[ -z "$pattern" ] || grep -qE "$pattern" "$folder/err" ||
+		complain "perfvisor $*: stderr is: $(cat "$folder/err")"
 }
 expect 2 "unknown command 'frobnicate'" frobnicate
 expect 2 "hint: 'perfvisor help'" frobnicate
@@ -32,7 +33,8 @@ mapfile -t commands < <(documented_commands)
 [ ${#commands[@]} -ge 10 ] || complain "perfvisor(1) lists ${#commands[@]} commands"
 for command in "${commands[@]}"; do
 	expect 0 '' "$command" --help
-	grep -qE "^Usage: perfvisor $command( |\$)" "$folder/out" || complain "$command --help: no usage"
+	grep -qE "^Usage: perfvisor $command( |\$)" "$folder/out" ||
+		complain "$command --help: no usage"
 	[ -s "$folder/err" ] && complain "$command --help writes to stderr"
 	expect 2 "unknown option '--no-such-option'" "$command" --no-such-option
 	expect 2 "hint: 'perfvisor $command --help'" "$command" --no-such-option

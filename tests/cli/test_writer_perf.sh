@@ -18,21 +18,24 @@ complain() {
 }
 
 write() { # write NAME MODE: write the recording NAME.data and the truth NAME.truth
-	"$write_example" "$folder/$1.data" "$2" >"$folder/$1.truth" || complain "$2: write_example failed"
+	"$write_example" "$folder/$1.data" "$2" >"$folder/$1.truth" ||
+		complain "$2: write_example failed"
 }
 
 # The samples that perf script shows, in the format and order of the truth.
 perf_samples() {
+	local fields='([0-9]+)/([0-9]+) +\[0*([0-9]+)\] +([0-9.]+): +([0-9]+) +(\S+): +([0-9a-f]+)'
 	perf script -i "$1" --ns -F pid,tid,cpu,time,period,event,ip,machine_pid,vcpu \
 		2>"$folder/warnings" |
 		sed -E 's/^ *VM: *([0-9]+) VCPU: *0*([0-9]+) /\1 \2 /; t; s/^/- - /' |
-		sed -E 's,^(\S+ \S+) +([0-9]+)/([0-9]+) +\[0*([0-9]+)\] +([0-9.]+): +([0-9]+) +(\S+): +([0-9a-f]+)$,\2 \3 \4 \5 \6 \7 \1 \8,'
+		sed -E "s,^(\S+ \S+) +$fields\$,\2 \3 \4 \5 \6 \7 \1 \8,"
 }
 
 same_samples() { # same_samples NAME
 	perf_samples "$folder/$1.data" >"$folder/$1.perf"
 	[ -s "$folder/$1.truth" ] || complain "$1: no samples were written"
-	diff -u "$folder/$1.truth" "$folder/$1.perf" || complain "$1: perf script shows other samples"
+	diff -u "$folder/$1.truth" "$folder/$1.perf" ||
+		complain "$1: perf script shows other samples"
 	grep -iE 'unknown|unprocessable|not present|out of order|invalid|property terminated' \
 		"$folder/warnings" && complain "$1: perf warns"
 }
@@ -102,19 +105,21 @@ write maps guest-maps
 same_samples maps
 symbols=$(perf kvm --guest --guestmount="$folder/mount" report -i "$folder/maps.data" --stdio \
 	-n -F sample,sym 2>&1 | awk '$2 == "[g]" { print $1, $3 }' | sort)
-want=$(awk '$9 ~ /^f/ { print ($9 ~ /1002...$/ ? "second" : "first") "_of_" $7 }' "$folder/maps.truth" |
-	sort | uniq -c | awk '{ print $1, $2 }' | sort)
+want=$(awk '$9 ~ /^f/ { print ($9 ~ /1002...$/ ? "second" : "first") "_of_" $7 }' \
+	"$folder/maps.truth" | sort | uniq -c | awk '{ print $1, $2 }' | sort)
 [ "$symbols" = "$want" ] || complain "guest symbols: $symbols; wanted: $want"
 
 # Guest samples with the pid and tid of guest processes: perf shows the guest's comm and the file
 # that is mapped in the guest, even if two guests have the same pid, or if a pid is reused.
 write processes guest-processes
 same_samples_of_processes() {
-	perf script -i "$folder/processes.data" -F comm,pid,tid,ip,dso,machine_pid 2>"$folder/warnings" |
+	local fields='(\S+) +(\S+) +([0-9-]+)/([0-9-]+) +([0-9a-f]+) \((.*)\)'
+	perf script -i "$folder/processes.data" -F comm,pid,tid,ip,dso,machine_pid \
+		2>"$folder/warnings" |
 		sed -E 's/^ *VM: *([0-9]+) /\1 /; t; s/^/- /' |
-		sed -E 's,^(\S+) +(\S+) +([0-9-]+)/([0-9-]+) +([0-9a-f]+) \((.*)\)$,\3 \4 \1 \5 \2 \6,' \
-			>"$folder/processes.perf"
-	awk '{ print $1, $2, $7, $9, $10, $11 == "-" ? "[unknown]" : $11 }' "$folder/processes.truth" |
+		sed -E "s,^$fields\$,\3 \4 \1 \5 \2 \6," >"$folder/processes.perf"
+	awk '{ print $1, $2, $7, $9, $10, $11 == "-" ? "[unknown]" : $11 }' \
+		"$folder/processes.truth" |
 		diff -u - "$folder/processes.perf" || complain 'perf names other guest processes'
 }
 same_samples_of_processes

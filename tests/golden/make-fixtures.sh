@@ -45,7 +45,8 @@ expect() { # NAME
 				for (i = 1; i < NF && $(i + 1) !~ /^\[0x/; i++) ;
 				offset = $i; sub(/@.*/, "", offset)
 				size = $(i + 1); gsub(/[\[\]:]/, "", size)
-				type = $(i + 2); sub(/^PERF_RECORD_/, "", type); sub(/[^A-Z0-9_].*/, "", type)
+				type = $(i + 2)
+				sub(/^PERF_RECORD_/, "", type); sub(/[^A-Z0-9_].*/, "", type)
 				if (type ~ /^COMPRESSED/) next
 				time = i > 1 && $(i - 1) !~ /^-/ ? $(i - 1) : 0
 				line = "record " offset " " size " " type " " time
@@ -55,18 +56,21 @@ expect() { # NAME
 				misc = substr($0, RSTART + 4, RLENGTH - 4)
 				match($0, /: [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ period: [0-9]+ addr: .*/)
 				split(substr($0, RSTART + 2), part, /:? +/)
-				line = "sample " offset " " size " " time " " misc " " part[1] " " part[2] " " part[4] " " part[6]
+				line = "sample " offset " " size " " time " " misc
+				line = line " " part[1] " " part[2] " " part[4] " " part[6]
 			}
 			/^\.\.\.\.\. +[0-9]+: [0-9a-f]+$/ { line = line " " $NF }
 			END { flush() }'
-		if [ "$1" = kvm ]; then # perf script shows no guest samples without the guest's files
+		# perf script shows no guest samples without the guest's files.
+		if [ "$1" = kvm ]; then
 			echo "event $(read_it "$1" perf report -D | grep -c PERF_RECORD_SAMPLE)" \
 				"$(read_it "$1" perf evlist)"
 		else
 			read_it "$1" perf script -G -F event | sed 's/[: ]*$//; s/^ *//' | grep . |
 				sort | uniq -c | awk '{ $1 = "event " $1; print }'
 		fi
-		read_it "$1" perf report --header-only | sed -nE 's/^# ([a-z ]+[a-z]) : (.*[^ ]) *$/feature \1: \2/p' |
+		read_it "$1" perf report --header-only |
+			sed -nE 's/^# ([a-z ]+[a-z]) : (.*[^ ]) *$/feature \1: \2/p' |
 			grep -Ev 'feature (event|sample duration|header version|directory)'
 		read_it "$1" perf buildid-list | sed -n 's/^[0-9a-f]/build-id &/p'
 	} | case $1 in
@@ -82,7 +86,8 @@ record -B -e cpu-clock -F 997 -g -o - -- "${workload[@]}" >pipe.data
 record -z -e cpu-clock -F 1997 -g -o zstd.data -- "${workload[@]}"
 record -z -B -e cpu-clock -F 997 -o - -- "${workload[@]}" >zstd-pipe.data
 record -B -e cpu-clock -F 499 --threads -o directory.data -- "${workload[@]}"
-record -B -e sched:sched_process_exec -e cpu-clock -F 199 -o tracepoint.data -- sh -c 'dd if=/dev/zero of=/dev/null bs=64k count=20000 status=none; true'
+record -B -e sched:sched_process_exec -e cpu-clock -F 199 -o tracepoint.data -- \
+	sh -c 'dd if=/dev/zero of=/dev/null bs=64k count=20000 status=none; true'
 # kvm.data needs a KVM host with a guest, so it is not made again. It was made in the lab by
 #   perf kvm --host --guest --guestkallsyms=/run/lab/guest1/kallsyms \
 #	--guestmodules=/run/lab/guest1/modules record -m 8 --no-bpf-event -e cpu-clock -F 47 \

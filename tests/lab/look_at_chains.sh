@@ -14,19 +14,22 @@ for part in "${@:2}"; do
 	case $part in
 	native)
 		fields=comm,pid,tid,time,period,ip,sym,symoff,dso
-		"$perfvisor" script --max-stack 1000 -i chains -F $fields,machine_pid,vcpu >as_guest || exit
+		"$perfvisor" script --max-stack 1000 -i chains -F $fields,machine_pid,vcpu \
+			>as_guest || exit
 		"$perfvisor" convert --native -i chains -o native || exit
-		perf --buildid-dir native/debug script --max-stack 1000 --no-inline -i native -F $fields,cpu \
-			>as_native || exit
+		perf --buildid-dir native/debug script --max-stack 1000 --no-inline -i native \
+			-F $fields,cpu >as_native || exit
 		;;
 	host)
 		perf script -i chains -F comm,pid,ip,sym >perf_script 2>perf_script.err || exit
 		;;
 	beside)
-		"$perfvisor" script --max-stack 1000 -i beside -F comm,pid,time,ip,sym >beside.script || exit
+		"$perfvisor" script --max-stack 1000 -i beside -F comm,pid,time,ip,sym \
+			>beside.script || exit
 		;;
 	without_sp | scanned)
-		"$perfvisor" script --max-stack 1000 -i "$part" -F machine_pid,vcpu,comm,pid,ip,sym >"$part.script" || exit
+		"$perfvisor" script --max-stack 1000 -i "$part" \
+			-F machine_pid,vcpu,comm,pid,ip,sym >"$part.script" || exit
 		"$perfvisor" report -i "$part" --sort vm >"$part.report" || exit
 		;;
 	esac

@@ -10,13 +10,15 @@ perfvisor=${PERFVISOR:?}
 
 look() {
 	local fields=machine_pid,vcpu,ip
-	[ "$1" != perf ] || fields=ip # perf's own recordings have no VMs, and it prints no guest samples
+	# perf's own recordings have no VMs, and it prints no guest samples.
+	[ "$1" != perf ] || fields=ip
 	perf script -D -F $fields -i "$1.data" 2>"$1.perf.err" | awk '
 		match($0, /PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): [0-9-]+\/[0-9-]+: 0x[0-9a-f]+ /) {
 			if (sample)
 				print sample, "- -"
 			split(substr($0, RSTART, RLENGTH), part, /[(), :\/]+/)
-			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3) " " ($2 ~ /^0x/ ? $1 : $2)
+			sample = substr(part[3], 3) " " part[4] " " part[5] " " substr(part[6], 3)
+			sample = sample " " ($2 ~ /^0x/ ? $1 : $2)
 		}
 		sample && /^(VM: *[0-9]+ VCPU:-?[0-9]+)? *[0-9a-f]+ *$/ {
 			gsub(/VM:|VCPU:/, "")

@@ -13,9 +13,10 @@ LAB_ROOT=$PWD
 tcg_start() {
 	local cpus=$1 dir=$2
 	truncate -s 64M "$dir/truth.img"
-	"${EMULATOR[@]}" -name tcg -accel tcg,thread=multi -machine q35 -cpu Nehalem -smp "$cpus" -m 512 \
-		-nodefaults -no-user-config -display none -no-reboot -serial "file:$dir/console.log" \
-		-drive "file=$dir/truth.img,format=raw,if=virtio" -qmp "unix:$dir/qmp.sock,server=on,wait=off" \
+	"${EMULATOR[@]}" -name tcg -accel tcg,thread=multi -machine q35 -cpu Nehalem \
+		-smp "$cpus" -m 512 -nodefaults -no-user-config -display none -no-reboot \
+		-serial "file:$dir/console.log" -drive "file=$dir/truth.img,format=raw,if=virtio" \
+		-qmp "unix:$dir/qmp.sock,server=on,wait=off" \
 		-kernel "$GUEST_KERNEL_FILE" -initrd "$dir/initrd" -append "$(arch_guest_cmdline)" \
 		</dev/null &
 	QEMU_PID=$!
@@ -41,6 +42,7 @@ tcg_guest() {
 		grep -qsa "lab: workload runs" "$dir/console.log" && break
 		sleep 0.2
 	done
-	grep -qsa "lab: workload runs" "$dir/console.log" || die "the guest does not boot: $dir/console.log"
+	grep -qsa "lab: workload runs" "$dir/console.log" ||
+		die "the guest does not boot: $dir/console.log"
 	tar -C "$dir" -xf "$dir/truth.img"
 }

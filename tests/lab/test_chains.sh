@@ -12,7 +12,8 @@ bytes=build/release/tests/lab/programs/guest_bytes
 command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: make setup"; exit 77; }
 [ -x "$bytes" ] || { echo "no $bytes: run make"; exit 1; }
 status=0
-tally=build/lab/known_chains # for all recordings: samples in the module's code, and how many of their chains are right
+# For all recordings: samples in the module's code, and how many of their chains are right.
+tally=build/lab/known_chains
 mkdir -p build/lab
 : >"$tally"
 
@@ -50,8 +51,9 @@ try() {
 	out=build/lab/chains-$1-$2
 	OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" \
 		--guest-module tests/lab/guest/known_chains --guest-add "${bytes%/*}/known_calls" \
-		--guest-workload tests/lab/guest/chains_workload.sh --add "$bytes:/usr/bin/guest_bytes" \
-		"${records[@]}" --add tests/lab/host/chains_host.sh "${@:3}" || status=1
+		--guest-workload tests/lab/guest/chains_workload.sh \
+		--add "$bytes:/usr/bin/guest_bytes" "${records[@]}" \
+		--add tests/lab/host/chains_host.sh "${@:3}" || status=1
 	finish_check
 	{
 		echo "== host $*"
@@ -68,18 +70,21 @@ whole() {
 many=$(whole known_calls 'known_[a-z]*_leaf' 1500)
 try native -- 6.1 5.10 -- bash /root/chains_host.sh 5 "$many"
 # Without sanitizers: the same code runs with them in the other cases.
-PERFVISOR=$PERFVISOR_RELEASE try 'host user32 deep' check_host_chains -- 6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- \
+PERFVISOR=$PERFVISOR_RELEASE try 'host user32 deep' check_host_chains -- \
+	6.1 6.1 --guest-cpus 4 --guest-add "${bytes%/*}/deep_frames" -- \
 	bash /root/chains_host.sh 7 "$many
 $(whole user32 '(hot32|middle32)' 130)
 $(whole deep_frames deep_leaf 130)
 $(whole deep_frames '[^ ]*' 280)
 80 ^qemu-system-x86" --host --guest
 # shellcheck disable=SC2016 # for the host's shells
-PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- sid 6.12 --no-la57 --guest-add tests/lab/guest/guest_perf.sh \
+PERFVISOR=$PERFVISOR_RELEASE try 'native beside' check_guest_perf -- \
+	sid 6.12 --no-la57 --guest-add tests/lab/guest/guest_perf.sh \
 	--guest-add "$(command -v perf):/usr/bin/perf" --add tests/lab/host/guest_perf_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 5 "$0" && bash /root/guest_perf_host.sh' "$many"
 # shellcheck disable=SC2016
-try 'host without_sp scanned' check_host_chains -- sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
+try 'host without_sp scanned' check_host_chains -- \
+	sid sid --guest-cpus 1 --guest-add "${bytes%/*}/known_frames" \
 	--guest-add "${bytes%/*}/untold_frames" --add tests/lab/host/without_sp_host.sh -- \
 	bash -c 'bash /root/chains_host.sh 7 "$0" --host --guest && bash /root/without_sp_host.sh' \
 	"$(whole known_calls 'known_[a-z]*_leaf' 600)
@@ -87,7 +92,8 @@ try 'host without_sp scanned' check_host_chains -- sid sid --guest-cpus 1 --gues
 finish_check
 checking=''
 awk '{ all += $1; right += $2 } END {
-	print right, "of", all, "chains in the module are right in all recordings; required: all, and at least 5000"
+	print right, "of", all, "chains in the module are right in all recordings;",
+		"required: all, and at least 5000"
 	exit !(all >= 5000 && right == all)
 }' "$tally" || status=1
 exit $status

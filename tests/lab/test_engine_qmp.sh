@@ -23,12 +23,16 @@ perfvisor-release() {
 }
 record_data() {
 	cp "$out/console.log" "$out/console.before"
-	"${record[@]}" -v -g -F 200 --duration "$1" -o "$out/data" 2>"$out/err" || { cat "$out/err"; exit 1; }
+	"${record[@]}" -v -g -F 200 --duration "$1" -o "$out/data" 2>"$out/err" ||
+		{ cat "$out/err"; exit 1; }
 	cp "$out/console.log" "$out/console.after"
 	echo "$1" >"$out/seconds"
 }
 data_are_there() {
-	[ "$(grep -ac ^SHARE "$out/console.after")" -ge $(($(grep -ac ^SHARE "$out/console.before") + 6)) ] &&
+	local before after
+	before=$(grep -ac ^SHARE "$out/console.before")
+	after=$(grep -ac ^SHARE "$out/console.after")
+	[ "$after" -ge $((before + 6)) ] &&
 		WANTED='180 ^user7525 (hot_[ab]|main) _start of ^user7525 (hot_[ab]|main)
 180 ^reader [^ ]* _start of ^reader ' has_wanted "$out/data"
 }

@@ -26,7 +26,8 @@ none() { # a missing file is a failure, too
 	[ $? = 1 ]
 }
 
-OUT=$work/out in_lab 1200 --guest-cpus 1 --guest-workload tests/lab/guest/hostile_guest_workload.sh \
+OUT=$work/out in_lab 1200 --guest-cpus 1 \
+	--guest-workload tests/lab/guest/hostile_guest_workload.sh \
 	--add "$scribble:/usr/bin/scribble" --add tests/lab/host/hostile_guest_host.sh -- \
 	bash /root/hostile_guest_host.sh || { echo "the lab failed"; exit 1; }
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
@@ -69,9 +70,11 @@ for name in sorted(os.listdir(folder)):
     with open(f"{folder}/{name}", "rb") as file:
         text = file.read()
     found = find_steering(text)
-    check(found is None, f"{name}: {len(text)} bytes" + (f" with {found!r}" if found else ", none of which can control a terminal"))
+    check(found is None, f"{name}: {len(text)} bytes"
+          + (f" with {found!r}" if found else ", none of which can control a terminal"))
     if not name.startswith("stack") and not name.endswith(".err"):
-        check(any(escaped in text for escaped in (b"e?[31m??", rb"e\x1b[31m\xc2\x9b\xe2\x80\xae", rb"e\u001b[31m\u009b\u202e")),
+        check(any(escaped in text for escaped in (b"e?[31m??", rb"e\x1b[31m\xc2\x9b\xe2\x80\xae",
+                                                  rb"e\u001b[31m\u009b\u202e")),
               f"{name}: it contains the name")
 sys.exit(exit_status())
 END
@@ -84,13 +87,16 @@ sys.path.insert(0, "tests/lab/check")
 from verdict import check, exit_status
 
 folder = sys.argv[1]
-blocks = [block.splitlines() for block in open(f"{folder}/script").read().split("\n\n") if block.strip()]
+blocks = [block.splitlines() for block in open(f"{folder}/script").read().split("\n\n")
+          if block.strip()]
 times = [float(re.search(r"([0-9]+\.[0-9]+):", block[0]).group(1)) for block in blocks]
 check(max(len(block) for block in blocks) <= 2 + 2 * 512, f"{max(map(len, blocks))} frames at most")
 report = open(f"{folder}/report.chains").read()
-complete, chains = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete", report, re.M).groups())
+complete, chains = map(int, re.search(r"^# Guest call chains: (\d+) of (\d+) complete",
+                                      report, re.M).groups())
 totals = re.search(r"^# Totals:.*?(\d+) guest kernel, (\d+) guest user", report, re.M)
-check(chains == sum(map(int, totals.groups())), f"{complete} of {chains} chains are complete, and each says how it ends")
+check(chains == sum(map(int, totals.groups())),
+      f"{complete} of {chains} chains are complete, and each says how it ends")
 print(re.search(r"^# Guest call chains:.*", report, re.M).group(0))
 sampled = 0
 for line in open(f"{folder}/times"):

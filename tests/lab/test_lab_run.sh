@@ -7,7 +7,8 @@
 
 set -u
 
-command -v qemu-system-x86_64 >/dev/null || { echo "no qemu-system-x86_64: scripts/setup installs it"; exit 77; }
+command -v qemu-system-x86_64 >/dev/null ||
+	{ echo "no qemu-system-x86_64: scripts/setup installs it"; exit 77; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,11 +36,13 @@ refuses() {
 test_usage() {
 	check "no command is a usage error" refuses 2 "COMMAND is missing" --no-guest
 	check "a command without -- is a usage error" refuses 2 "must follow --" true
-	check "an unknown option is a usage error" refuses 2 "unknown option --gusts" --gusts 2 -- true
+	check "an unknown option is a usage error" \
+		refuses 2 "unknown option --gusts" --gusts 2 -- true
 	check "a number is checked" refuses 2 "needs a number" --guests two -- true
 	check "an unknown series is a usage error" refuses 2 "5.10 6.1" --host-kernel 2.4 -- true
 	check "an unknown workload is a usage error" refuses 2 "mixed" --guest-workload none -- true
-	check "a file to add must exist" refuses 2 "/nowhere: no such file" --guest-add /nowhere -- true
+	check "a file to add must exist" \
+		refuses 2 "/nowhere: no such file" --guest-add /nowhere -- true
 	check "a module has a Kbuild" refuses 2 "no /tmp/Kbuild" --guest-module /tmp/ -- true
 	check "--help prints examples" grep -q "examples:" <(lab/run --help)
 	check "missing programs are named, with the command that installs them" missing_is_named
@@ -71,7 +74,8 @@ test_run() {
 		--guest-module tests/lab/guest/known_chains -- \
 		sh /root/command "${args[@]}" >"$work/stdout" 2>"$work/stderr"
 	check "the exit status is that of the command" [ $? -eq 7 ]
-	check "arguments are passed on unchanged" cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
+	check "arguments are passed on unchanged" \
+		cmp -s "$work/out/args" <(printf '%s\0' "${args[@]}")
 	check "100 MB are copied back, and stdout has only the command's output" \
 		cmp -s "$work/stdout" <(sha256sum <"$work/out/big")
 	check "the command's stderr is passed on" grep -qx "to stderr" "$work/stderr"
@@ -79,7 +83,8 @@ test_run() {
 	check "the guest's modules are listed" grep -q '^virtio_blk ' "$work/out/guest1/modules"
 	check "a module of the user is loaded" grep -q '^known_chains ' "$work/out/guest1/modules"
 	check "the guest reports its kernel" grep -q '^Linux version 6.1' "$work/out/guest1/version"
-	check "KASLR is on" test "$(address_of _text "$work/out/guest1/kallsyms")" != ffffffff81000000
+	check "KASLR is on" \
+		test "$(address_of _text "$work/out/guest1/kallsyms")" != ffffffff81000000
 	check "user7525 has its symbols" grep -q ' T hot_a$' <(nm "$work/out/user7525")
 }
 
@@ -89,7 +94,8 @@ address_of() {
 
 kallsyms_is_true() {
 	[ "$(wc -l <"$1/kallsyms")" -gt 50000 ] &&
-		[ -n "$(address_of _text "$1/kallsyms")" ] && grep -q '\[virtio_blk\]$' "$1/kallsyms"
+		[ -n "$(address_of _text "$1/kallsyms")" ] &&
+		grep -q '\[virtio_blk\]$' "$1/kallsyms"
 }
 
 # SECONDS COMMAND…: wait until the command succeeds
@@ -146,7 +152,8 @@ test_guest_fails() {
 		--guest-workload "$work/ends.sh" -- true
 	check "a guest that never boots is reported, with its console" \
 		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
-	check "the reason is reported, too" grep -q "the kernel of guest1 panicked three times" "$work/stderr"
+	check "the reason is reported, too" \
+		grep -q "the kernel of guest1 panicked three times" "$work/stderr"
 }
 
 # A command that hangs is ended, and a guest that was lost is reported.
@@ -155,17 +162,20 @@ test_limits() {
 		refuses 124 "sleep 1000: hrtimer_nanosleep" --no-guest --limit 2 -- sleep 1000
 	# shellcheck disable=SC2016 # expanded in the host
 	LAB_SILENCE_LIMIT=10 check "a host with a dead CPU is reported" \
-		refuses 123 "^lab: lost: a CPU of the host hangs" --no-guest -- sh -c 'for stat in /proc/[0-9]*/stat; do
+		refuses 123 "^lab: lost: a CPU of the host hangs" --no-guest -- \
+		sh -c 'for stat in /proc/[0-9]*/stat; do
 			read -r pid name _ parent _ <$stat
 			[ "$name $parent" != "(init) 1" ] || kill -STOP $pid
 		done
 		sleep 1000'
 	# shellcheck disable=SC2016 # expanded in the host
 	LAB_SILENCE_LIMIT=10 check "a steady guest that hangs is reported" \
-		refuses 123 "^lab: lost: guest1 hangs" --steady -- sh -c 'kill -STOP $(cat /run/lab/guest1/pid)'
+		refuses 123 "^lab: lost: guest1 hangs" --steady -- \
+		sh -c 'kill -STOP $(cat /run/lab/guest1/pid)'
 	# shellcheck disable=SC2016 # expanded in the host
 	check "a steady guest that ends fails the lab" \
-		refuses 123 "^lab: lost: guest1 crashed" --steady -- sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
+		refuses 123 "^lab: lost: guest1 crashed" --steady -- \
+		sh -c 'kill -9 $(cat /run/lab/guest1/pid); sleep 1000'
 }
 
 # NAME: print the snapshots in the cache whose names contain NAME
@@ -178,7 +188,8 @@ snapshots() {
 test_snapshot() {
 	local state args=(--guest-workload idle) kept
 	# shellcheck disable=SC2016 # expanded in the host
-	local look='ls /root; echo $LAB_GUESTS; cat /run/lab/guest*/name; pidof qemu-system-x86_64 | wc -w
+	local look='ls /root; echo $LAB_GUESTS; cat /run/lab/guest*/name
+		pidof qemu-system-x86_64 | wc -w
 		date +%s; perfvisor ps | grep -c sleep'
 	lab/run "${args[@]}" -- true 2>"$work/stderr" # makes the snapshot if there is none yet
 	state=$(snapshots x86_64-6.1-6.1-2cpu-)
@@ -187,15 +198,18 @@ test_snapshot() {
 	echo two >"$work/second"
 	lab/run "${args[@]}" --add "$work/first" -- sh -c "$look" >"$work/one" 2>"$work/one.err"
 	lab/run "${args[@]}" --add "$work/second" -- sh -c "$look" >"$work/two" 2>"$work/two.err"
-	check "no run boots if there is a snapshot" [ "$(cat "$work"/{one,two}.err | grep -c 'host up')" = 0 ]
+	check "no run boots if there is a snapshot" \
+		[ "$(cat "$work"/{one,two}.err | grep -c 'host up')" = 0 ]
 	check "each run has its own files, and one guest with its own workload" \
 		[ "$(sed 5d "$work/one" | xargs), $(sed 5d "$work/two" | xargs)" = \
 		"first guest1 guest1 1 1, second guest1 guest1 1 1" ]
 	check "its clock is right" [ $(($(date +%s) - $(sed -n 5p "$work/two"))) -le 60 ]
-	check "old snapshots of the same kind are deleted" [ "$(snapshots x86_64-6.1-6.1-2cpu-)" = "$state" ]
+	check "old snapshots of the same kind are deleted" \
+		[ "$(snapshots x86_64-6.1-6.1-2cpu-)" = "$state" ]
 
 	lab/run --no-guest -- true 2>"$work/stderr"
-	kept=$(cd build/cache/snapshots && ls -t | grep '^x86_64-6[.]1-[0-9a-f]\{8\}[.]' | head -n 1)
+	kept=$(cd build/cache/snapshots && ls -t |
+		grep '^x86_64-6[.]1-[0-9a-f]\{8\}[.]' | head -n 1)
 	check "there is a snapshot of a host without guests" [ -f "build/cache/snapshots/$kept" ]
 	truncate -s 1M "build/cache/snapshots/$kept"
 	lab/run --no-guest -- echo fine >"$work/stdout" 2>"$work/stderr"
@@ -205,10 +219,12 @@ test_snapshot() {
 
 # Sanitizer reports are found, whatever happened to the process.
 test_sanitizer() {
-	printf '%s\n' '#include <stdlib.h>' 'int main(int c, char **v) { return ((char *)malloc(c))[c + !v]; }' >"$work/bad.c"
+	printf '%s\n' '#include <stdlib.h>' \
+		'int main(int c, char **v) { return ((char *)malloc(c))[c + !v]; }' >"$work/bad.c"
 	gcc -g -fsanitize=address -o "$work/bad" "$work/bad.c"
 	check "a sanitizer's report ends a run with 99, and is shown" \
-		refuses 99 "heap-buffer-overflow" --no-guest --add "$work/bad" -- sh -c '/root/bad 2>/dev/null | cat; true'
+		refuses 99 "heap-buffer-overflow" --no-guest --add "$work/bad" -- \
+		sh -c '/root/bad 2>/dev/null | cat; true'
 }
 
 test_usage

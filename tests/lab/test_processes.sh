@@ -14,7 +14,8 @@ try() {
 	echo "== host $*"
 	OUT=$out in_lab 600 --steady --host-kernel "$2" --guest-kernel "$3" "${@:4}" \
 		--guest-workload tests/lab/guest/processes_workload.sh "${records[@]}" \
-		--add tests/lab/host/processes_host.sh -- bash /root/processes_host.sh "${kinds[@]}" || status=1
+		--add tests/lab/host/processes_host.sh -- \
+		bash /root/processes_host.sh "${kinds[@]}" || status=1
 	python3 tests/lab/check/check_processes.py "$out" "${kinds[@]}" || status=1
 }
 try kinds 6.1 5.10

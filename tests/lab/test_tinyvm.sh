@@ -85,15 +85,17 @@ def samples(mode):
 
 
 # The callers of the hot functions (lab/tinyvm/unikernel.c).
-ON_WAY = ("main_loop", "phase_one", "phase_two", "step_a", "step_b", "deep_start", "deep_call", "run_user")
+ON_WAY = ("main_loop", "phase_one", "phase_two", "step_a", "step_b",
+          "deep_start", "deep_call", "run_user")
 
 
 def by_clock(mode, promised, vcpus):
-    """The shares by the unikernel's own clock. Functions with the same instructions are not equally fast in
-    emulation, but the difference is less than a factor of two."""
+    """The shares by the unikernel's own clock. Functions with the same instructions are not
+    equally fast in emulation, but the difference is less than a factor of two."""
     ticks = [sum(column) for column in list(zip(*stats(mode, vcpus)))[3:]]
     found = {name: count / max(sum(ticks), 1) for name, count in zip(promised, ticks)}
-    check(len(found) == len(promised) and all(share / 2 <= found[name] <= 2 * share for name, share in promised.items()),
+    check(len(found) == len(promised) and
+          all(share / 2 <= found[name] <= 2 * share for name, share in promised.items()),
           f"{mode}: shares by its own clock {found}")
     return found
 
@@ -118,7 +120,8 @@ def shares(mode, expected):
 def chains(name, build):
     functions = read_functions(build)
     blocks = open(f"{sys.argv[2]}/{name}.chains").read().split("\n\n")
-    found = [[int(line.split()[0], 16) for line in block.splitlines() if line.startswith((" ", "\t"))]
+    found = [[int(line.split()[0], 16) for line in block.splitlines()
+              if line.startswith((" ", "\t"))]
              for block in blocks]
     # A return address is after its call, which may be a function's last instruction.
     return [[name_of(address - (i > 0), functions) for i, address in enumerate(chain)]
@@ -131,28 +134,32 @@ DEEP = ["deep_leaf"] + 100 * ["deep_call"] + ["deep_start"] + START
 
 
 def known_chains(name, build, known, leaf):
-    """Each chain is a known one, or a known one without its innermost frames, sampled on the way to the
-    leaf. With frame pointers only, a few have no caller."""
+    """Each chain is a known one, or a known one without its innermost frames, sampled on the way
+    to the leaf. With frame pointers only, a few have no caller."""
     found = chains(name, build)
     right = sum(any(chain == whole[len(whole) - len(chain):] for whole in known) for chain in found)
     at_leaf = [chain for chain in found if chain[0] in leaf]
     exact = sum(chain in known for chain in at_leaf)
-    odd = [chain for chain in found if not any(chain == whole[len(whole) - len(chain):] for whole in known)]
+    odd = [chain for chain in found
+           if not any(chain == whole[len(whole) - len(chain):] for whole in known)]
     most = 0.001 if "pointers" in name else 0
     if most:
-        check(all(len(chain) == 1 for chain in odd), f"{name}: no chain is wrong, {len(odd)} have no caller")
+        check(all(len(chain) == 1 for chain in odd),
+              f"{name}: no chain is wrong, {len(odd)} have no caller")
     check(len(found) >= 1000 and len(odd) <= most * len(found),
-          f"{name}: {right} of {len(found)} chains are the source's {[c[:4] + c[-4:] for c in odd[:2]]}")
+          f"{name}: {right} of {len(found)} chains are the source's "
+          f"{[c[:4] + c[-4:] for c in odd[:2]]}")
     check(len(at_leaf) >= 0.9 * len(found) and exact >= (1 - most) * len(at_leaf),
-          f"{name}: {exact} of {len(at_leaf)} in its leaves lead to _start; {len(found) - len(at_leaf)} left out, sampled on "
-          f"the way there: at most 0.1")
+          f"{name}: {exact} of {len(at_leaf)} in its leaves lead to _start; "
+          f"{len(found) - len(at_leaf)} left out, sampled on the way there: at most 0.1")
 
 
 def no_callers(name):
     found = chains(name, "unikernel")
     check(len(found) >= 1000 and all(len(chain) == 1 for chain in found),
           f"{name}: {len(found)} samples without callers")
-    check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(), f"{name}: the report says why")
+    check("without unwind data" in open(f"{sys.argv[2]}/{name}.report").read(),
+          f"{name}: the report says why")
 
 
 for build, frames in ("unikernel", "fp"), ("unikernel-nofp", "nofp"), ("unikernel", "pointers"):

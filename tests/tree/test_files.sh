@@ -5,7 +5,7 @@
 set -u
 status=0 files=0
 complain() {
-	echo "$1"
+	echo "$*"
 	status=1
 }
 list() { git ls-files 2>/dev/null || find . -type f -not -path './build/*' | sed 's|^\./||'; }
@@ -13,7 +13,8 @@ while read -r file; do
 	[ -f "$file" ] || continue
 	case $file in
 	src/bpf/*.[ch] | guest/*.[ch] | tests/lab/guest/known_chains/*.[ch]) want=GPL-2.0-only ;;
-	*.c | *.h | *.S | *.ld | *.sh | *.py | *.html | *meson.build | meson_options.txt | Makefile | tests/run | lab/run | lab/shell | lab/demo | scripts/* | bench/run)
+	*.c | *.h | *.S | *.ld | *.sh | *.py | *.html | *meson.build | meson_options.txt | \
+		Makefile | tests/run | lab/run | lab/shell | lab/demo | scripts/* | bench/run)
 		want=GPL-2.0-or-later ;;
 	*) continue ;;
 	esac
@@ -31,11 +32,13 @@ while read -r file; do
 	case $file in
 	tests/unit/*.c)
 		! grep -n '\bskip()' "$file" ||
-			complain "$file: skip() is invisible; use skip_because() in tests/unit/test.h"
+			complain "$file: skip() is invisible;" \
+				"use skip_because() in tests/unit/test.h"
 		;;
 	src/arch/* | src/base/* | src/guest/* | src/service/* | src/symbol/* | src/unwind/*)
 		! grep -n '\bqsort(' "$file" ||
-			complain "$file: qsort() does not work in the guest parser's cage; use base/sort.h"
+			complain "$file: qsort() does not work in the guest parser's cage;" \
+				"use base/sort.h"
 		;;
 	esac
 done < <(list)

@@ -11,7 +11,8 @@ complain() {
 	status=1
 }
 shown_options() { # COMMAND
-	"$perfvisor" "$1" --help | sed -nE '/^Options:/,/^$/s/^ +(-., )?((-.|--[a-z-]+)( |$)).*/\1\2/p' |
+	"$perfvisor" "$1" --help |
+		sed -nE '/^Options:/,/^$/s/^ +(-., )?((-.|--[a-z-]+)( |$)).*/\1\2/p' |
 		sed 's/,//; s/ *$//' | LC_ALL=C sort
 }
 mapfile -t commands < <(documented_commands)

@@ -32,11 +32,13 @@ run() {
 says() { # LINE…: the output has these lines
 	local line
 	for line in "$@"; do
-		grep -qE -e "^ *$line\$" "$work/out" || complain "no line '$line' in: $(cat "$work/out")"
+		grep -qE -e "^ *$line\$" "$work/out" ||
+			complain "no line '$line' in: $(cat "$work/out")"
 	done
 }
 ends_with() {
-	[ "$(tail -n 1 "$work/out")" = "$1" ] || complain "the last line is not '$1': $(cat "$work/out")"
+	[ "$(tail -n 1 "$work/out")" = "$1" ] ||
+		complain "the last line is not '$1': $(cat "$work/out")"
 }
 
 cat >"$work/bin/meson" <<'MESON'
@@ -107,8 +109,10 @@ printf '%s\n' '123 lab: lost: the host died' '123 lab: lost: guest1 crashed' '0'
 run 0
 says 'parts skipped: 2:' 'unit base_first: the sea, because it is far' \
 	'cli/test_part: the moon, because it is day' 'skipped +cli/test_nothing +no sun' \
-	'lost to the emulation and rerun: 2:' 'lab/test_lost: the host died; build/check/lab-test_lost.log' \
-	'lab/test_lost: guest1 crashed; build/check/lab-test_lost.log' 'longest, in seconds:' '[0-9]+ tree/test_good'
+	'lost to the emulation and rerun: 2:' \
+	'lab/test_lost: the host died; build/check/lab-test_lost.log' \
+	'lab/test_lost: guest1 crashed; build/check/lab-test_lost.log' \
+	'longest, in seconds:' '[0-9]+ tree/test_good'
 ends_with '5 passed, 0 failed, 1 skipped'
 [ "$(cat "$work"/build/{out.lost-1,out.lost-2,out}/status | tr '\n' ' ')" = '123 123 0 ' ] ||
 	complain "files of the lost attempts: $(find "$work/build/out"*)"
@@ -135,7 +139,8 @@ for fate in 1 99 124 125; do
 done
 printf '123 lab: lost: it\n%.0s' 1 2 3 4 5 >"$work/lab/fate"
 run 1 lab/test_lost
-[ "$(wc -l <"$work/lab/fate")" = 1 ] || complain "lab/run was not run four times: $(cat "$work/out")"
+[ "$(wc -l <"$work/lab/fate")" = 1 ] ||
+	complain "lab/run was not run four times: $(cat "$work/out")"
 says 'FAILED +lab/test_lost +[0-9]+ s, status 123; .*' 'lost to the emulation and rerun: 3:'
 
 # A failing test is run only once.
@@ -154,25 +159,32 @@ run 2 cli/test_part cli/test_pat
 says "tests/run: there is no test 'cli/test_pat'; known tests:" unit tree/test_good lab/test_lost
 run 2 test_nothing.sh
 says "tests/run: there is no test 'test_nothing.sh'; known tests:" cli/test_nothing
-! grep -q test_good "$work/out" || complain "it lists names that are not similar: $(cat "$work/out")"
+! grep -q test_good "$work/out" ||
+	complain "it lists names that are not similar: $(cat "$work/out")"
 run 2 --quick lab/test_bad
 says "tests/run: 'lab/test_bad' needs the lab, which --quick skips"
 
 # make passes them on, and knows its own targets.
-grep -qx 'tests/run --quick lab/test_list unit' <<<"$(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)" ||
-	complain "make check-quick NAME…: $(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)"
-grep -qx 'tests/run ' <<<"$(MAKEFLAGS='' make -n clean check 2>&1)" || complain 'make clean check runs something else'
+made=$(MAKEFLAGS='' make -n check-quick lab/test_list unit 2>&1)
+grep -qx 'tests/run --quick lab/test_list unit' <<<"$made" ||
+	complain "make check-quick NAME…: $made"
+grep -qx 'tests/run ' <<<"$(MAKEFLAGS='' make -n clean check 2>&1)" ||
+	complain 'make clean check runs something else'
 
 # A sanitizer report about a program whose stderr and status are ignored.
+log=build/check/cli-test_report.log
 report() { # WHAT PATTERN; the test is on standard input
 	make_test cli/test_report
 	run 1 cli/test_report
-	says 'FAILED +cli/test_report +[0-9]+ s, a sanitizer reported an error; build/check/cli-test_report.log:'
+	says "FAILED +cli/test_report +[0-9]+ s, a sanitizer reported an error; $log:"
 	grep -qE "$2" "$work/out" || complain "$1: no '$2' in: $(cat "$work/out")"
 	ends_with '0 passed, 1 failed, 0 skipped'
 }
-wait_for_report='until grep -qs heap-buffer-overflow build/check/reports/cli-test_report/*; do sleep 0.1; done'
-read='heap-buffer-overflow' add='runtime error: signed integer overflow' leak='detected memory leaks'
+wait_for_report='until grep -qs heap-buffer-overflow build/check/reports/cli-test_report/*; do
+	sleep 0.1
+done'
+read='heap-buffer-overflow' add='runtime error: signed integer overflow'
+leak='detected memory leaks'
 report read "$read" <<<'$FAULTY read 2>/dev/null | head -n 1'
 report add "$add" <<<'$FAULTY add 2>/dev/null | head -n 1'
 report leak "$leak" <<<'echo $($FAULTY leak 2>&1)'
@@ -184,19 +196,24 @@ report 'add in the cage' "$add" <<<'FAULTY_CAGED=add $FAULTY owner'
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
 	cp "$faulty" "$work/faulty"
-	report nobody "$read" <<<'setpriv --reuid=65534 --regid=65534 --clear-groups ./faulty read; exit 0'
+	report nobody "$read" <<'END'
+setpriv --reuid=65534 --regid=65534 --clear-groups ./faulty read
+exit 0
+END
 else
 	echo 'skipped: a report by another user, because this is not root'
 fi
 for fault in read add leak; do
 	make_test cli/test_report <<<"\$FAULTY $fault; echo status \$?"
 	run 1 cli/test_report
-	grep -qx 'status 99' "$work/build/check/cli-test_report.log" || complain "$fault: $(cat "$work/out")"
+	grep -qx 'status 99' "$work/$log" || complain "$fault: $(cat "$work/out")"
 done
 # A report about a process that outlives its test.
-make_test cli/test_report <<<'{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &'
+make_test cli/test_report <<'END'
+{ until [ -e build/go ]; do sleep 0.1; done; $FAULTY read; } >/dev/null 2>&1 &
+END
 make_test lab/test_long <<<"touch build/go; $wait_for_report"
 run 1 cli/test_report lab/test_long
-says 'FAILED +cli/test_report +a sanitizer reported an error after the test; build/check/cli-test_report.log:'
+says "FAILED +cli/test_report +a sanitizer reported an error after the test; $log:"
 ends_with '2 passed, 1 failed, 0 skipped'
 exit $status

@@ -11,6 +11,7 @@ if [ "${1-}" = wait ]; then
 fi
 sh "$0" wait record
 perf record --no-buildid -a -g -e cpu-clock -F 997 -k CLOCK_MONOTONIC -o /tmp/perf.data -- \
-	sh -c "echo PERF BEGINS \$(cut -d ' ' -f 1 /proc/uptime) >/dev/console; sh $0 wait finish" >/tmp/perf.out 2>&1
+	sh -c "echo PERF BEGINS \$(cut -d ' ' -f 1 /proc/uptime) >/dev/console; sh $0 wait finish" \
+	>/tmp/perf.out 2>&1
 dd if=/tmp/perf.data of=/dev/vda bs=1M conv=fsync 2>/dev/null
 echo "PERF WROTE $(stat -c %s /tmp/perf.data) BYTES" >/dev/console

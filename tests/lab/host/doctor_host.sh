@@ -17,7 +17,8 @@ examine() {
 	told=$?
 	"$@" perfvisor record --duration 1 -o /tmp/perf.data >"/tmp/record" 2>&1
 	works=$?
-	[ $told = $works ] || fail "$name: doctor $told, record $works: $(cat "/tmp/$name" /tmp/record)"
+	[ $told = $works ] ||
+		fail "$name: doctor $told, record $works: $(cat "/tmp/$name" /tmp/record)"
 	sed "s/^/$name: /" "/tmp/$name" >>"$OUT/doctor"
 }
 # says NAME PATTERN

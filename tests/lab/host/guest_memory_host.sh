@@ -23,7 +23,8 @@ mapfile -t maps < <(perfvisor ps | awk '$1 == 2 || (NR > 1 && $4 !~ /^\[/) { pri
 perfvisor ps "${maps[@]}" >"$OUT/maps"
 perfvisor ps "${maps[@]}" --json >"$OUT/maps.json"
 cp -r /usr/share/perfvisor-lab "$OUT/files" && cp /usr/bin/busybox "$OUT/files/" || exit
-perfvisor record --max-overhead 100 -v --duration 2 -F 200 -o "$OUT/named" 2>"$OUT/named.err" || exit
+perfvisor record --max-overhead 100 -v --duration 2 -F 200 -o "$OUT/named" 2>"$OUT/named.err" ||
+	exit
 # Other programs, which overwrite the cache.
 if [ "$1" = cpus ]; then
 	/root/guest_cpus >"$OUT/cpus" || exit

@@ -8,9 +8,11 @@ set -u
 console=/run/lab/guest1/console.log
 tell guest1 record
 wait_for grep -aqs 'PERF BEGINS [0-9.]*' $console || exit
-echo "$(sed -n 's/.*PERF BEGINS \([0-9.]*\).*/\1/p' $console) $(cut -d ' ' -f 1 /proc/uptime)" >"$OUT/clocks"
+begun=$(sed -n 's/.*PERF BEGINS \([0-9.]*\).*/\1/p' $console)
+echo "$begun $(cut -d ' ' -f 1 /proc/uptime)" >"$OUT/clocks"
 record_known 6 /tmp/beside -g -F 997 <<<'1300 known_[a-z]*_leaf' || exit
 cp /tmp/beside "$OUT/"
 tell guest1 finish
 wait_for grep -aqs 'PERF WROTE [0-9]* BYTES' $console || exit
-head -c "$(sed -n 's/.*PERF WROTE \([0-9]*\) BYTES.*/\1/p' $console)" "$(disk_of guest1)" >"$OUT/guest.perf.data"
+bytes=$(sed -n 's/.*PERF WROTE \([0-9]*\) BYTES.*/\1/p' $console)
+head -c "$bytes" "$(disk_of guest1)" >"$OUT/guest.perf.data"

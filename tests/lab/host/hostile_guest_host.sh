@@ -63,7 +63,8 @@ lives() {
 		[ $tries -gt 0 ] || return
 		sleep 0.1
 	done
-	perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 && perfvisor ps --vm guest1 2>/dev/null | grep -q ' reader$'
+	perfvisor symbols --modules --vm guest1 >/dev/null 2>&1 &&
+		perfvisor ps --vm guest1 2>/dev/null | grep -q ' reader$'
 }
 # An attack may have made the guest hang, or crash and reboot under attack; QEMU stops it if KVM
 # cannot continue.
@@ -94,7 +95,8 @@ for attack in data lists stacks tables; do
 	done
 	wait $scribbler
 	echo "$attack: $?" >>"$OUT/scribble"
-	echo "$attack $begun $(cut -d ' ' -f 1 /proc/uptime) $time_then $(guest_time)" >>"$OUT/times"
+	echo "$attack $begun $(cut -d ' ' -f 1 /proc/uptime) $time_then $(guest_time)" \
+		>>"$OUT/times"
 	kill -0 $recorder 2>/dev/null || echo "the recorder ended during $attack" >>"$OUT/looks"
 done
 kill -INT $recorder

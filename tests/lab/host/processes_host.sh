@@ -20,7 +20,8 @@ record_known 4 /tmp/processes -F 500 <<'END' || exit
 END
 if [ "${1-}" = kinds ]; then
 	for name in kernel_only no_memory; do
-		perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 -o "$OUT/$name" || exit
+		perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 \
+			-o "$OUT/$name" || exit
 	done
 	record_known 1 /tmp/folder --dir -F 500 <<<'130 ^reader ' || exit
 	perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
@@ -34,14 +35,17 @@ if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -n 1)" = 6.3 ]; then
 		250 ^user7525 (hot_[ab]|main)
 		70 ^reader chacha_permute
 	END
-	perf script -i /tmp/intel -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/intel_vcpus" 2>/dev/null
+	perf script -i /tmp/intel -F machine_pid,vcpu,comm,pid,tid,ip,dso \
+		>"$OUT/intel_vcpus" 2>/dev/null
 else
-	echo "skipped: processes as on an Intel host, because this host's kernel, $(uname -r), provides the IP too late (needs 6.3)"
+	echo "skipped: processes as on an Intel host, because this host's kernel, $(uname -r)," \
+		"provides the IP too late (needs 6.3)"
 fi
 
 # The lines of "unharmed", and which of them were printed while it was sampled with call chains.
 unharmed() {
-	sed -nE 's/.*(UNHARMED [0-9]+ [0-9]+ [0-9]+ [0-9]+)\r$/\1/p' $guest/console.log # the last line may be incomplete
+	# The last line may be incomplete.
+	sed -nE 's/.*(UNHARMED [0-9]+ [0-9]+ [0-9]+ [0-9]+)\r$/\1/p' $guest/console.log
 }
 first=$(unharmed | wc -l)
 record_known 3 /tmp/chains -g -F 500 <<<'120 ^unharmed ' || exit
@@ -57,5 +61,6 @@ perfvisor script -i /tmp/chains -F comm,ip >"$OUT/chains" || exit
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip,sym,dso >"$OUT/script" || exit
 perfvisor script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/ours" || exit
 perf script -i /tmp/processes -F comm,pid,tid,ip >"$OUT/perfs" 2>"$OUT/perf.err" || exit
-perf script -i /tmp/processes -F machine_pid,vcpu,comm,pid,tid,ip,dso >"$OUT/perfs_vcpus" 2>/dev/null
+perf script -i /tmp/processes -F machine_pid,vcpu,comm,pid,tid,ip,dso \
+	>"$OUT/perfs_vcpus" 2>/dev/null
 perfvisor report -i /tmp/processes --sort vm,gcomm,gpid,dso,sym >"$OUT/report" || exit

@@ -11,10 +11,12 @@ guest=/run/lab/guest1
 # boot. An unfinished recording has no names yet, so addresses are compared.
 sampled() {
 	local address
-	address=$(grep -ao 'TRUTH reader [0-9]* [0-9a-f]*' $guest/console.log | awk -v boot="$3" 'NR == boot { print $4 }')
+	address=$(grep -ao 'TRUTH reader [0-9]* [0-9a-f]*' $guest/console.log |
+		awk -v boot="$3" 'NR == boot { print $4 }')
 	sleep 1
 	perfvisor-release script -i "$1" --max-stack 1 -F ip 2>/dev/null |
-		awk -v start="$address" -v end="$(printf %x $((0x$address + 0x200)))" -v count="$2" \
+		awk -v start="$address" -v end="$(printf %x $((0x$address + 0x200)))" \
+			-v count="$2" \
 			'$1 "" >= start && $1 "" < end { found++ } END { exit found < count }'
 }
 # symbols_read TIMES: true if the recorder has read the guest's symbols that often

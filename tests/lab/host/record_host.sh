@@ -47,7 +47,11 @@ truth() {
 }
 
 # For debugging: keep all output of the guests' consoles.
-trap 'cp /run/lab/guest1/console.log "$OUT/guest1.end"; cp /run/lab/guest2/console.log "$OUT/guest2.end"' EXIT
+keep_consoles() {
+	cp /run/lab/guest1/console.log "$OUT/guest1.end"
+	cp /run/lab/guest2/console.log "$OUT/guest2.end"
+}
+trap keep_consoles EXIT
 truth
 # Let stock perf record the same guest at the same time, because no two seconds of an emulated guest
 # are alike. perf fails if a thread ends while it opens events, as QEMU's workers do.
@@ -55,8 +59,9 @@ record_two() {
 	cp /run/lab/guest1/console.log "$OUT/guest1.before"
 	PROGRAM=perfvisor-release record two -c 1000000 -- sh -c "
 		for _ in 1 2 3 4 5; do
-			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 -o /tmp/perf \
-				-p $(cat /run/lab/guest2/pid) sleep $1 >/dev/null 2>&1 && exit
+			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 \
+				-o /tmp/perf -p $(cat /run/lab/guest2/pid) sleep $1 \
+				>/dev/null 2>&1 && exit
 		done
 		exit 1"
 	cp /run/lab/guest1/console.log "$OUT/guest1.console"
@@ -67,7 +72,8 @@ shares_told() {
 two_are_there() {
 	WANTED='450 ^user7525 hot_[ab]' has_wanted /tmp/two &&
 		[ "$(samples_of /tmp/two "$(cat /run/lab/guest2/pid)")" -ge 700 ] &&
-		[ "$(perfvisor-release script -i /tmp/perf -F ip 2>/dev/null | grep -c .)" -ge 700 ] &&
+		[ "$(perfvisor-release script -i /tmp/perf -F ip 2>/dev/null |
+			grep -c .)" -ge 700 ] &&
 		[ $(($(shares_told guest1.console) - $(shares_told guest1.before))) -ge 6 ]
 }
 until_there 4 two_are_there record_two || exit
@@ -115,8 +121,8 @@ perfvisor script -i /tmp/budget -F time,period >"$OUT/budget.periods"
 sysctl -q -w kernel.perf_event_mlock_kb=16
 (
 	ulimit -l 0
-	setpriv-full --bounding-set=-ipc_lock perfvisor record -e kvm:kvm_exit -v --vm guest1 --vm guest2 \
-		-o /tmp/lost 2>"$OUT/lost.err" &
+	setpriv-full --bounding-set=-ipc_lock perfvisor record -e kvm:kvm_exit -v --vm guest1 \
+		--vm guest2 -o /tmp/lost 2>"$OUT/lost.err" &
 	recorder=$!
 	wait_for_beginning "$OUT/lost.err"
 	sleep 2
@@ -145,8 +151,8 @@ sysctl -q -w kernel.perf_event_paranoid=3
 "${few_rights[@]}" perfvisor record --duration 1 -o /tmp/nobody/level3 2>"$OUT/level3.err"
 echo $? >"$OUT/level3.status"
 sysctl -q -w kernel.perf_event_paranoid=2
-"${few_rights[@]}" perfvisor record --max-overhead 100 --vm guest1 --duration 2 -v -o /tmp/nobody/least \
-	2>"$OUT/least.err"
+"${few_rights[@]}" perfvisor record --max-overhead 100 --vm guest1 --duration 2 -v \
+	-o /tmp/nobody/least 2>"$OUT/least.err"
 echo $? >"$OUT/least.status"
 as_nobody perfvisor record --duration 1 -o /tmp/nobody/none 2>"$OUT/none.err"
 echo $? >"$OUT/none.status"
@@ -171,7 +177,8 @@ record_views() {
 	perfvisor-release report -i /tmp/views --sort vm,gcomm,dso,sym >"$OUT/views.names" 2>&1
 }
 views_are_there() {
-	grep -q 'guest1.* hot_[ab]' "$OUT/views.names" && grep -q 'guest2.* chacha_permute' "$OUT/views.names"
+	grep -q 'guest1.* hot_[ab]' "$OUT/views.names" &&
+		grep -q 'guest2.* chacha_permute' "$OUT/views.names"
 }
 until_there 3 views_are_there record_views || exit
 
@@ -256,7 +263,8 @@ many_are_there() {
 	ulimit -n 256
 	perfvisor list --no-memory --json >"$OUT/many.json"
 	until_there 2 many_are_there record_many || exit
-	"${without_bpf[@]}" perfvisor-release record --duration 2 -v -o /tmp/plain 2>"$OUT/plain.err"
+	"${without_bpf[@]}" perfvisor-release record --duration 2 -v -o /tmp/plain \
+		2>"$OUT/plain.err"
 	echo $? >"$OUT/plain.status"
 	keep plain
 ) || exit

@@ -5,7 +5,8 @@
 # record_known SECONDS FILE OPTION…: record into FILE for SECONDS, which are few because samples are
 # expensive under emulation. The requirements are read from stdin, in lines of these forms:
 #
-#	COUNT PATTERN			so many samples, as "COMM INNERMOST OUTERMOST" (functions), match
+#	COUNT PATTERN			so many samples, as "COMM INNERMOST OUTERMOST"
+#					(functions), match
 #	COUNT PATTERN of PATTERN	and are at least 60 % of those that match the second PATTERN
 #
 # If they are not met, the recording is repeated for twice as long: a slow host takes fewer samples,
@@ -26,7 +27,8 @@ begin_known() {
 			kill -0 "$RECORDER" 2>/dev/null || { cat "$SAID"; return 1; }
 			sleep 0.1
 		done
-		awk '/ runs Linux / { known = 1 } /^perfvisor: recording / { exit !known }' "$SAID" && return
+		awk '/ runs Linux / { known = 1 } /^perfvisor: recording / { exit !known }' \
+			"$SAID" && return
 		[ $attempt != 8 ] || return 0
 		echo "the guest's kernel was not known in time"
 		kill -INT "$RECORDER"
@@ -37,7 +39,8 @@ begin_known() {
 # FILE: true if it meets all requirements in WANTED; print the others. Uses a perfvisor without
 # sanitizers.
 has_wanted() {
-	perfvisor-release script --max-stack 1000 -i "$1" -F comm,ip,sym 2>/dev/null | WANTED=$WANTED awk '
+	perfvisor-release script --max-stack 1000 -i "$1" -F comm,ip,sym 2>/dev/null |
+		WANTED=$WANTED awk '
 		function word(line, number, words) {
 			split(line, words, " ")
 			return words[number]
@@ -79,7 +82,8 @@ until_there() {
 	for (( ; ; seconds *= 2)); do
 		"$@" "$seconds" || return
 		"$look" && return
-		[ $((seconds * 2)) -le "$most" ] || { echo "not enough after $seconds seconds: $*"; return 1; }
+		[ $((seconds * 2)) -le "$most" ] ||
+			{ echo "not enough after $seconds seconds: $*"; return 1; }
 		echo "repeating for $((seconds * 2)) seconds: $*"
 	done
 }

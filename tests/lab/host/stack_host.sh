@@ -34,7 +34,8 @@ for _ in $(seq 120); do
 done
 for _ in $(seq 120); do # until the second vCPU runs, and runs the guest's reader
 	perfvisor-release stack --vm guest2 >"$OUT/vcpus.text" || exit
-	grep -A1 '^vCPU 1: running, [0-9/]* reader, in' "$OUT/vcpus.text" | grep -q '^ .*+0x' && break
+	grep -A1 '^vCPU 1: running, [0-9/]* reader, in' "$OUT/vcpus.text" |
+		grep -q '^ .*+0x' && break
 done
 perfvisor stack --vm guest2 --vcpu 1 --json >"$OUT/vcpu1.json" || exit
 ! perfvisor stack --vm guest2 --vcpu 2 2>"$OUT/vcpu2.error"

@@ -14,12 +14,14 @@ fail() {
 
 # PID SIGNAL: end the VM; it must end soon and with status 0
 end() {
-	local pid=$1 number=$2 status waited=0
+	local pid=$1 number=$2 status state waited=0
 	kill "-$number" "$pid"
-	while [ -d "/proc/$pid" ] && [ "$(awk '/^State/ { print $2 }' "/proc/$pid/status")" != Z ]; do
+	while [ -d "/proc/$pid" ] &&
+		[ "$(awk '/^State/ { print $2 }' "/proc/$pid/status")" != Z ]; do
 		if [ $((waited += 1)) -gt 200 ]; then
-			fail "still running 20 s after signal $number: $(grep -E '^(State|S[ih]g|ShdPnd)' \
-				"/proc/$pid/status" | tr '\n\t' '  ')"
+			state=$(grep -E '^(State|S[ih]g|ShdPnd)' "/proc/$pid/status" |
+				tr '\n\t' '  ')
+			fail "still running 20 s after signal $number: $state"
 			kill -KILL "$pid"
 		fi
 		sleep 0.1
@@ -35,10 +37,11 @@ has_vcpu() {
 
 # PID SECONDS: sample it with stock perf, into /tmp/samples
 perf_samples() {
-	perf kvm --guest record -e cpu-clock -F 1000 -p "$1" -o /tmp/perf.data sleep "$2" 2>/tmp/log ||
+	perf kvm --guest record -e cpu-clock -F 1000 -p "$1" -o /tmp/perf.data sleep "$2" \
+		2>/tmp/log ||
 		fail "perf: $(cat /tmp/log)"
 	perf report -D -i /tmp/perf.data 2>/dev/null |
-		sed -nE 's/.*PERF_RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
+		sed -nE 's/.*RECORD_SAMPLE\(IP, (0x[0-9a-f]+)\).*: (0x[0-9a-f]+) period.*/\1 \2/p' \
 			>/tmp/samples
 }
 # Enough guest samples: test_tinyvm.sh needs 2,000 in some functions, which have nearly all samples.
@@ -60,11 +63,13 @@ profile() {
 
 # NAME PID OPTION… SECONDS: record its call chains
 record_chains() {
-	perfvisor record -v -g --max-overhead 100 -F 997 -p "$2" -o "$OUT/$1.data" "${@:3:$#-3}" --duration "${!#}" \
-		2>"$OUT/$1.log" || fail "record -g: $(cat "$OUT/$1.log")"
+	perfvisor record -v -g --max-overhead 100 -F 997 -p "$2" -o "$OUT/$1.data" \
+		"${@:3:$#-3}" --duration "${!#}" 2>"$OUT/$1.log" ||
+		fail "record -g: $(cat "$OUT/$1.log")"
 }
 chains_are_there() {
-	[ "$(perfvisor-release script -i "$CHAINS" -F pid,ip --max-stack 1 2>/dev/null | grep -cE '^[[:space:]]+[0-9a-f]+$')" -ge 1100 ]
+	[ "$(perfvisor-release script -i "$CHAINS" -F pid,ip --max-stack 1 2>/dev/null |
+		grep -cE '^[[:space:]]+[0-9a-f]+$')" -ge 1100 ]
 }
 
 # NAME MODE ELF FILE OPTION…: record call chains of a VM that runs ELF, with --guestvmlinux FILE (-:
@@ -76,7 +81,8 @@ chains() {
 	pid=$!
 	wait_for has_vcpu $pid
 	# shellcheck disable=SC2046 # two words, or none
-	until_there 2 chains_are_there record_chains "$name" $pid $([ "$file" = - ] || echo --guestvmlinux "$file") ||
+	until_there 2 chains_are_there \
+		record_chains "$name" $pid $([ "$file" = - ] || echo --guestvmlinux "$file") ||
 		fail "$name: too few chains"
 	end $pid TERM
 }
@@ -101,8 +107,10 @@ many() {
 			exec tinyvm --mode "$mode" --name "vm$i") 2>>/tmp/many.err &
 		pids+=" $!"
 	done
-	until [ "$(find /sys/kernel/debug/kvm -maxdepth 2 -name vcpu0 | wc -l)" = $((count + 1)) ]; do
-		[ $(($(now_ms) - begin)) -lt 60000 ] || { fail "$count $mode: not all start"; break; }
+	until [ "$(find /sys/kernel/debug/kvm -maxdepth 2 -name vcpu0 |
+		wc -l)" = $((count + 1)) ]; do
+		[ $(($(now_ms) - begin)) -lt 60000 ] ||
+			{ fail "$count $mode: not all start"; break; }
 		sleep 0.2
 	done
 	echo "$count tinyvms, $mode: started after $(($(now_ms) - begin)) ms," \
@@ -114,7 +122,8 @@ many() {
 		wait "$pid" || bad=$((bad + 1))
 	done
 	echo "  ended after $(($(now_ms) - begin)) ms"
-	[ $bad = 0 ] || fail "$bad of $count in mode $mode did not end well: $(head -n 3 /tmp/many.err)"
+	[ $bad = 0 ] ||
+		fail "$bad of $count in mode $mode did not end well: $(head -n 3 /tmp/many.err)"
 	[ ! -s /tmp/many.err ] || fail "$(head -n 3 /tmp/many.err)"
 }
 
@@ -126,7 +135,8 @@ ends_badly() {
 	got=$?
 	[ $got = 1 ] || fail "tinyvm $*: status $got"
 	grep -q "$pattern" /tmp/out || fail "tinyvm $*: no \"$pattern\" in $(cat /tmp/out)"
-	grep -q '^  rip [0-9a-f]\{16\} ' /tmp/out || fail "tinyvm $*: no registers in $(cat /tmp/out)"
+	grep -q '^  rip [0-9a-f]\{16\} ' /tmp/out ||
+		fail "tinyvm $*: no registers in $(cat /tmp/out)"
 }
 
 # The first and the last VM, and the first and the last event on a task, each switch a static key in
