@@ -39,8 +39,7 @@ options_help() {
 		  --help
 
 		environment:
-		  OUT               folder for the files that COMMAND leaves in \$OUT
-		                    (build/lab/out)
+		  OUT               folder for what COMMAND leaves in \$OUT (build/lab/out)
 		  PERFVISOR         the perfvisor to run (build/release/perfvisor)
 		  LAB_READY_LIMIT   seconds for the guests to get ready (300)
 		  LAB_SILENCE_LIMIT seconds after which a silent host or guest counts as lost (60)
