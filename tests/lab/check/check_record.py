@@ -246,23 +246,28 @@ def costs_at(look):
 
 
 def check_budget():
-    """Compares the BPF program's cost with the kernel's accounting, and the periods with the vCPU's time.
+    """Compares the BPF program's cost with the kernel's accounting, and the
+    periods with the vCPU's time.
 
-    Three times in a row: an emulated CPU that waits for a real one makes a program seem long, and loses ticks.
-    What the rate was lowered to holds for all three, so a rate that is wrong is wrong in each.
+    Three times in a row: an emulated CPU that waits for a real one makes a program seem
+    long, and loses ticks. What the rate was lowered to holds for all three, so a rate that
+    is wrong is wrong in each.
     """
     looks = [costs_at(look) for look in range(4)]
     changes = [(int(now), int(then)) for now, then in
                re.findall(r"sampling at (\d+) Hz: at (\d+) Hz it took", read("budget.err"))]
     check(changes and changes[0][1] == 997 and all(now < then for now, then in changes) and
-          all(a[0] == b[1] for a, b in zip(changes, changes[1:])), f"budget: the rate comes down: {changes}")
-    shares = [(after["run_time_ns"] - before["run_time_ns"]) / (after["uptime"] - before["uptime"]) / 1e9
+          all(a[0] == b[1] for a, b in zip(changes, changes[1:])),
+          f"budget: the rate comes down: {changes}")
+    shares = [(after["run_time_ns"] - before["run_time_ns"])
+              / (after["uptime"] - before["uptime"]) / 1e9
               for before, after in zip(looks, looks[1:])]
     # The recorder's next check may be half a second away, and the cost varies.
     check(0 < min(shares) <= 0.015,
-          f"budget: then it takes {[round(share, 4) for share in shares]} of a core, by the kernel; 0.01 was allowed")
-    found = re.search(r"took its vCPU's thread (\d+) ns \(p50\), (\d+) ns \(p99\), (\d+) ns on average",
-                      read("budget.err"))
+          f"budget: then it takes {[round(share, 4) for share in shares]} of a core, by the "
+          "kernel; 0.01 was allowed")
+    found = re.search(r"took its vCPU's thread (\d+) ns \(p50\), (\d+) ns \(p99\), "
+                      r"(\d+) ns on average", read("budget.err"))
     p50, p99, average = map(int, found.groups()) if found else (0, 0, 0)
     kernels = looks[-1]["run_time_ns"] / looks[-1]["run_cnt"]
     check(0 < p50 <= p99 and kernels / 2 <= average <= kernels * 2,
@@ -276,9 +281,11 @@ def check_budget():
     ratios = []
     for before, after in zip(looks, looks[1:]):
         ran = sum(after[tid] - before.get(tid, 0) for tid in after if tid in threads)
-        ratios.append(sum(period for time, period in rows if before["uptime"] <= time < after["uptime"]) / ran)
+        ratios.append(sum(period for time, period in rows
+                          if before["uptime"] <= time < after["uptime"]) / ran)
     check(0.7 <= max(ratios) <= 1.1,
-          f"budget: samples stand for {[round(ratio, 2) for ratio in ratios]} of the vCPU's time: 0.7 to 1.1")
+          f"budget: samples stand for {[round(ratio, 2) for ratio in ratios]} of the vCPU's "
+          "time: 0.7 to 1.1")
 
 
 def check_side():
