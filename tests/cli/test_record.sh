@@ -40,7 +40,8 @@ expect 2 "--mmap-pages takes a number of pages, .*, not '0'" -m 0
 expect 2 "--mmap-pages takes .*, not '8,8'" -m 8,8
 expect 2 "--mmap-pages takes .* at most 1G, not '2G'" -m 2G
 expect 2 "--mmap-pages takes .*, not '99999999999999999999'" -m 99999999999999999999
-expect 2 "--max-size takes a size such as 100M, not '18446744073709551615G'" --max-size 18446744073709551615G
+expect 2 "--max-size takes a size such as 100M, not '18446744073709551615G'" \
+	--max-size 18446744073709551615G
 expect 2 "--max-size takes a size such as 100M, not '10 M'" --max-size '10 M'
 expect 2 '-t also chooses the VMs' -t 1 --vm web
 expect 2 '-a records every VM' -a -t 1

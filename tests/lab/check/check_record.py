@@ -339,13 +339,16 @@ def check_rights():
 def check_parts():
     rows, thread = check_common("chosen", 143), int(read("chosen.thread"))
     check({row[2] for row in rows} == {thread}, f"chosen: samples of thread {thread} only")
-    size = sum(os.path.getsize(f"{folder}/{name}") for name in ("chosen.data",))
-    check("has reached --max-size 40K" in read("chosen.err") and size >= 40960, f"chosen: it ends with {size} bytes")
+    size = os.path.getsize(f"{folder}/chosen.data")
+    check("has reached --max-size 40K" in read("chosen.err") and size >= 40960,
+          f"chosen: it ends with {size} bytes")
     delay = min(row[4] for row in rows) / 1e9 - float(read("chosen.begin"))
-    check(delay >= 0.68, f"chosen: {delay:.2f} s after the command's start: at least 0.7, less a clock's hundredth")
+    check(delay >= 0.68, f"chosen: {delay:.2f} s after the command's start: at least 0.7, less what "
+          "uptime's hundredths hide")
     check("rings of 8 KiB" in read("chosen.err"), "chosen: its rings have two pages")
     check("recording 1 VM (guest1), 2 vCPU threads" in read("both_vcpus.err"), "both_vcpus: two")
-    check(int(read("no_vcpu.status")) == 1 and "no vCPU has the number" in read("no_vcpu.err"), "no_vcpu: an error")
+    check(int(read("no_vcpu.status")) == 1 and "no vCPU has the number" in read("no_vcpu.err"),
+          "no_vcpu: an error")
 
 
 def check_life():

@@ -220,7 +220,8 @@ wait $!
 keep killed
 
 record command --vm guest1 -- sh -c 'sleep 1; exit 3'
-# guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that is not there
+# guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that
+# does not exist
 sed -n 's/.*"tid": *\([0-9]*\).*/\1/p' "$OUT/list.json" | sed -n 3p >"$OUT/chosen.thread"
 # shellcheck disable=SC2016 # the command's
 record chosen -t "$(cat "$OUT/chosen.thread")" -D 700 -m 2 -v --max-size 40K --duration 100 -- \
