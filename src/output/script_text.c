@@ -29,6 +29,7 @@
 #include "session/context.h"
 #include "session/ordered.h"
 #include "session/resolver.h"
+#include "session/user_chain.h"
 
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
 #define GUESSED " ?"			 /* precedes a guessed name: VIEW_GUESSED */
@@ -61,6 +62,7 @@ struct writer {
 	struct session *session;
 	struct script_event *events;
 	struct context_cache *contexts;
+	struct user_chains *user_chains;
 	struct resolver *resolver;
 	struct tracepoints *tracepoints;
 	struct buffer texts; /* kept text: a length (u32) and the text, at offset tag - 1 */
@@ -237,7 +239,7 @@ static void begin_line(struct writer *writer, const struct session_sample *sampl
 	frame->guessed = false;
 }
 
-static void begin_chain(struct writer *writer, const struct session_sample *sample,
+static void begin_chain(struct writer *writer, struct session_sample *sample,
 			const struct context *context)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
@@ -246,6 +248,7 @@ static void begin_chain(struct writer *writer, const struct session_sample *samp
 	uint64_t mark = PERF_CONTEXT_USER;
 	bool entered = false;
 
+	user_chains_complete(writer->user_chains, context, sample);
 	if (!chain_is_sound(writer->session, values))
 		return;
 	for (uint64_t i = 0; i < values->callchain_count && writer->frame_count < end; i++) {
@@ -396,7 +399,7 @@ static bool passes_filter(struct writer *writer, const struct session_sample *sa
 	return false;
 }
 
-static void take_sample(struct writer *writer, const struct session_sample *sample)
+static void take_sample(struct writer *writer, struct session_sample *sample)
 {
 	const struct script_event *event = &writer->events[sample->decoded.event_index];
 	struct context *context = context_find(writer->contexts, sample);
@@ -463,7 +466,9 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
 	filtering_init(&writer.filtering, filter, writer.resolver);
+	writer.user_chains = user_chains_create(session);
 	write_all(&writer);
+	user_chains_destroy(writer.user_chains);
 	*ret_counts = writer.counts;
 	filtering_deinit(&writer.filtering);
 	free(writer.contexts);

@@ -155,36 +155,50 @@ static void skip_branch_stack(struct cursor *cursor, uint64_t branch_type)
 		skip_words(cursor, count * words);
 }
 
-static void skip_registers(struct cursor *cursor, uint64_t mask)
+/* The registers, NULL for none. */
+static const void *take_registers(struct cursor *cursor, uint64_t mask, uint16_t *ret_abi)
 {
-	if (cursor_u64(cursor) != PERF_SAMPLE_REGS_ABI_NONE)
-		skip_words(cursor, __builtin_popcountll(mask));
+	uint64_t abi = cursor_u64(cursor);
+
+	*ret_abi = abi < UINT16_MAX ? abi : UINT16_MAX;
+	return abi == PERF_SAMPLE_REGS_ABI_NONE
+		       ? NULL
+		       : cursor_bytes(cursor, __builtin_popcountll(mask) * sizeof(uint64_t));
 }
 
 /* A size; if it is not 0, that many bytes follow, and then the number of valid ones. */
-static void skip_user_stack(struct cursor *cursor)
+static void decode_user_stack(struct cursor *cursor, struct perfdata_sample *sample)
 {
-	uint64_t size = cursor_u64(cursor);
+	uint64_t size = cursor_u64(cursor), valid;
+	const void *stack;
 
 	if (!size)
 		return;
-	cursor_skip(cursor, size);
-	cursor_skip(cursor, 8);
+	stack = cursor_bytes(cursor, size);
+	valid = cursor_u64(cursor);
+	if (valid > size)
+		cursor->failed = true;
+	if (cursor->failed || !valid)
+		return;
+	sample->user_stack = stack;
+	sample->user_stack_bytes = valid;
 }
 
 static void decode_behind_callchain(struct cursor *cursor, const struct perf_event_attr *attr,
 				    struct perfdata_sample *sample)
 {
 	uint64_t type = attr->sample_type;
+	uint16_t abi;
 
 	if (type & PERF_SAMPLE_RAW)
 		decode_raw(cursor, sample);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branch_stack(cursor, attr->branch_sample_type);
 	if (type & PERF_SAMPLE_REGS_USER)
-		skip_registers(cursor, attr->sample_regs_user);
+		sample->user_registers =
+			take_registers(cursor, attr->sample_regs_user, &sample->user_abi);
 	if (type & PERF_SAMPLE_STACK_USER)
-		skip_user_stack(cursor);
+		decode_user_stack(cursor, sample);
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		sample->weight = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
@@ -194,7 +208,7 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 	if (type & PERF_SAMPLE_TRANSACTION)
 		sample->transaction = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_REGS_INTR)
-		skip_registers(cursor, attr->sample_regs_intr);
+		take_registers(cursor, attr->sample_regs_intr, &abi);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
 		sample->phys_addr = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_CGROUP)

@@ -32,6 +32,7 @@ struct perfdata_sample {
 	uint32_t tid;
 	uint32_t cpu;
 	uint16_t misc; /* from the header; the cpumode is misc & PERF_RECORD_MISC_CPUMODE_MASK */
+	uint16_t user_abi; /* of user_registers: PERF_SAMPLE_REGS_ABI_* */
 
 	/*
 	 * Borrowed from the record (or from swapped scratch memory): valid until the next record.
@@ -41,13 +42,17 @@ struct perfdata_sample {
 	const void *raw; /* tracepoint data in the recording machine's byte order */
 	uint32_t raw_bytes;
 	const uint8_t *read; /* PERF_SAMPLE_READ, checked: for perfdata_reader_take_value() */
+	/* Of the thread in user mode; as the recording machine has them, of any alignment: */
+	uint32_t user_stack_bytes;
+	const void *user_registers; /* 8 bytes for each bit of attr.sample_regs_user, or NULL */
+	const void *user_stack;     /* a copy from SP on, or NULL */
 };
 
 /*
  * Decodes the body of a PERF_RECORD_SAMPLE (BODY is after the 8-byte header, MISC is from that
  * header). SWAP: the recording machine has the other byte order. SCRATCH is cleared; the call chain
  * is copied there if it is swapped or not aligned in BODY: it needs room for 64 KiB. Unused fields
- * after the raw data (branch stack, registers, stack copies, AUX) are only checked if a wanted
+ * after the raw data (branch stack, registers at the interrupt, AUX) are only checked if a wanted
  * field follows them, otherwise ignored. False: the record is malformed.
  */
 bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body,

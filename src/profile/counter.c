@@ -205,6 +205,20 @@ static bool passes_filter(struct counter *counter, const struct session_sample *
 	return false;
 }
 
+/* The chain of SAMPLE, with its program's part. */
+static void begin_chain(struct counter *counter, const struct session_sample *sample,
+			const struct context *context, struct chains_end *ret)
+{
+	struct session_sample completed;
+
+	if (counter->user_chains) {
+		completed = *sample;
+		user_chains_complete(counter->user_chains, context, &completed);
+		sample = &completed;
+	}
+	chains_begin(counter->chains, sample, context, context->chain_row, ret);
+}
+
 void counter_count(struct counter *counter, const struct session_sample *sample)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
@@ -227,7 +241,7 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 		       sample->time, &pending->lookup);
 	count_total(&counter->totals, context, counter->shared->guest_chains);
 	if (counter->chains)
-		chains_begin(counter->chains, sample, context, context->chain_row, &pending->end);
+		begin_chain(counter, sample, context, &pending->end);
 	if (++counter->pending_count == COUNTER_BATCH)
 		count_batch(counter);
 }
@@ -242,14 +256,17 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->filters = shared->options->filter && shared->options->filter->any;
 	filtering_init(&counter->filtering, shared->options->filter, resolver);
 	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
-	if (shared->options->chains)
-		counter->chains = chains_create(shared->session, resolver, &shared->frames,
-						shared->options->lone);
+	if (!shared->options->chains)
+		return;
+	counter->user_chains = user_chains_create(shared->session);
+	counter->chains = chains_create(shared->session, resolver, &shared->frames,
+					shared->options->lone);
 }
 
 void counter_deinit(struct counter *counter)
 {
 	chains_destroy(counter->chains);
+	user_chains_destroy(counter->user_chains);
 	vector_deinit(&counter->strays);
 	filtering_deinit(&counter->filtering);
 	free(counter->left_out);

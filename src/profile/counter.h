@@ -15,6 +15,7 @@
 #include "profile/profile.h"
 #include "profile/profile_rows.h"
 #include "session/context.h"
+#include "session/user_chain.h"
 
 struct counter_shared {
 	struct session *session;
@@ -43,6 +44,7 @@ struct counter {
 	struct counter_shared *shared;
 	struct resolver *resolver;
 	struct context_cache *contexts;
+	struct user_chains *user_chains;
 	struct profile_cell *cells;
 	size_t capacity, count; /* capacity is a power of two */
 	/* samples whose address has not been looked up yet */

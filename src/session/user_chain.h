@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call chains of samples that carry the program's registers and a copy of its stack
+ * (`perf record --call-graph dwarf`): the kernel's part is in the sample, the program's is found
+ * here.
+ */
+#ifndef SESSION_USER_CHAIN_H
+#define SESSION_USER_CHAIN_H
+
+#include "session/context.h"
+#include "session/session.h"
+
+struct user_chains; /* for one thread */
+
+/* NULL: no sample of SESSION, which is borrowed, needs it. */
+struct user_chains *user_chains_create(struct session *session);
+void user_chains_destroy(struct user_chains *chains); /* takes NULL */
+
+/*
+ * Adds the program's frames to the call chain of SAMPLE, whose context is CONTEXT, if it has what
+ * is needed: its chain is CHAINS' then, and valid until the next call. Of a caller the address is
+ * one less than where it is returned to, as perf has it: that is in the call. Takes NULL as CHAINS.
+ */
+void user_chains_complete(struct user_chains *chains, const struct context *context,
+			  struct session_sample *sample);
+
+DEFINE_CLEANUP(cleanup_user_chains, struct user_chains *, user_chains_destroy)
+#define _cleanup_user_chains_ _cleanup_(cleanup_user_chains)
+
+#endif

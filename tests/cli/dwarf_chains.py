@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares call chains, sample by sample: dwarf_chains.py PERF.TXT OURS.TXT LEAST
+
+Both are what `script -F comm,tid,time,ip,sym,dso` prints. LEAST: how many samples there must be. Prints how many
+chains are equal, shorter (the beginning of perf's) and different, and the first of those that are not equal. Fails if
+more than one of a hundred is not equal, or if one begins differently.
+"""
+import sys
+
+SHOWN = 10
+
+
+def read(path):
+    """(what stands before the frames, the frames) of each sample."""
+    with open(path, errors="replace") as file:
+        for block in file.read().split("\n\n"):
+            lines = block.strip("\n").split("\n")
+            if lines[0]:
+                yield lines[0].strip(), [line.strip() for line in lines[1:]]
+
+
+theirs, ours = list(read(sys.argv[1])), list(read(sys.argv[2]))
+counts = {"equal": 0, "shorter": 0, "longer": 0, "different": 0, "without a frame": 0, "beginning differently": 0}
+shown = 0
+if [head for head, frames in theirs] != [head for head, frames in ours]:
+    sys.exit(f"{len(theirs)} samples of perf are not the same {len(ours)}")
+if len(ours) < int(sys.argv[3]):
+    sys.exit(f"only {len(ours)} samples")
+for (head, perf), (_, own) in zip(theirs, ours):
+    common = min(len(perf), len(own))
+    kind = ("equal" if perf == own else "different" if perf[:common] != own[:common] else
+            "shorter" if len(own) < len(perf) else "longer")
+    counts[kind] += 1
+    counts["without a frame"] += not own and bool(perf)
+    counts["beginning differently"] += perf[:1] != own[:1]
+    if kind != "equal" and shown < SHOWN:
+        shown += 1
+        print(f"{kind}: {head}", *(f"  {'=' if i < common and perf[i] == own[i] else '!'} perf {perf[i:i + 1]} ours {own[i:i + 1]}"
+                                   for i in range(max(len(perf), len(own)))), sep="\n")
+print(len(ours), "samples:", counts)
+sys.exit(counts["equal"] < 0.99 * len(ours) or counts["without a frame"] > 0 or counts["beginning differently"] > 0)
