@@ -27,6 +27,7 @@ void dsos_deinit(struct dsos *dsos)
 		symbol_table_destroy(entry->table);
 		symbol_table_destroy(entry->found);
 		free(entry->reason);
+		file_tables_deinit(&entry->frames);
 		free(entry);
 	}
 	vector_deinit(&dsos->items);
@@ -146,10 +147,21 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid)
 	return add(dsos, DSO_PLAIN, &(struct dso_names){ .path = path }, name);
 }
 
-void dsos_load(struct dsos *dsos, struct dso_entry *entry)
+static struct dso_request request_of(const struct dsos *dsos, const struct dso_entry *entry)
 {
 	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
 				       .cache = dsos->cache };
+
+	if (entry->build_id_bytes) {
+		request.build_id = entry->build_id;
+		request.build_id_bytes = entry->build_id_bytes;
+	}
+	return request;
+}
+
+void dsos_load(struct dsos *dsos, struct dso_entry *entry)
+{
+	struct dso_request request = request_of(dsos, entry);
 	struct dso_symbols found = { 0 };
 	struct error *error;
 
@@ -158,10 +170,6 @@ void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 	entry->loaded = true;
 	if (entry->kind == DSO_PLAIN || entry->kind == DSO_SYMBOL)
 		return;
-	if (entry->build_id_bytes) {
-		request.build_id = entry->build_id;
-		request.build_id_bytes = entry->build_id_bytes;
-	}
 	error = dso_load_symbols(&request, &found);
 	if (error) {
 		entry->reason = memory_strdup(error_message(error));
@@ -170,4 +178,21 @@ void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 	}
 	entry->table = take_pointer(found.table);
 	dso_symbols_deinit(&found);
+}
+
+void dsos_load_frames(struct dsos *dsos, struct dso_entry *entry)
+{
+	struct dso_request request = request_of(dsos, entry);
+	_cleanup_elf_frames_ struct elf_frames frames = { 0 };
+	struct error *error;
+
+	if (entry->frames_loaded)
+		return;
+	entry->frames_loaded = true;
+	if (entry->kind != DSO_FILE || entry->guest)
+		return;
+	error = dso_load_frames(&request, &frames, &entry->file_found);
+	if (!error)
+		file_tables_init(&entry->frames, &frames);
+	error_destroy(error);
 }

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "symbol/dso.h"
+#include "unwind/sample/file_tables.h"
 
 enum dso_kind {
 	DSO_FILE,   /* table addresses are file offsets */
@@ -33,6 +34,9 @@ struct dso_entry {
 	struct symbol_table *table; /* owned; NULL: no symbols */
 	struct symbol_table *found; /* guest's file: symbols found in addition to those; owned */
 	char *reason; /* why there are no symbols; owned, may be NULL */
+	bool frames_loaded, file_found;
+	struct file_tables frames; /* how to get from a frame to its caller */
+	uint64_t cut_chains; /* that ended in its code, since there are no such data; atomic */
 };
 
 struct dsos {
@@ -68,5 +72,7 @@ bool dsos_is_anonymous(const char *path);
 
 /* Loads the symbols of one of the host's dsos, unless that was already tried. */
 void dsos_load(struct dsos *dsos, struct dso_entry *entry);
+/* Likewise its unwind data. */
+void dsos_load_frames(struct dsos *dsos, struct dso_entry *entry);
 
 #endif

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program's part begins at the registers that the kernel kept when the program entered it, or
- * when it was sampled (perf_get_regs_user() in Linux).
+ * when it was sampled (perf_get_regs_user() in Linux), and is walked by the call frame information
+ * of the files that were mapped then. These are found by build-id, else by path, as those of
+ * symbols (symbol/dso.h), and read once each. Which mapping a page is in is remembered for each
+ * thread that looks, so that what it finds does not depend on the others.
+ *
+ * Limits: stacks are read as little-endian, on machines that are; the machines of
+ * unwind/sample/registers.c. Of others there is the sampled address alone.
  */
 #include "session/user_chain.h"
 
+#include <elf.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,12 +19,31 @@
 #include "arch/arch.h"
 #include "base/memory.h"
 #include "session/chain.h"
+#include "unwind/sample/link_walk.h"
 #include "unwind/sample/registers.h"
+
+#define PAGE_SHIFT 12
+#define PAGES 1024
+#define FRAMES_MAX 1024
+#define ARM64_ADDRESS_BITS ((1ULL << 48) - 1) /* above: a signature (PAC) */
+
+/* What a page of a space is a part of, at times in [from, until). */
+struct page {
+	uint64_t number, from, until; /* until 0: an empty entry */
+	uint32_t space, dso;
+	bool mapped; /* to a file, of which: */
+	struct unwind_mapping mapping; /* the page alone */
+};
 
 struct user_chains {
 	struct session *session;
 	const struct arch *arch; /* of the recording; NULL: none whose registers are known */
 	VECTOR(uint64_t) words;	 /* of the chain */
+	/* Of the sample at hand: */
+	struct space *space;
+	uint64_t time;
+	struct unwind_frame frames[FRAMES_MAX];
+	struct page pages[PAGES];
 };
 
 static bool has_user(const struct perf_event_attr *attr)
@@ -65,6 +91,85 @@ void user_chains_destroy(struct user_chains *chains)
 	free(chains);
 }
 
+/* The entry of a dso whose unwind data are loaded. Entries do not move. */
+static struct dso_entry *load_dso(const struct user_chains *chains, uint32_t dso)
+{
+	struct session *session = chains->session;
+	struct dso_entry *entry;
+
+	pthread_mutex_lock(&session->lock);
+	entry = session->dsos.items.items[dso];
+	if (!entry->frames_loaded) {
+		if (entry->kind == DSO_FILE && !entry->build_id_bytes && !entry->loaded)
+			session_set_build_id(session, entry);
+		dsos_load_frames(&session->dsos, entry);
+	}
+	pthread_mutex_unlock(&session->lock);
+	return entry;
+}
+
+/* The tables of a recording's machine; a program of its 32-bit mode is one, too. */
+static bool is_of(const struct arch *arch, const struct file_tables *tables)
+{
+	return tables->machine == arch->elf_machine ||
+	       (tables->machine == EM_386 && arch->elf_machine == EM_X86_64);
+}
+
+static void take_tables(const struct user_chains *chains, uint32_t dso,
+			struct unwind_mapping *mapping)
+{
+	const struct file_tables *tables = &load_dso(chains, dso)->frames;
+
+	if (!is_of(chains->arch, tables))
+		return;
+	mapping->table = tables->eh_frame ? tables->eh_frame : tables->debug_frame;
+	mapping->more = tables->eh_frame ? tables->debug_frame : NULL;
+}
+
+static void fill_page(const struct user_chains *chains, uint64_t address, struct page *page)
+{
+	struct space_lookup found = space_find(chains->space, address, chains->time);
+	uint64_t start = address & -(1ULL << PAGE_SHIFT), end = start + (1ULL << PAGE_SHIFT);
+
+	*page = (struct page){ .number = address >> PAGE_SHIFT,
+			       .space = chains->space->number,
+			       .from = found.from,
+			       .until = found.until };
+	if (chains->session->unaligned) { /* a page may be of several mappings */
+		start = address;
+		end = address + 1;
+		page->until = 0;
+	}
+	if (!found.mapping || found.mapping->dso == SPACE_UNMAPPED)
+		return;
+	page->mapped = true;
+	page->dso = found.mapping->dso;
+	page->mapping = (struct unwind_mapping){
+		.start = GVA(start),
+		.end = GVA(end),
+		.offset = start - found.mapping->start + found.mapping->file_offset,
+	};
+	take_tables(chains, page->dso, &page->mapping);
+}
+
+static const struct page *find_page(struct user_chains *chains, uint64_t address)
+{
+	uint64_t number = address >> PAGE_SHIFT;
+	struct page *page = &chains->pages[(number ^ chains->space->number * 31) % PAGES];
+
+	if (page->number != number || page->space != chains->space->number ||
+	    chains->time < page->from || chains->time >= page->until)
+		fill_page(chains, address, page);
+	return page;
+}
+
+static const struct unwind_mapping *find_mapping(void *context, uint64_t address)
+{
+	const struct page *page = find_page(context, address);
+
+	return page->mapped ? &page->mapping : NULL;
+}
+
 static bool read_registers(const struct user_chains *chains, const struct session_sample *sample,
 			   struct sample_registers *ret)
 {
@@ -91,22 +196,84 @@ static void begin_words(struct user_chains *chains, const struct perfdata_sample
 	vector_append(&chains->words, PERF_CONTEXT_USER);
 }
 
+/* Counts a chain that ended because there are no data for the code at ADDRESS. */
+static void note_cut(struct user_chains *chains, uint64_t address)
+{
+	const struct page *page = find_page(chains, address);
+
+	if (page->mapped)
+		__atomic_fetch_add(&load_dso(chains, page->dso)->cut_chains, 1, __ATOMIC_RELAXED);
+}
+
+static void walk(struct user_chains *chains, const struct perfdata_sample *fields,
+		 const struct sample_registers *registers, struct unwind_chain *chain)
+{
+	struct unwind_program program = { .find = find_mapping, .context = chains };
+	struct unwind_stack stack = { .start = GVA(registers->walk.sp),
+				      .bytes = fields->user_stack_bytes,
+				      .data = fields->user_stack,
+				      .end = GVA(UINT64_MAX) };
+	bool arm64 = chains->arch->elf_machine == EM_AARCH64;
+
+	if (arm64 || chains->arch->elf_machine == EM_PPC64)
+		unwind_run_link(&program, &registers->walk, registers->link,
+				arm64 ? ARM64_ADDRESS_BITS : UINT64_MAX, &stack, chain);
+	else
+		unwind_run_user(&program, &registers->walk, &stack, 1, chain);
+	if (chain->end == UNWIND_NO_DATA)
+		note_cut(chains, chain->end_at);
+}
+
+static void append_frames(struct user_chains *chains, const struct unwind_chain *chain)
+{
+	for (size_t i = 0; i < chain->count; i++) {
+		const struct unwind_frame *frame = &chain->frames[i];
+
+		if (!frame->address)
+			break; /* the end of the stack, where it is marked so */
+		vector_append(&chains->words,
+			      frame->address - (frame->kind == UNWIND_FRAME_CALL));
+	}
+}
+
+static bool can_walk(const struct perfdata_sample *fields, const struct sample_registers *registers)
+{
+	return registers->complete && fields->user_stack &&
+	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+/* False: not even the address of the program is known. */
+static bool make_words(struct user_chains *chains, const struct context *context,
+		       const struct session_sample *sample)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	struct unwind_chain chain = { .frames = chains->frames, .capacity = FRAMES_MAX };
+	struct sample_registers registers;
+	bool read = read_registers(chains, sample, &registers);
+
+	if (!read && context->cpumode != PERF_RECORD_MISC_USER)
+		return false;
+	begin_words(chains, fields);
+	if (!read || !can_walk(fields, &registers)) {
+		vector_append(&chains->words, read ? registers.walk.ip : fields->ip);
+		return true;
+	}
+	chains->space = context->user_space;
+	chains->time = sample->time;
+	walk(chains, fields, &registers, &chain);
+	append_frames(chains, &chain);
+	return true;
+}
+
 void user_chains_complete(struct user_chains *chains, const struct context *context,
 			  struct session_sample *sample)
 {
 	struct perfdata_sample *fields = &sample->decoded.sample;
-	struct sample_registers registers;
-	uint64_t ip = fields->ip;
 
 	if (!chains || !has_user(chains->session->attrs[sample->decoded.event_index]) ||
-	    !fields->user_registers || !context->user_space || cpumode_is_guest(context->cpumode))
+	    !fields->user_registers || !context->user_space || cpumode_is_guest(context->cpumode) ||
+	    !make_words(chains, context, sample))
 		return;
-	if (read_registers(chains, sample, &registers))
-		ip = registers.walk.ip;
-	else if (context->cpumode != PERF_RECORD_MISC_USER)
-		return;
-	begin_words(chains, fields);
-	vector_append(&chains->words, ip);
 	fields->callchain = chains->words.items;
 	fields->callchain_count = chains->words.count;
 }

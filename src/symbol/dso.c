@@ -288,15 +288,14 @@ static void adopt_build_id(struct search *search, const struct elf_file *own)
 	search->request.build_id_bytes = build_id->bytes;
 }
 
-static struct error *load_program(const struct dso_request *request, struct dso_symbols *ret)
+static void find_program(struct search *search)
 {
-	_cleanup_(search_deinit) struct search search = { .request = *request };
 	_cleanup_elf_file_ struct elf_file *own = NULL;
 
-	error_destroy(elf_file_open(request->path, &own));
-	adopt_build_id(&search, own);
-	try_all(&search, own);
-	return load_found(&search, ret);
+	error_destroy(elf_file_open(search->request.path, &own));
+	adopt_build_id(search, own);
+	try_all(search, own);
+	search->request.build_id = NULL; /* it may be OWN's */
 }
 
 /* A guest's file: a file at the same path on this machine must have the same build-id. */
@@ -343,22 +342,23 @@ static struct error *open_own_vdso(struct elf_file **ret)
 	return elf_file_open_memory(image, size, "[vdso]", ret);
 }
 
-static struct error *load_vdso(const struct dso_request *request, struct dso_symbols *ret)
+static void find_vdso(struct search *search)
 {
-	_cleanup_(search_deinit) struct search search = { .request = *request };
+	const struct dso_request *request = &search->request;
 	_cleanup_elf_file_ struct elf_file *own = NULL;
 
-	try_file(&search, own_cache_path(request, "vdso"));
-	if (!search.symbols)
-		try_file(&search, dso_cache_path(request, "vdso"));
-	if (search.symbols || search.runtime)
-		return load_found(&search, ret);
+	try_file(search, own_cache_path(request, "vdso"));
+	if (!search->symbols)
+		try_file(search, dso_cache_path(request, "vdso"));
+	if (search->symbols || search->runtime)
+		return;
 	error_destroy(open_own_vdso(&own));
-	if (!own || !dso_build_id_fits(request, own))
-		return dso_no_symbols(request->path, "it is neither the running kernel's nor in "
-						     "perf's build-id cache");
-	search.runtime = take_pointer(own);
-	return load_found(&search, ret);
+	if (own && dso_build_id_fits(request, own))
+		search->runtime = take_pointer(own);
+	else
+		note_reason(search, error_create(ERROR_NOT_FOUND,
+						 "it is neither the running kernel's nor in "
+						 "perf's build-id cache"));
 }
 
 /* The module name in "[name]" or "…/name.ko.xz", malloc()ed; otherwise NULL. */
@@ -383,6 +383,7 @@ static char *module_name(const char *path)
 
 struct error *dso_load_symbols(const struct dso_request *request, struct dso_symbols *ret)
 {
+	_cleanup_(search_deinit) struct search search = { .request = *request };
 	_cleanup_free_ char *module = NULL;
 	const char *path = request->path;
 
@@ -390,8 +391,10 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 		return load_foreign(request, ret);
 	if (!strncmp(path, "[kernel.kallsyms]", 17))
 		return dso_load_kernel(request, ret);
-	if (!strcmp(path, "[vdso]"))
-		return load_vdso(request, ret);
+	if (!strcmp(path, "[vdso]")) {
+		find_vdso(&search);
+		return load_found(&search, ret);
+	}
 	if (!strcmp(path, "[heap]") || !strncmp(path, "[stack", 6) || !strcmp(path, "[vsyscall]") ||
 	    !strncmp(path, "[guest.kernel", 13))
 		return dso_no_symbols(path, "it is not a file");
@@ -400,5 +403,24 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 		return dso_load_module(request, module, ret);
 	if (path[0] != '/' || path[1] == '/')
 		return dso_no_symbols(path, "it is not a file");
-	return load_program(request, ret);
+	find_program(&search);
+	return load_found(&search, ret);
+}
+
+struct error *dso_load_frames(const struct dso_request *request, struct elf_frames *ret,
+			      bool *ret_file)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request };
+	const char *path = request->path;
+
+	*ret_file = false;
+	if (!strcmp(path, "[vdso]"))
+		find_vdso(&search);
+	else if (path[0] == '/' && path[1] != '/')
+		find_program(&search);
+	*ret_file = search.runtime;
+	if (!search.runtime)
+		return error_create(ERROR_NOT_FOUND, "the file of '%s' is not here", path);
+	return elf_frames_read(search.runtime, search.symbols ? search.symbols : search.runtime,
+			       ret);
 }

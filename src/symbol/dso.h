@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "symbol/elf_frames.h"
 #include "symbol/table.h"
 
 struct dso_request {
@@ -60,6 +61,14 @@ struct dso_symbols {
 struct error *dso_load_symbols(const struct dso_request *request, struct dso_symbols *ret)
 	MUST_CHECK;
 void dso_symbols_deinit(struct dso_symbols *symbols);
+
+/*
+ * The call frame information of a program, library or the vDSO of the host, of the same files; a
+ * kernel's is not looked for. ERROR_NOT_FOUND: no such file, or it has none; *RET_FILE: whether the
+ * file was found.
+ */
+struct error *dso_load_frames(const struct dso_request *request, struct elf_frames *ret,
+			      bool *ret_file) MUST_CHECK;
 
 /*
  * Demangles C++ and Rust names like stock perf (without parameters); returns a copy of other names.

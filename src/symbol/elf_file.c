@@ -150,7 +150,7 @@ static struct error *read_segments(struct elf_file *file)
 	return NULL;
 }
 
-static bool is_foreign_order(const struct elf_file *file)
+bool elf_file_is_foreign_order(const struct elf_file *file)
 {
 	return file->header.e_ident[EI_DATA] !=
 	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
@@ -166,7 +166,7 @@ static void read_notes(struct elf_file *file, Elf_Scn *section, uint64_t bytes)
 	data = elf_rawdata(section, NULL);
 	if (data && data->d_buf)
 		file->build_id = build_id_from_notes(data->d_buf, data->d_size,
-						     is_foreign_order(file));
+						     elf_file_is_foreign_order(file));
 }
 
 static void read_debug_link(struct elf_file *file, Elf_Scn *section)

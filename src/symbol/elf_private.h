@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by elf_file.c (opening) and elf_symbols.c (symbols). */
+/* Shared by elf_file.c (opening), elf_symbols.c (symbols) and elf_frames.c. */
 #ifndef SYMBOL_ELF_PRIVATE_H
 #define SYMBOL_ELF_PRIVATE_H
 
@@ -44,5 +44,7 @@ struct elf_file {
 	size_t dynsym_index;
 	Elf_Scn *plt, *plt_sec, *plt_relocations;
 };
+
+bool elf_file_is_foreign_order(const struct elf_file *file);
 
 #endif

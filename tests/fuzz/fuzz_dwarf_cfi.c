@@ -4,6 +4,7 @@
  * i386), the section. Then a chain is walked over the same bytes as if they were a stack, into
  * which the general registers may point, and continued with guesses.
  */
+#include <elf.h>
 #include <string.h>
 
 #include "fuzz.h"
@@ -42,13 +43,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
 	struct dwarf_code code = { .address = 0, .bytes = CODE_BYTES, .offset = 0 };
+	static const uint16_t machines[] = { EM_X86_64, EM_386, EM_AARCH64, EM_PPC64 };
 	struct cfi_section section = { 0 };
 
 	if (size < 9)
 		return 0;
 	memcpy(&section.address, data, 8);
 	section.debug_frame = data[8] & 1;
-	section.bits32 = data[8] & 2;
+	section.machine = machines[data[8] >> 1 & 3];
 	section.data = data + 9;
 	section.bytes = size - 9;
 	if (dwarf_add_section(table, &section, &code, 1))

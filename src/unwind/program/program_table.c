@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/program/program_table.h"
 
+#include <elf.h>
+
 #include "base/memory.h"
 #include "unwind/table/dwarf_cfi.h"
 
@@ -15,7 +17,7 @@ static struct error *make_table(const struct guest_elf_frames *frames, struct un
 		.bytes = frames->bytes,
 		.address = frames->address,
 		.debug_frame = frames->debug_frame,
-		.bits32 = frames->bits32,
+		.machine = frames->bits32 ? EM_386 : EM_X86_64,
 		.page_offset = frames->page_offset,
 		.pages = frames->pages,
 		.records = frames->records,

@@ -17,12 +17,28 @@ static bool has(const struct unwind_mapping *mapping, uint64_t address)
 const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
 						 uint64_t address)
 {
-	size_t place =
-		SEARCH_COUNT(i, program->count, program->mappings[i].end.value <= address);
+	size_t place;
 
+	if (program->find)
+		return program->find(program->context, address);
+	place = SEARCH_COUNT(i, program->count, program->mappings[i].end.value <= address);
 	return place < program->count && has(&program->mappings[place], address)
 		       ? &program->mappings[place]
 		       : NULL;
+}
+
+const struct unwind_row *unwind_mapping_find(const struct unwind_mapping *mapping, uint64_t address)
+{
+	uint64_t offset = address - mapping->start.value + mapping->offset;
+	const struct unwind_row *row, *other;
+
+	if (!mapping->table)
+		return NULL;
+	row = unwind_table_find(mapping->table, offset);
+	if (!mapping->more || (row && row->type != UNWIND_ROW_UNDEFINED))
+		return row;
+	other = unwind_table_find(mapping->more, offset);
+	return other ? other : row;
 }
 
 static inline __attribute__((always_inline)) const struct unwind_row *
@@ -41,7 +57,7 @@ find_row(const struct unwind_program *program, const struct unwind_mapping **las
 		return NULL;
 	*last = mapping;
 	walk->word_bytes = unwind_table_is_bits32(mapping->table) ? sizeof(uint32_t) : UNWIND_WORD;
-	return unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
+	return unwind_mapping_find(mapping, address);
 }
 
 /*
@@ -60,7 +76,7 @@ return_from_signal(const struct unwind_program *program, struct unwind_walk *wal
 
 	if (walk->chain->end != UNWIND_NO_DATA || !mapping || !mapping->table)
 		return NULL;
-	row = unwind_table_find(mapping->table, address - mapping->start.value + mapping->offset);
+	row = unwind_mapping_find(mapping, address);
 	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
 }
 

@@ -14,6 +14,7 @@ struct unwind_mapping {
 	struct gva start, end;            /* end is exclusive */
 	uint64_t offset;                  /* in the file, of START */
 	const struct unwind_table *table; /* by file offset; borrowed; NULL: no data */
+	const struct unwind_table *more;  /* likewise; used where TABLE has no row */
 	/*
 	 * For code without data that keeps frame pointers (frame_code.h); borrowed; NULL: unknown.
 	 */
@@ -29,11 +30,20 @@ struct unwind_program {
 	 * 3.4.1).
 	 */
 	bool frame_pointers;
+	/*
+	 * If not NULL, finds them instead of MAPPINGS; gives NULL where there is none. What it
+	 * gives stays where it is; with a later call it may become another mapping.
+	 */
+	const struct unwind_mapping *(*find)(void *context, uint64_t address);
+	void *context;
 };
 
 /* The mapping that contains ADDRESS; NULL: none. */
 const struct unwind_mapping *unwind_program_find(const struct unwind_program *program,
 						 uint64_t address);
+/* The row of ADDRESS, which is in MAPPING; NULL: there are no data for it. */
+const struct unwind_row *unwind_mapping_find(const struct unwind_mapping *mapping,
+					     uint64_t address);
 /*
  * Like unwind_run(). UNWIND_COMPLETE: the data shows that nothing called the last frame. The chain
  * ends with UNWIND_BAD at a frame that switched stacks by means other than a signal.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers that a perf sample has of a program (PERF_SAMPLE_REGS_USER), as a walk needs them. */
+/* The registers of a program in perf's samples (PERF_SAMPLE_REGS_USER), as a walk needs them. */
 #ifndef UNWIND_SAMPLE_REGISTERS_H
 #define UNWIND_SAMPLE_REGISTERS_H
 

@@ -15,13 +15,13 @@
 
 #define CFI_PAGE 4096
 
-/* Either section of an x86 file, or the part of it that is available. */
+/* Either section of a file, or the part of it that is available. */
 struct cfi_section {
 	const uint8_t *data; /* borrowed */
 	size_t bytes;
 	uint64_t address;  /* of DATA, as linked */
 	bool debug_frame;  /* not .eh_frame */
-	bool bits32;       /* i386, not x86-64 */
+	uint16_t machine;  /* EM_X86_64, EM_386, EM_AARCH64 or EM_PPC64 (little-endian) */
 	size_t page_offset; /* of DATA in the first of PAGES */
 	const bool *pages; /* whether each CFI_PAGE of DATA is there; NULL: all are; borrowed */
 	const uint32_t *records; /* where FDEs begin, ascending, if known; borrowed */
@@ -59,7 +59,7 @@ struct cfi_fde {
  * is no valid record, or it is missing.
  */
 bool cfi_next(const struct cfi_section *section, size_t *offset, struct cfi_record *ret);
-/* False: malformed, or of a kind that x86 compilers do not emit. */
+/* False: malformed, or of a kind that compilers do not emit for these machines. */
 bool cfi_read_cie(const struct cfi_section *section, const struct cfi_record *record,
 		  struct cfi_cie *ret);
 bool cfi_read_fde(const struct cfi_section *section, const struct cfi_record *record,
@@ -74,7 +74,7 @@ uint64_t cfi_uleb(struct cursor *cursor);
 int64_t cfi_sleb(struct cursor *cursor);
 
 enum cfi_rule_kind {
-	CFI_SAME,   /* also if there is no rule, which means the same for SP, BP and BX */
+	CFI_SAME, /* also if there is no rule: the same for SP, BP, BX and a link register */
 	CFI_NONE,   /* explicitly undefined */
 	CFI_AT_CFA, /* saved at CFA + offset */
 	CFI_AT_SP,  /* saved at SP + offset */
@@ -88,8 +88,13 @@ struct cfi_rule {
 	bool pushed; /* CFI_AT_CFA, and it was inside the frame at that time */
 };
 
-/* Numbers of the registers that are tracked (DWARF numbers of the ABI), and the word size. */
+/*
+ * Numbers of the registers that are tracked (DWARF numbers of the ABI), and the word size. LINK:
+ * calls leave the return address in a register, which is IP and BX here; BP is the register that
+ * compilers use as the frame pointer: x29, r31.
+ */
 struct cfi_abi {
+	bool link;
 	uint8_t bp, sp, ip, bx;
 	uint8_t general_count;
 	const uint8_t *general; /* enum unwind_register for these numbers */

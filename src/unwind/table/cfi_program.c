@@ -210,6 +210,8 @@ static bool run_other(struct machine *machine, uint8_t op)
 	case DW_CFA_restore_state:
 		recall(machine);
 		return true;
+	case DW_CFA_GNU_window_save: /* arm64: the return address is signed from here on */
+		return machine->abi->link;
 	case DW_CFA_GNU_args_size: /* of arguments on the stack: CFA already includes them */
 		cfi_uleb(cursor);
 		return true;

@@ -17,6 +17,7 @@
 #include "unwind/table/cfi.h"
 
 #include <dwarf.h>
+#include <elf.h>
 
 #define LONG_RECORD 0xffffffffu
 #define MAX_LEB_BITS 64
@@ -74,7 +75,20 @@ const struct cfi_abi *cfi_abi(const struct cfi_section *section)
 					     .word_bytes = 4,
 					     .signal_ip = 28 };
 
-	return section->bits32 ? &i386 : &x86_64;
+	static const struct cfi_abi arm64 = { .link = true, .bp = 29, .sp = 31, .ip = 30, .bx = 30,
+					      .word_bytes = 8 };
+	static const struct cfi_abi ppc64 = { .link = true, .bp = 31, .sp = 1, .ip = 65, .bx = 65,
+					      .word_bytes = 8 };
+
+	switch (section->machine) {
+	case EM_386:
+		return &i386;
+	case EM_AARCH64:
+		return &arm64;
+	case EM_PPC64:
+		return &ppc64;
+	}
+	return &x86_64;
 }
 
 static uint64_t read_number(const struct cfi_section *section, struct cursor *cursor,
@@ -82,7 +96,7 @@ static uint64_t read_number(const struct cfi_section *section, struct cursor *cu
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
-		return section->bits32 ? cursor_u32(cursor) : cursor_u64(cursor);
+		return section->machine == EM_386 ? cursor_u32(cursor) : cursor_u64(cursor);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return cursor_u64(cursor);

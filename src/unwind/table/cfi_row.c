@@ -228,6 +228,26 @@ static void take_bx(const struct cfi_state *state, struct unwind_row *row)
 		row->bx_offset = bx->offset;
 }
 
+/* The return address is in the link register, or was saved. */
+static struct unwind_row link_row(const struct cfi_state *state, bool signal)
+{
+	static const struct unwind_row undefined = { .type = UNWIND_ROW_UNDEFINED };
+	const struct cfi_rule *link = &state->ip;
+	struct unwind_row row = { .type = UNWIND_ROW_CALL };
+
+	if (signal || !take_sp(state, &row))
+		return undefined;
+	take_bp(state, &row);
+	row.bx_base = link->kind == CFI_SAME	? UNWIND_BX_SAME
+		      : link->kind == CFI_AT_CFA ? UNWIND_BX_AT_PREV_SP
+						 : UNWIND_BX_LOST;
+	if (!fits(link->offset))
+		row.bx_base = UNWIND_BX_LOST;
+	if (row.bx_base == UNWIND_BX_AT_PREV_SP)
+		row.bx_offset = link->offset;
+	return row;
+}
+
 struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *state, bool signal)
 {
 	static const struct unwind_row undefined = { .type = UNWIND_ROW_UNDEFINED };
@@ -235,6 +255,8 @@ struct unwind_row cfi_row(const struct cfi_abi *abi, const struct cfi_state *sta
 
 	if (state->ip.kind == CFI_NONE)
 		return (struct unwind_row){ .type = UNWIND_ROW_END };
+	if (abi->link)
+		return link_row(state, signal);
 	if (signal && take_signal(abi, state, &row))
 		return row;
 	if (state->ip.kind != CFI_AT_CFA && state->ip.kind != CFI_OTHER)

@@ -9,6 +9,7 @@
  */
 #include "unwind/table/dwarf_cfi.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -178,7 +179,7 @@ bool dwarf_add_section(struct unwind_table *table, const struct cfi_section *sec
 
 	if (section->bytes > DWARF_MAX_SECTION_BYTES)
 		return false;
-	if (section->bits32)
+	if (section->machine == EM_386)
 		unwind_table_set_bits32(table);
 	map_init(&build.cie_numbers);
 	add_functions(&build);

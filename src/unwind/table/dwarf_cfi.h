@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind data of 64- and 32-bit x86 programs and libraries: converts DWARF call frame
- * information to a table.
+ * The unwind data of programs and libraries for x86 (64- and 32-bit), arm64 and ppc64le: converts
+ * DWARF call frame information to a table.
  */
 #ifndef UNWIND_TABLE_DWARF_CFI_H
 #define UNWIND_TABLE_DWARF_CFI_H

@@ -62,6 +62,7 @@ enum unwind_base {
  * The caller's BX: glibc's lazy binding of functions at their first call (_dl_runtime_resolve) uses
  * it as frame pointer.
  */
+/* Of arm64 and ppc64le: the return address; the same is in the link register. */
 enum unwind_bx {
 	UNWIND_BX_LOST, /* or there is no rule */
 	UNWIND_BX_SAME,
