@@ -13,7 +13,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define NOTES_SHOWN 3 /* how many VMs that lack the same are named */
+#define NOTES_SHOWN 3 /* how many VMs, or files, that lack the same are named */
+#define NAMES_MAX_BYTES 65536
 
 static bool is_newer(const struct stat *left, const struct stat *right)
 {
@@ -74,11 +75,64 @@ void recording_warn_of_damage(const struct session *session, const char *path)
 			    (unsigned long long)session->malformed, path);
 }
 
+static bool is_missed(const struct dso_entry *entry)
+{
+	return entry->cut_chains && !entry->file_found;
+}
+
+/* Of those dsos that fewer chains end in than in BEFORE (NULL: of all) the one with the most. */
+static const struct dso_entry *next_missed(const struct dsos *dsos, const struct dso_entry *before)
+{
+	const struct dso_entry *next = NULL;
+	bool behind = !before;
+
+	for (size_t i = 0; i < dsos->items.count; i++) {
+		const struct dso_entry *entry = dsos->items.items[i];
+		bool later = !before || entry->cut_chains < before->cut_chains ||
+			     (entry->cut_chains == before->cut_chains && behind);
+
+		behind |= entry == before;
+		if (is_missed(entry) && entry != before && later &&
+		    (!next || entry->cut_chains > next->cut_chains))
+			next = entry;
+	}
+	return next;
+}
+
+/* Files without which callers could not be found. */
+static void note_missed_files(const struct session *session)
+{
+	const struct dso_entry *entry = NULL;
+	size_t files = 0, shown = 0;
+	struct buffer names;
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < session->dsos.items.count; i++) {
+		entry = session->dsos.items.items[i];
+		files += is_missed(entry);
+		samples += is_missed(entry) ? entry->cut_chains : 0;
+	}
+	if (!files)
+		return;
+	buffer_init(&names, NAMES_MAX_BYTES);
+	entry = NULL;
+	while (shown < NOTES_SHOWN && (entry = next_missed(&session->dsos, entry)))
+		buffer_printf(&names, "%s%s", shown++ ? ", " : "",
+			      intern_string(session->strings, entry->path));
+	if (files > shown)
+		buffer_printf(&names, " and %zu more", files - shown);
+	log_note("callers are missing in %" PRIu64 " samples, because these files were not found here "
+		 "in the build that was recorded: %.*s; 'perf archive', where it was recorded, packs "
+		 "them for ~/.debug", samples, (int)names.size, (const char *)names.data);
+	buffer_deinit(&names);
+}
+
 void recording_warn(const struct session *session, const char *path)
 {
 	size_t nameless = 0;
 
 	recording_warn_of_damage(session, path);
+	note_missed_files(session);
 	if (session->machines.items[0]->kernel_note)
 		log_note("the host's kernel is shown as addresses: %s",
 			 session->machines.items[0]->kernel_note);

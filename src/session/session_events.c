@@ -402,6 +402,15 @@ static void apply_all(struct collector *collector)
 	free(order);
 }
 
+/* Samples have copies of stacks. */
+static bool has_stacks(const struct perfdata_reader *reader)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++)
+		if (perfdata_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
 struct error *session_events_read(struct session *session)
 {
 	struct collector collector = { .session = session };
@@ -411,6 +420,9 @@ struct error *session_events_read(struct session *session)
 	bool any = false;
 
 	session->sequence = 0;
+	/* Which are large: to read them again costs less than to keep them. */
+	if (has_stacks(session->reader))
+		perfdata_reader_keep_nothing(session->reader);
 	for (;;) {
 		perfdata_reader_cut(session->reader);
 		any |= skip_samples(&collector) > 0;

@@ -3,12 +3,17 @@
 """Compares call chains, sample by sample: dwarf_chains.py PERF.TXT OURS.TXT LEAST
 
 Both are what `script -F comm,tid,time,ip,sym,dso` prints. LEAST: how many samples there must be. Prints how many
-chains are equal, shorter (the beginning of perf's) and different, and the first of those that are not equal. Fails if
-more than one of a hundred is not equal, or if one begins differently.
+chains are equal, shorter (the beginning of perf's), longer and different, and the first of those that are not equal.
+Fails if more than one of a hundred is not equal, or if one begins differently.
+
+Where a copy of the stack ends, perf reads 0 and has a frame at ffffffffffffffff, which is left out here; and it takes
+the last word of the copy to be outside (access_mem() in tools/perf/util/unwind-libunwind-local.c), so that it may miss
+one more frame.
 """
 import sys
 
 SHOWN = 10
+NOWHERE = "ffffffffffffffff [unknown] ([unknown])"
 
 
 def read(path):
@@ -21,13 +26,18 @@ def read(path):
 
 
 theirs, ours = list(read(sys.argv[1])), list(read(sys.argv[2]))
-counts = {"equal": 0, "shorter": 0, "longer": 0, "different": 0, "without a frame": 0, "beginning differently": 0}
+counts = {"equal": 0, "shorter": 0, "longer": 0, "different": 0, "cut off": 0, "without a frame": 0, "beginning differently": 0}
 shown = 0
 if [head for head, frames in theirs] != [head for head, frames in ours]:
     sys.exit(f"{len(theirs)} samples of perf are not the same {len(ours)}")
 if len(ours) < int(sys.argv[3]):
     sys.exit(f"only {len(ours)} samples")
 for (head, perf), (_, own) in zip(theirs, ours):
+    if perf[-1:] == [NOWHERE]:
+        perf = perf[:-1]
+        counts["cut off"] += 1
+        if own[:-1] == perf:
+            perf = own
     common = min(len(perf), len(own))
     kind = ("equal" if perf == own else "different" if perf[:common] != own[:common] else
             "shorter" if len(own) < len(perf) else "longer")

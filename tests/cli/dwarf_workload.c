@@ -26,6 +26,7 @@ __attribute__((noinline)) void leaf(int count)
 #ifdef LIBRARY
 int in_library(void (*call)(int))
 {
+	leaf(300000);
 	call(300000);
 	return (int)sum;
 }

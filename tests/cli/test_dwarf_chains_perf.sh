@@ -31,6 +31,17 @@ compare() { # RECORDING
 	[ -s ours.err ] && { echo "$1: $(cat ours.err)"; status=1; }
 }
 
+complete() { # RECORDING, PROGRAM: its chains come to where programs and threads begin
+	"$perfvisor" fold -i "$1" >folded 2>ours.err || { cat ours.err; status=1; }
+	for functions in '_start;.*main;recurse;recurse;.*leaf' '_start;.*qsort.*;compare;leaf' '.*start_thread;thread;.*leaf'; do
+		grep -q "^$2;$functions" folded || { echo "$1: no chain $functions"; status=1; }
+	done
+	awk -v begin="^$2;(_start|(__)?clone3?);" '{ all += $NF } $0 !~ begin { early += $NF; chains = chains "\n" $0 }
+		END { if (early > all / 20 || !all) { print FILENAME, early, "of", all, "end early:", chains; exit 1 } }' folded >early ||
+		{ echo "$1: $(cut -c1-300 early | head -n 5)"; status=1; }
+	[ -s ours.err ] && { echo "$1: $(cat ours.err)"; status=1; }
+}
+
 gcc -O2 -o dynamic "$tools/dwarf_workload.c" -ldl || exit 1
 gcc -O2 -shared -fPIC -DLIBRARY -o library.so "$tools/dwarf_workload.c" || exit 1
 record dynamic.data 8192 ./dynamic ./library.so
@@ -39,6 +50,54 @@ compare dynamic.data
 for name in leaf handler in_library start_thread; do
 	grep -q " $name\b" ours.txt || { echo "no frame of $name in dynamic.data"; status=1; }
 done
-"$perfvisor" fold -i dynamic.data >folded || status=1
-grep -q 'dynamic;_start;.*main;.*recurse;recurse;.*leaf' folded || { echo "fold: $(cut -c1-300 folded | head -n 5)"; status=1; }
+complete dynamic.data dynamic
+
+# The stack goes on behind a short copy.
+record short.data 512 ./dynamic
+compare short.data
+
+# Static programs: perf finds nothing in those without .eh_frame_hdr, whose chains come to their beginning all the same.
+gcc -O2 -static-pie -o static_pie "$tools/dwarf_workload.c" 2>/dev/null || exit 1
+record static_pie.data 8192 ./static_pie
+compare static_pie.data
+gcc -O2 -static -o static "$tools/dwarf_workload.c" 2>/dev/null || exit 1
+record static.data 8192 ./static
+complete static.data static
+
+# Functions of which .debug_frame alone has anything, while those of the C library are in .eh_frame. perf does not find them.
+gcc -O2 -g -fno-asynchronous-unwind-tables -o debug_frame "$tools/dwarf_workload.c" -ldl || exit 1
+readelf -SW debug_frame | grep -q '\.debug_frame' || { echo "there is no .debug_frame"; status=1; }
+record debug_frame.data 8192 ./debug_frame
+complete debug_frame.data debug_frame
+
+# Stripped: .debug_frame is in a file of debugging information that is found by build-id, and compressed there.
+objcopy --only-keep-debug --compress-debug-sections=zlib debug_frame debugging && strip -s debug_frame
+readelf -SW debug_frame | grep -q '\.debug_frame' && { echo "it was not stripped"; status=1; }
+build_id=$(readelf -n debug_frame | sed -n 's/.*Build ID: //p')
+mkdir -p "$HOME/.debug/.build-id/${build_id:0:2}/${build_id:2}"
+cp debugging "$HOME/.debug/.build-id/${build_id:0:2}/${build_id:2}/debug"
+complete debug_frame.data debug_frame
+rm -r "$HOME/.debug"
+
+# A file that is gone is named, with the number of samples; where a cache has it all is as before.
+"$perfvisor" fold -i dynamic.data | sort >folded.before
+cp library.so dynamic kept/ 2>/dev/null || { mkdir kept && mv library.so dynamic kept/; }
+"$perfvisor" fold -i dynamic.data 2>ours.err | sort >folded.without
+ended=$("$perfvisor" script -i dynamic.data -F comm,ip,sym,dso 2>/dev/null | awk 'NF >= 2 && /^\t/ { last = $0 }
+	/^$/ && last { if (last ~ /[/](dynamic|library.so)[)]$/) count++; last = "" } END { print count + 0 }')
+grep -q "callers are missing in $ended samples.*not found here.*$here/dynamic.*perf archive" ours.err ||
+	{ echo "the note: $(cat ours.err), not $ended"; status=1; }
+[ "$(wc -l <ours.err)" = 1 ] || { echo "more than a line: $(cat ours.err)"; status=1; }
+cmp -s folded.before folded.without && { echo "nothing was missing"; status=1; }
+for name in dynamic library.so; do
+	build_id=$(readelf -n "kept/$name" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$HOME/.debug/.build-id/${build_id:0:2}/${build_id:2}"
+	cp "kept/$name" "$HOME/.debug/.build-id/${build_id:0:2}/${build_id:2}/elf"
+done
+"$perfvisor" fold -i dynamic.data 2>ours.err | sort | cmp - folded.before || { echo "not as before: $(cat ours.err)"; status=1; }
+
+# Another file of that name is not used.
+cp kept/library.so dynamic
+rm -r "$HOME/.debug"
+"$perfvisor" fold -i dynamic.data 2>/dev/null | sort | grep -q 'main;' && { echo "another file's data were used"; status=1; }
 exit $status
