@@ -121,9 +121,10 @@ static void note_missed_files(const struct session *session)
 			      intern_string(session->strings, entry->path));
 	if (files > shown)
 		buffer_printf(&names, " and %zu more", files - shown);
-	log_note("callers are missing in %" PRIu64 " samples, because these files were not found here "
-		 "in the build that was recorded: %.*s; 'perf archive', where it was recorded, packs "
-		 "them for ~/.debug", samples, (int)names.size, (const char *)names.data);
+	log_note("callers are missing in %" PRIu64 " samples, because these files were not found "
+		 "here in the build that was recorded: %.*s; 'perf archive', where it was "
+		 "recorded, packs them for ~/.debug",
+		 samples, (int)names.size, (const char *)names.data);
 	buffer_deinit(&names);
 }
 
