@@ -31,6 +31,17 @@ static void encode_again(const struct perf_event_attr *attr, const struct perfda
 	assert(again.raw_bytes >= sample->raw_bytes);
 }
 
+/* Registers and stack are inside the record. */
+static void read_user(const struct perf_event_attr *attr, const struct perfdata_sample *sample,
+		      const uint8_t *body, size_t size)
+{
+	size_t bytes = __builtin_popcountll(attr->sample_regs_user) * sizeof(uint64_t);
+	const uint8_t *registers = sample->user_registers, *stack = sample->user_stack;
+
+	assert(!registers || (registers >= body && registers + bytes <= body + size));
+	assert(!stack || (stack >= body && stack + sample->user_stack_bytes <= body + size));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_buffer_ struct buffer scratch;
@@ -49,8 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	attr.sample_regs_intr = head.sample_regs_intr;
 	attr.sample_id_all = head.sample_id_all;
 	if (perfdata_sample_decode(&attr, data + sizeof(head), size - sizeof(head), 0,
-				   head.swap & 1, &scratch, &sample))
+				   head.swap & 1, &scratch, &sample)) {
+		read_user(&attr, &sample, data + sizeof(head), size - sizeof(head));
 		encode_again(&attr, &sample);
+	}
 	if (perfdata_sample_id_decode(&attr, data + sizeof(head), size - sizeof(head),
 				      head.swap & 1, &sample))
 		assert(perfdata_sample_id_bytes(&attr) <= size - sizeof(head));

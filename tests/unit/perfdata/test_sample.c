@@ -107,6 +107,11 @@ static void assert_full(const struct perfdata_sample *sample)
 	assert_int_equal(sample->callchain[2], 0xffffffff81000020);
 	assert_int_equal(sample->raw_bytes, 12);
 	assert_memory_equal(sample->raw, "raw raw raw.", 12);
+	assert_int_equal(sample->user_abi, PERF_SAMPLE_REGS_ABI_64);
+	assert_non_null(sample->user_registers);
+	/* between the registers and the stack is its size */
+	assert_ptr_equal(sample->user_stack, (const uint8_t *)sample->user_registers + 4 * 8);
+	assert_int_equal(sample->user_stack_bytes, 10);
 	assert_int_equal(sample->weight, 0x77);
 	assert_int_equal(sample->data_src, 0xd5);
 	assert_int_equal(sample->transaction, 0x7a);
