@@ -75,14 +75,18 @@ void recording_warn_of_damage(const struct session *session, const char *path)
 			    (unsigned long long)session->malformed, path);
 }
 
-static bool is_missed(const struct dso_entry *entry)
+/* A file whose data was wanted; not code made at run time, nor a file that was in memory only. */
+static bool is_missed(const struct session *session, const struct dso_entry *entry)
 {
-	return entry->cut_chains && !entry->file_found;
+	return entry->cut_chains && entry->kind == DSO_FILE && !entry->file_found &&
+	       strncmp(intern_string(session->strings, entry->path), "/memfd:", 7);
 }
 
 /* Of those dsos that fewer chains end in than in BEFORE (NULL: of all) the one with the most. */
-static const struct dso_entry *next_missed(const struct dsos *dsos, const struct dso_entry *before)
+static const struct dso_entry *next_missed(const struct session *session,
+					   const struct dso_entry *before)
 {
+	const struct dsos *dsos = &session->dsos;
 	const struct dso_entry *next = NULL;
 	bool behind = !before;
 
@@ -92,7 +96,7 @@ static const struct dso_entry *next_missed(const struct dsos *dsos, const struct
 			     (entry->cut_chains == before->cut_chains && behind);
 
 		behind |= entry == before;
-		if (is_missed(entry) && entry != before && later &&
+		if (is_missed(session, entry) && entry != before && later &&
 		    (!next || entry->cut_chains > next->cut_chains))
 			next = entry;
 	}
@@ -109,14 +113,14 @@ static void note_missed_files(const struct session *session)
 
 	for (size_t i = 0; i < session->dsos.items.count; i++) {
 		entry = session->dsos.items.items[i];
-		files += is_missed(entry);
-		samples += is_missed(entry) ? entry->cut_chains : 0;
+		files += is_missed(session, entry);
+		samples += is_missed(session, entry) ? entry->cut_chains : 0;
 	}
 	if (!files)
 		return;
 	buffer_init(&names, NAMES_MAX_BYTES);
 	entry = NULL;
-	while (shown < NOTES_SHOWN && (entry = next_missed(&session->dsos, entry)))
+	while (shown < NOTES_SHOWN && (entry = next_missed(session, entry)))
 		buffer_printf(&names, "%s%s", shown++ ? ", " : "",
 			      intern_string(session->strings, entry->path));
 	if (files > shown)

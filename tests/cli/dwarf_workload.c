@@ -2,7 +2,7 @@
 /*
  * What test_dwarf_chains_perf.sh samples: deep recursion, callbacks out of the C library, a handler
  * of signals, a thread, a frame as large as its caller asks for, and a library that is loaded
- * late, if one is named. Made with LIBRARY, it is that library.
+ * late, if one is named; or code made at run time. Made with LIBRARY, it is that library.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -78,6 +79,21 @@ static void *thread(void *argument)
 	return argument;
 }
 
+/* Code made at run time: push %rbp, mov %rsp,%rbp, call *%rsi, pop %rbp, ret. */
+static int run_made_code(void)
+{
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3 };
+	void *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (made == MAP_FAILED)
+		return 1;
+	memcpy(made, code, sizeof(code));
+	for (int i = 0; i < ROUNDS; i++)
+		((void (*)(int, void (*)(int)))made)(400000, leaf);
+	return 0;
+}
+
 static void use_library(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -96,6 +112,8 @@ int main(int argc, char **argv)
 	pthread_t other;
 	char text[64];
 
+	if (argc > 1 && !strcmp(argv[1], "made"))
+		return run_made_code();
 	signal(SIGVTALRM, handler);
 	setitimer(ITIMER_VIRTUAL, &often, NULL);
 	pthread_create(&other, NULL, thread, NULL);

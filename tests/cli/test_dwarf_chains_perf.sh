@@ -57,6 +57,11 @@ complete dynamic.data dynamic
 record short.data 512 ./dynamic
 compare short.data
 
+# Chains end at code that was made at run time, and no file is missed.
+record made.data 8192 ./dynamic made
+compare made.data
+grep -A1 ' leaf\b' ours.txt | grep -q '\[unknown\] (/tmp/perf-' || { echo "no frame of code made at run time"; status=1; }
+
 # Static programs: perf finds nothing in those without .eh_frame_hdr, whose chains come to their beginning all the same.
 gcc -O2 -static-pie -o static_pie "$tools/dwarf_workload.c" 2>/dev/null || exit 1
 record static_pie.data 8192 ./static_pie
