@@ -71,8 +71,8 @@ struct writer {
 	struct pending pending[BATCH];
 	size_t pending_count, frame_count;
 	struct buffer heads;  /* the text before the addresses of the pending samples */
-	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + max_stack */
-	size_t max_stack;
+	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + 2 * max_stack */
+	size_t max_stack; /* of a chain as it was recorded, and of the part added to it */
 	uint32_t kept_fields; /* text of addresses is kept only for events with these fields */
 	struct filtering filtering; /* without a filter it is not used */
 	struct script_counts counts;
@@ -247,19 +247,23 @@ static void begin_chain(struct writer *writer, struct session_sample *sample,
 	struct chain_place place = { 0 };
 	uint64_t mark = PERF_CONTEXT_USER;
 	bool entered = false;
+	uint64_t added = user_chains_complete(writer->user_chains, context, sample);
 
-	user_chains_complete(writer->user_chains, context, sample);
 	if (!chain_is_sound(writer->session, values))
 		return;
-	for (uint64_t i = 0; i < values->callchain_count && writer->frame_count < end; i++) {
+	for (uint64_t i = 0; i < values->callchain_count; i++) {
 		uint64_t ip = values->callchain[i];
 		struct frame *frame;
 
+		if (i == added)
+			end = writer->frame_count + writer->max_stack;
 		if (chain_is_mark(ip)) {
 			mark = ip;
 			entered = false;
 			continue;
 		}
+		if (writer->frame_count == end)
+			continue;
 		if (!entered)
 			chain_enter(writer->session, sample, context, mark, &place);
 		entered = true;
@@ -461,7 +465,7 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	map_init(&writer.comm_tags[1]);
 	writer.kept_fields = event_count ? writer.events[0].fields & ADDRESS_FIELDS : 0;
 	writer.max_stack = fields->max_stack ? fields->max_stack : MAX_STACK;
-	writer.frames = memory_calloc(BATCH_FRAMES + writer.max_stack, sizeof(*writer.frames));
+	writer.frames = memory_calloc(BATCH_FRAMES + 2 * writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);

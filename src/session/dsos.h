@@ -35,8 +35,8 @@ struct dso_entry {
 	struct symbol_table *found; /* guest's file: symbols found in addition to those; owned */
 	char *reason; /* why there are no symbols; owned, may be NULL */
 	bool frames_loaded, file_found;
-	struct file_tables frames; /* how to get from a frame to its caller */
-	uint64_t cut_chains; /* that ended in its code, since there are no such data; atomic */
+	struct file_tables frames; /* its call frame information */
+	uint64_t cut_chains; /* how many ended in its code for lack of such data; atomic */
 };
 
 struct dsos {
@@ -72,7 +72,7 @@ bool dsos_is_anonymous(const char *path);
 
 /* Loads the symbols of one of the host's dsos, unless that was already tried. */
 void dsos_load(struct dsos *dsos, struct dso_entry *entry);
-/* Likewise its unwind data. */
+/* The same for its call frame information. */
 void dsos_load_frames(struct dsos *dsos, struct dso_entry *entry);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program's part begins at the registers that the kernel kept when the program entered it, or
- * when it was sampled (perf_get_regs_user() in Linux), and is walked by the call frame information
- * of the files that were mapped then. These are found by build-id, else by path, as those of
- * symbols (symbol/dso.h), and read once each. Which mapping a page is in is remembered for each
- * thread that looks, so that what it finds does not depend on the others.
+ * The program's part begins at the registers that the program had when it entered the kernel, or
+ * when it was sampled (perf_get_regs_user() in Linux). It is walked with the call frame information
+ * of the files that were mapped at that time. These files are found like those with symbols
+ * (symbol/dso.h), by build-id or else by path, and each is read once. Each thread that walks
+ * remembers which mapping a page belongs to; the result depends on the sample and the files alone.
  *
- * Limits: stacks are read as little-endian, on machines that are; the machines of
- * unwind/sample/registers.c. Of others there is the sampled address alone.
+ * Limits: little-endian stacks, walked on little-endian machines; the architectures in
+ * unwind/sample/registers.c. For others the chain is the sampled address alone.
  */
 #include "session/user_chain.h"
 
@@ -27,19 +27,19 @@
 #define FRAMES_MAX 1024
 #define ARM64_ADDRESS_BITS ((1ULL << 48) - 1) /* above: a signature (PAC) */
 
-/* What a page of a space is a part of, at times in [from, until). */
+/* What a page of a space belongs to at times in [from, until). */
 struct page {
 	uint64_t number, from, until; /* until 0: an empty entry */
 	uint32_t space, dso;
-	bool mapped; /* to a file, of which: */
+	bool mapped; /* if not, there is no: */
 	struct unwind_mapping mapping; /* the page alone */
 };
 
 struct user_chains {
 	struct session *session;
-	const struct arch *arch; /* of the recording; NULL: none whose registers are known */
+	const struct arch *arch; /* of the recording; NULL: its registers are not known */
 	VECTOR(uint64_t) words;	 /* of the chain */
-	/* Of the sample at hand: */
+	/* Of the current sample: */
 	struct space *space;
 	uint64_t time;
 	struct unwind_frame frames[FRAMES_MAX];
@@ -53,7 +53,7 @@ static bool has_user(const struct perf_event_attr *attr)
 	return (attr->sample_type & wanted) == wanted;
 }
 
-/* A recording that does not say is taken to be of this machine, as perf takes it. */
+/* If the recording does not say, it is assumed to be of this machine, as in perf. */
 static const struct arch *arch_of(const struct session *session)
 {
 	const char *name = perfdata_reader_features(session->reader)->arch;
@@ -108,7 +108,7 @@ static struct dso_entry *load_dso(const struct user_chains *chains, uint32_t dso
 	return entry;
 }
 
-/* The tables of a recording's machine; a program of its 32-bit mode is one, too. */
+/* Whether ARCH can run code with these tables, in a 32-bit program for instance. */
 static bool is_of(const struct arch *arch, const struct file_tables *tables)
 {
 	return tables->machine == arch->elf_machine ||
@@ -184,7 +184,7 @@ static bool read_registers(const struct user_chains *chains, const struct sessio
 	return chains->arch && sample_registers_read(chains->arch, &source, ret);
 }
 
-/* The words of the chain of SAMPLE and the mark behind which the program's are. */
+/* Begins the chain: the recorded part, then the mark of user code. */
 static void begin_words(struct user_chains *chains, const struct perfdata_sample *fields)
 {
 	chains->words.count = 0;
@@ -196,7 +196,7 @@ static void begin_words(struct user_chains *chains, const struct perfdata_sample
 	vector_append(&chains->words, PERF_CONTEXT_USER);
 }
 
-/* Counts a chain that ended because there are no data for the code at ADDRESS. */
+/* Counts a chain that ended because there is no data for the code at ADDRESS. */
 static void note_cut(struct user_chains *chains, uint64_t address)
 {
 	const struct page *page = find_page(chains, address);
@@ -230,7 +230,7 @@ static void append_frames(struct user_chains *chains, const struct unwind_chain 
 		const struct unwind_frame *frame = &chain->frames[i];
 
 		if (!frame->address)
-			break; /* the end of the stack, where it is marked so */
+			break; /* the end of the stack, marked so */
 		vector_append(&chains->words,
 			      frame->address - (frame->kind == UNWIND_FRAME_CALL));
 	}
@@ -242,7 +242,7 @@ static bool can_walk(const struct perfdata_sample *fields, const struct sample_r
 	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
-/* False: not even the address of the program is known. */
+/* False: not even the program's address is known. */
 static bool make_words(struct user_chains *chains, const struct context *context,
 		       const struct session_sample *sample)
 {
@@ -265,15 +265,17 @@ static bool make_words(struct user_chains *chains, const struct context *context
 	return true;
 }
 
-void user_chains_complete(struct user_chains *chains, const struct context *context,
-			  struct session_sample *sample)
+uint64_t user_chains_complete(struct user_chains *chains, const struct context *context,
+			      struct session_sample *sample)
 {
 	struct perfdata_sample *fields = &sample->decoded.sample;
+	uint64_t recorded = fields->callchain_count;
 
 	if (!chains || !has_user(chains->session->attrs[sample->decoded.event_index]) ||
 	    !fields->user_registers || !context->user_space || cpumode_is_guest(context->cpumode) ||
 	    !make_words(chains, context, sample))
-		return;
+		return USER_CHAINS_NOTHING;
 	fields->callchain = chains->words.items;
 	fields->callchain_count = chains->words.count;
+	return recorded;
 }

@@ -17,12 +17,14 @@ struct user_chains *user_chains_create(struct session *session);
 void user_chains_destroy(struct user_chains *chains); /* takes NULL */
 
 /*
- * Adds the program's frames to the call chain of SAMPLE, whose context is CONTEXT, if it has what
- * is needed: its chain is CHAINS' then, and valid until the next call. Of a caller the address is
- * one less than where it is returned to, as perf has it: that is in the call. Takes NULL as CHAINS.
+ * Adds the program's frames to the call chain of SAMPLE, whose context is CONTEXT, if the sample
+ * has what is needed. The chain then belongs to CHAINS and is valid until the next call. The
+ * address of a caller is one less than the return address, as in perf, so that it is in the call.
+ * Returns the place of the first added word in the chain. Takes NULL as CHAINS.
  */
-void user_chains_complete(struct user_chains *chains, const struct context *context,
-			  struct session_sample *sample);
+#define USER_CHAINS_NOTHING UINT64_MAX /* was added */
+uint64_t user_chains_complete(struct user_chains *chains, const struct context *context,
+			      struct session_sample *sample);
 
 DEFINE_CLEANUP(cleanup_user_chains, struct user_chains *, user_chains_destroy)
 #define _cleanup_user_chains_ _cleanup_(cleanup_user_chains)

@@ -63,9 +63,9 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 void dso_symbols_deinit(struct dso_symbols *symbols);
 
 /*
- * The call frame information of a program, library or the vDSO of the host, of the same files; a
- * kernel's is not looked for. ERROR_NOT_FOUND: no such file, or it has none; *RET_FILE: whether the
- * file was found.
+ * The call frame information of a program, a library or the vDSO of the host, from the same files;
+ * not of kernels. RET is the caller's to deinit. ERROR_NOT_FOUND: there is no such file, or it has
+ * no such information. *RET_FILE says whether the file was found.
  */
 struct error *dso_load_frames(const struct dso_request *request, struct elf_frames *ret,
 			      bool *ret_file) MUST_CHECK;

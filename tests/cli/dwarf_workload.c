@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What test_dwarf_chains_perf.sh samples: deep recursion, callbacks out of the C library, a handler
- * of signals, a thread, a frame as large as its caller asks for, and a library that is loaded
- * late, if one is named; or code made at run time. Made with LIBRARY, it is that library.
+ * What test_dwarf_chains_perf.sh samples: recursion, callbacks from the C library, a signal
+ * handler, a thread, a frame of variable size, and a library that is loaded late, if one is named;
+ * with "made", code made at run time; with "deep", very deep recursion. Built with LIBRARY, it is
+ * that library.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -114,6 +115,11 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "made"))
 		return run_made_code();
+	if (argc > 1 && !strcmp(argv[1], "deep")) {
+		for (int i = 0; i < ROUNDS; i++)
+			recurse(100 + i);
+		return 0;
+	}
 	signal(SIGVTALRM, handler);
 	setitimer(ITIMER_VIRTUAL, &often, NULL);
 	pthread_create(&other, NULL, thread, NULL);

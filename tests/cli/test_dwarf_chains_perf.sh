@@ -57,6 +57,11 @@ complete dynamic.data dynamic
 record short.data 512 ./dynamic
 compare short.data
 
+# Of longer chains 127 frames are shown, and of the kernel's part as many.
+record deep.data 32768 ./dynamic deep
+compare deep.data
+[ "$(grep -c ' recurse\b' ours.txt)" -gt 10000 ] || { echo "too few frames of recurse"; status=1; }
+
 # Chains end at code that was made at run time, and no file is missed.
 record made.data 8192 ./dynamic made
 compare made.data

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each section has its own table: most files have .eh_frame for all of their code, and some have
- * .debug_frame for what is written in assembly.
+ * Each section gets its own table: most files have .eh_frame for all of their code, and some have
+ * .debug_frame for other code.
  */
 #include "unwind/sample/file_tables.h"
 

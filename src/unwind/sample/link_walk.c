@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The link register has the return address of the innermost function until it calls another one:
- * each other frame has saved its own. The rows have where in their fields of BX (row.h). The stack
- * goes upwards with each frame, but for one that has none and returns by the register: a walk ends.
+ * The link register holds the return address of the innermost function until that calls another
+ * one; every other frame has saved its own. The BX fields of a row say where (row.h). SP grows with
+ * each frame, except for a first one that has no stack and returns by the register: so a walk ends.
  */
 #include "unwind/sample/link_walk.h"
 

@@ -6,9 +6,9 @@
 #include "unwind/program/user.h"
 
 /*
- * As unwind_run_user(), of arm64 and ppc64le: REGISTERS' BP is x29 or r31, LINK the link register.
- * ADDRESS_BITS are those that a return address has, besides a signature. Limits: a signal's frame
- * ends the chain (UNWIND_NO_DATA).
+ * Like unwind_run_user(), for arm64 and ppc64le: BP in REGISTERS is x29 or r31, LINK is the link
+ * register. ADDRESS_BITS are the bits of a return address that are not a signature. Limits: the
+ * chain ends at a signal's frame (UNWIND_NO_DATA).
  */
 void unwind_run_link(const struct unwind_program *program, const struct unwind_registers *registers,
 		     uint64_t link, uint64_t address_bits, const struct unwind_stack *stack,

@@ -6,7 +6,7 @@
 #include "arch/arch.h"
 #include "unwind/walk/unwind.h"
 
-/* As a sample has them. */
+/* As they are in a sample. */
 struct sample_registers_source {
 	const void *words; /* 8 bytes for each bit of MASK; of any alignment, borrowed */
 	uint64_t mask;     /* attr.sample_regs_user */
@@ -18,10 +18,10 @@ struct sample_registers {
 	struct unwind_registers walk; /* borrows GENERAL: must not be copied */
 	uint64_t link; /* the link register, of arm64 and ppc64le */
 	uint64_t general[UNWIND_GENERAL_REGISTERS]; /* of x86 */
-	bool complete; /* all are there that a walk begins with; false: IP alone */
+	bool complete; /* a walk can begin; false: only IP is certain */
 };
 
-/* False: ARCH's registers are not known, or IP is not among these. */
+/* False: ARCH's registers are not known, or IP is not among those in SOURCE. */
 bool sample_registers_read(const struct arch *arch, const struct sample_registers_source *source,
 			   struct sample_registers *ret);
 
