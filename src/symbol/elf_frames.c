@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * By section headers: .eh_frame is in the file that runs, .debug_frame may be in one of debugging
- * information, compressed (SHF_COMPRESSED). A file without section headers has none here.
+ * By section headers: .eh_frame is in the file that runs; .debug_frame may be in a file of
+ * debugging information, and compressed (SHF_COMPRESSED). Without section headers nothing is found.
+ * guest/process/elf_frames.c does this for files of which only some pages may be available.
  */
 #include "symbol/elf_frames.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What test_dwarf_chains_perf.sh samples: recursion, callbacks from the C library, a signal
- * handler, a thread, a frame of variable size, and a library that is loaded late, if one is named;
- * with "made", code made at run time; with "deep", very deep recursion. Built with LIBRARY, it is
- * that library.
+ * What test_dwarf_chains_perf.sh samples: recursion, callbacks from the C library, the vDSO, a
+ * signal handler, a thread, a frame of variable size, and a library that is loaded late, if one is
+ * named; with "made", code made at run time; with "deep", very deep recursion. Built with LIBRARY,
+ * it is that library.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -66,6 +66,16 @@ __attribute__((noinline)) void large_frame(int bytes)
 	sum += space[0];
 }
 
+__attribute__((noinline)) void ask_time(void)
+{
+	struct timespec now;
+
+	for (int i = 0; i < 3000; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		sum += now.tv_nsec;
+	}
+}
+
 static void handler(int signal)
 {
 	(void)signal;
@@ -126,6 +136,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < ROUNDS; i++) {
 		recurse(i % 20);
 		sort_some();
+		ask_time();
 		large_frame(1000 + i);
 		snprintf(text, sizeof(text), "%d %f", i, i * 1.5);
 		sum += strlen(text);
