@@ -46,9 +46,11 @@ struct user_chains {
 	struct page pages[PAGES];
 };
 
+/* Without copies of stacks the program's part has been recorded, whatever registers there are. */
 static bool has_user(const struct perf_event_attr *attr)
 {
-	const uint64_t wanted = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
+	const uint64_t wanted =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 
 	return (attr->sample_type & wanted) == wanted;
 }

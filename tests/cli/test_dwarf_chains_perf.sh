@@ -57,6 +57,10 @@ complete dynamic.data dynamic
 record short.data 512 ./dynamic
 compare short.data
 
+# Registers without a copy of the stack: the chain is as it was recorded.
+perf record -q -e cpu-clock -F 1000 -g --user-regs=ip,sp,bp -o registers.data ./dynamic 2>/dev/null || { echo "no registers.data"; status=1; }
+compare registers.data
+
 # Of longer chains 127 frames are shown, and of the kernel's part as many.
 record deep.data 32768 ./dynamic deep
 compare deep.data
