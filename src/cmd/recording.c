@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -57,19 +58,47 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 	return NULL;
 }
 
+/* " at 2026-11-23 03:40:12, 15.8 s after it began", "" if unknown; the caller frees it. */
+static char *describe_cut(uint64_t begin_ns, uint64_t end_ns)
+{
+	time_t seconds = end_ns / 1000000000;
+	struct tm local;
+	char when[32];
+
+	if (!end_ns || !localtime_r(&seconds, &local) ||
+	    !strftime(when, sizeof(when), "%F %T", &local))
+		return memory_strdup("");
+	return memory_printf(" at %s, %.1f s after it began", when,
+			     end_ns > begin_ns ? (end_ns - begin_ns) / 1e9 : 0);
+}
+
+static void warn_of_cut(const struct session *session, const char *path)
+{
+	uint64_t rest_bytes = perfdata_reader_rest_bytes(session->reader);
+	_cleanup_free_ char *when = NULL;
+	uint64_t begin_ns, end_ns;
+
+	if (perfdata_reader_cut_off(session->reader, &begin_ns, &end_ns)) {
+		when = describe_cut(begin_ns, end_ns);
+		log_warning("the recording '%s' was cut off%s; showing what was written until "
+			    "then", path, when);
+	} else if (rest_bytes) {
+		log_warning("the last %" PRIu64 " bytes of records in '%s' are no whole record and "
+			    "are left out", rest_bytes, path);
+	} else if (perfdata_reader_truncated(session->reader)) {
+		log_warning("'%s' ends too early: the recorder was killed or the disk was full; "
+			    "showing what was written", path);
+	}
+}
+
 void recording_warn_of_damage(const struct session *session, const char *path)
 {
 	const struct error *damage = perfdata_reader_error(session->reader);
-	uint64_t rest_bytes = perfdata_reader_rest_bytes(session->reader);
 
 	if (damage)
 		log_warning("%s: the rest of the recording is not shown", error_message(damage));
-	else if (rest_bytes)
-		log_warning("the last %" PRIu64 " bytes of records in '%s' are no whole record and "
-			    "are left out", rest_bytes, path);
-	else if (perfdata_reader_truncated(session->reader))
-		log_warning("'%s' ends too early: the recorder was killed or the disk was full; "
-			    "showing what was written", path);
+	else
+		warn_of_cut(session, path);
 	if (session->malformed)
 		log_warning("%llu records of '%s' are malformed and left out",
 			    (unsigned long long)session->malformed, path);

@@ -4,17 +4,15 @@
  * sections or from HEADER_FEATURE records of the pipe form.
  *
  * Source: tools/perf/util/header.c (the write_…() and process_…() of each feature). Limits: 1 Mi
- * build-ids, 4,096 words of command line, 65,536 symbol tables.
+ * build-ids, 4,096 words of command line.
  */
 #include <string.h>
 
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
-#include "perfdata/section.h"
 
 #define MAX_BUILD_IDS (1 << 20)
 #define MAX_ARGUMENTS 4096
-#define MAX_SYMBOL_TABLES 65536
 /* The limit for the decompressed size of one record, whatever the file claims. */
 #define INFLATE_MAX_BYTES ((uint64_t)1 << 30)
 
@@ -149,48 +147,6 @@ static void take_build_ids(struct perfdata_reader *reader, struct cursor *cursor
 	}
 }
 
-/* The header of a table: its part, then zero bytes up to a multiple of 8. */
-static bool take_symbols_head(struct perfdata_reader *reader, struct cursor *cursor,
-			      struct perfdata_symbols *ret)
-{
-	struct cursor part = section_part(cursor);
-	_cleanup_free_ char *path = NULL;
-	uint32_t build_id_bytes;
-
-	ret->machine_pid = cursor_u32(&part);
-	ret->kind = cursor_u32(&part);
-	ret->from_ns = cursor_u64(&part);
-	ret->until_ns = cursor_u64(&part);
-	if (!ret->until_ns)
-		ret->until_ns = UINT64_MAX;
-	path = section_string(&part);
-	ret->path = arena_strndup(reader->arena, path, strlen(path));
-	build_id_bytes = cursor_u32(&part);
-	ret->build_id = cursor_bytes(&part, build_id_bytes);
-	ret->build_id_bytes = build_id_bytes;
-	cursor_skip(cursor, -cursor->offset % SECTION_ALIGNMENT);
-	return !part.failed && !cursor->failed && build_id_bytes <= PERFDATA_BUILD_ID_BYTES;
-}
-
-static void take_symbols(struct perfdata_reader *reader, struct cursor *cursor)
-{
-	while (cursor_left(cursor) && reader->symbols.count < MAX_SYMBOL_TABLES) {
-		struct perfdata_symbols table;
-
-		if (!take_symbols_head(reader, cursor, &table))
-			return;
-		table.size = cursor_u64(cursor);
-		table.data = cursor_bytes(cursor, table.size);
-		if (cursor->failed)
-			return;
-		if (table.kind <= PERFDATA_SYMBOLS_FILE)
-			vector_append(&reader->symbols, table);
-		if (cursor_left(cursor) < -cursor->offset % SECTION_ALIGNMENT)
-			return;
-		cursor_skip(cursor, -cursor->offset % SECTION_ALIGNMENT);
-	}
-}
-
 static void take_inventory(struct perfdata_reader *reader, const void *data, size_t size)
 {
 	struct perfdata_inventory inventory;
@@ -262,7 +218,7 @@ void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, con
 	case FEATURE_INVENTORY:
 		return take_inventory(reader, data, size);
 	case FEATURE_SYMBOLS:
-		return take_symbols(reader, &cursor);
+		return perfdata_tables_take_section(reader, &cursor);
 	}
 }
 
@@ -274,14 +230,4 @@ const struct perfdata_features *perfdata_reader_features(const struct perfdata_r
 const struct perfdata_inventory *perfdata_reader_inventory(const struct perfdata_reader *reader)
 {
 	return reader->inventory;
-}
-
-size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader)
-{
-	return reader->symbols.count;
-}
-
-struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader, size_t index)
-{
-	return reader->symbols.items[index];
 }

@@ -117,6 +117,36 @@ struct format_id_guest_entry {
 /* RECORD_EVENT_UPDATE: u64 what, u64 id, data. */
 #define FORMAT_EVENT_UPDATE_NAME 2
 
+/*
+ * A piece of a note, which is perfvisor's own: RECORD_EVENT_UPDATE with a WHAT that perf does not
+ * know, so that it passes over it (perf_event__process_event_update()), and id 0, which is the
+ * first event's. A piece is struct format_note_piece and its bytes. docs/perfvisor-sections.md says
+ * what notes there are. The bytes of WHAT read "PVISNOTE" in big-endian order.
+ */
+#define FORMAT_EVENT_UPDATE_NOTE 0x505649534e4f5445ULL
+
+struct format_note_piece {
+	uint32_t kind;	 /* enum format_note, or of a feature: its bit */
+	uint32_t number; /* of this piece, from 0 on */
+	uint32_t pieces; /* of the note */
+	uint32_t bytes;	 /* of this piece; up to 7 more fill up the record */
+};
+
+enum format_note {
+	NOTE_INVENTORY = FORMAT_FEATURE_BITS, /* what is new in the VM inventory */
+	NOTE_SYMBOLS,			      /* a symbol table */
+	NOTE_SYMBOLS_END,		      /* when a kernel's table ceased to hold */
+	NOTE_END,			      /* of the recording: it was not cut off */
+};
+
+/* How the table of NOTE_SYMBOLS is stored. */
+enum format_table_coding {
+	TABLE_PLAIN,	 /* as it is */
+	TABLE_ZSTD,	 /* a zstd frame */
+	TABLE_ZSTD_LIKE, /* a zstd frame whose prefix is another table, which is not of this kind */
+	TABLE_SAME,	 /* not at all: it is another table once more */
+};
+
 /* Both a record of the pipe form and an entry of FEATURE_BUILD_ID; followed by the path. */
 struct format_build_id {
 	struct perf_event_header header;

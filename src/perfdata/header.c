@@ -220,6 +220,7 @@ static void read_features(struct perfdata_reader *reader, const struct format_he
 
 	if (!count_features(header->features))
 		return;
+	reader->finished = true;
 	if (!feature_table(reader, header, &table)) {
 		reader->header_truncated = true;
 		return;

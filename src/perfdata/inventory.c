@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "perfdata/section.h"
@@ -42,15 +42,19 @@ void perfdata_inventory_init(struct perfdata_inventory *inventory)
 	*inventory = (struct perfdata_inventory){ .event_choice = memory_strdup("") };
 }
 
+static void vm_deinit(struct perfdata_vm *vm)
+{
+	free(vm->name);
+	free(vm->vmm);
+	free(vm->kernel_release);
+	free(vm->host_name);
+	vector_deinit(&vm->vcpus);
+}
+
 void perfdata_inventory_deinit(struct perfdata_inventory *inventory)
 {
-	for (size_t i = 0; i < inventory->vms.count; i++) {
-		free(inventory->vms.items[i].name);
-		free(inventory->vms.items[i].vmm);
-		free(inventory->vms.items[i].kernel_release);
-		free(inventory->vms.items[i].host_name);
-		vector_deinit(&inventory->vms.items[i].vcpus);
-	}
+	for (size_t i = 0; i < inventory->vms.count; i++)
+		vm_deinit(&inventory->vms.items[i]);
 	vector_deinit(&inventory->vms);
 	vector_deinit(&inventory->special_ids);
 	free(inventory->event_choice);
@@ -156,25 +160,23 @@ static void encode_vm(struct buffer *out, const struct perfdata_vm *vm)
 	section_end_part(out, part);
 }
 
-static void encode_special_ids(struct buffer *out, const struct perfdata_inventory *inventory)
+/* From number FIRST on. */
+static void encode_special_ids(struct buffer *out, const struct perfdata_inventory *inventory,
+			       size_t first)
 {
 	size_t count = limit(inventory->special_ids.count, MAX_SPECIAL_IDS);
 
-	buffer_append_u32(out, count);
-	for (size_t i = 0; i < count; i++) {
+	buffer_append_u32(out, count - first);
+	for (size_t i = first; i < count; i++) {
 		buffer_append_u64(out, inventory->special_ids.items[i].id);
 		buffer_append_u32(out, inventory->special_ids.items[i].flags);
 	}
 }
 
-void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out)
+static void encode_head(struct buffer *out, const struct perfdata_inventory *inventory)
 {
-	size_t vm_count = limit(inventory->vms.count, MAX_VMS);
-	size_t part;
+	size_t part = section_begin_part(out);
 
-	buffer_append(out, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES);
-	buffer_append_u32(out, INVENTORY_VERSION);
-	part = section_begin_part(out);
 	buffer_append_u32(out, (inventory->guest ? FLAG_GUEST : 0) |
 				       (inventory->host ? FLAG_HOST : 0) |
 				       (inventory->host_sampled ? FLAG_HOST_SAMPLED : 0) |
@@ -186,10 +188,60 @@ void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struc
 	encode_counts(out, &inventory->other);
 	section_put_string(out, inventory->event_choice);
 	section_end_part(out, part);
+}
+
+void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out)
+{
+	size_t vm_count = limit(inventory->vms.count, MAX_VMS);
+
+	buffer_append(out, INVENTORY_MAGIC, INVENTORY_MAGIC_BYTES);
+	buffer_append_u32(out, INVENTORY_VERSION);
+	encode_head(out, inventory);
 	buffer_append_u32(out, vm_count);
 	for (size_t i = 0; i < vm_count; i++)
 		encode_vm(out, &inventory->vms.items[i]);
-	encode_special_ids(out, inventory);
+	encode_special_ids(out, inventory, 0);
+}
+
+/* VM number INDEX, unless it was told as it is. */
+static bool encode_news_of_vm(struct buffer *out, const struct perfdata_inventory *inventory,
+			      size_t index, struct perfdata_inventory_told *told)
+{
+	size_t before = out->size;
+	uint64_t hash;
+
+	buffer_append_u32(out, index);
+	encode_vm(out, &inventory->vms.items[index]);
+	if (out->overflow)
+		return false;
+	hash = hash_bytes(out->data + before, out->size - before);
+	if (index == told->vms.count) {
+		vector_append(&told->vms, hash);
+		return true;
+	}
+	if (told->vms.items[index] == hash) {
+		out->size = before;
+		return false;
+	}
+	told->vms.items[index] = hash;
+	return true;
+}
+
+void perfdata_inventory_encode_news(const struct perfdata_inventory *inventory,
+				    struct perfdata_inventory_told *told, struct buffer *out)
+{
+	size_t vm_count = limit(inventory->vms.count, MAX_VMS), at;
+	uint32_t news = 0;
+
+	encode_head(out, inventory);
+	at = out->size;
+	buffer_append_u32(out, 0);
+	for (size_t i = 0; i < vm_count; i++)
+		news += encode_news_of_vm(out, inventory, i, told);
+	if (!out->overflow)
+		memcpy(out->data + at, &news, sizeof(news));
+	encode_special_ids(out, inventory, told->special_ids);
+	told->special_ids = limit(inventory->special_ids.count, MAX_SPECIAL_IDS);
 }
 
 static void decode_counts(struct cursor *cursor, struct perfdata_vm_counts *ret)
@@ -252,17 +304,19 @@ static struct error *decode_vms(struct cursor *cursor, struct perfdata_inventory
 static struct error *decode_special_ids(struct cursor *cursor,
 					struct perfdata_inventory *inventory)
 {
+	size_t before = inventory->special_ids.count;
 	uint32_t count = cursor_u32(cursor);
-	uint64_t last = 0;
+	uint64_t last = before ? inventory->special_ids.items[before - 1].id : 0;
 
-	cursor->failed |= count > MAX_SPECIAL_IDS;
+	cursor->failed |= count > MAX_SPECIAL_IDS - before;
 	for (uint32_t i = 0; i < count && !cursor->failed; i++) {
 		struct perfdata_special_id special = { .id = cursor_u64(cursor) };
 
 		special.flags = cursor_u32(cursor);
 		cursor->failed |= special.id <= last;
 		last = special.id;
-		vector_append(&inventory->special_ids, special);
+		if (!cursor->failed)
+			vector_append(&inventory->special_ids, special);
 	}
 	if (cursor->failed)
 		return error_create(ERROR_BAD_DATA,
@@ -289,6 +343,38 @@ static struct error *decode_head(struct cursor *cursor, struct perfdata_inventor
 	if (part.failed)
 		return error_create(ERROR_BAD_DATA, "the header of the VM inventory is malformed");
 	return NULL;
+}
+
+/* A VM that is new is the next one. */
+static bool decode_news_of_vm(struct cursor *cursor, struct perfdata_inventory *inventory)
+{
+	uint32_t index = cursor_u32(cursor);
+	struct perfdata_vm vm = { 0 };
+
+	if (index > inventory->vms.count || index >= MAX_VMS || !decode_vm(cursor, &vm)) {
+		vm_deinit(&vm);
+		return false;
+	}
+	if (index == inventory->vms.count) {
+		vector_append(&inventory->vms, vm);
+	} else {
+		vm_deinit(&inventory->vms.items[index]);
+		inventory->vms.items[index] = vm;
+	}
+	return true;
+}
+
+struct error *perfdata_inventory_decode_news(struct cursor *cursor,
+					     struct perfdata_inventory *inventory)
+{
+	struct error *error = decode_head(cursor, inventory);
+	uint32_t count = cursor_u32(cursor);
+
+	for (uint32_t i = 0; i < count && !error; i++)
+		if (!decode_news_of_vm(cursor, inventory))
+			error = error_create(ERROR_BAD_DATA,
+					     "the news of the VM inventory are malformed");
+	return error ? error : decode_special_ids(cursor, inventory);
 }
 
 static struct error *decode_all(struct cursor *cursor, struct perfdata_inventory *inventory)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/vector.h"
 
@@ -107,6 +108,26 @@ void perfdata_inventory_add_special(struct perfdata_inventory *inventory, uint64
 uint32_t perfdata_inventory_special(const struct perfdata_inventory *inventory, uint64_t id);
 
 void perfdata_inventory_encode(const struct perfdata_inventory *inventory, struct buffer *out);
+/*
+ * What of an inventory was told, by perfdata_inventory_encode_news() with the same TOLD; all zero
+ * at first. `vms` is to be freed.
+ */
+struct perfdata_inventory_told {
+	VECTOR(uint64_t) vms; /* a hash of each */
+	size_t special_ids;
+};
+/*
+ * Appends what is new since the last time: how the recording is made, VMs that are new or have
+ * changed, special ids. VMs and special ids are added behind the others, and stay.
+ */
+void perfdata_inventory_encode_news(const struct perfdata_inventory *inventory,
+				    struct perfdata_inventory_told *told, struct buffer *out);
+/*
+ * Takes the news at CURSOR into INVENTORY, which perfdata_inventory_init() has made. What stands
+ * before something malformed is taken.
+ */
+struct error *perfdata_inventory_decode_news(struct cursor *cursor,
+					     struct perfdata_inventory *inventory) MUST_CHECK;
 /* Initialises RET. Limits: 65,536 VMs, 4,096 vCPUs each, 4 Mi special ids. */
 struct error *perfdata_inventory_decode(const void *data, size_t size, bool swap,
 					struct perfdata_inventory *ret) MUST_CHECK;

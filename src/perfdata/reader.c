@@ -130,6 +130,8 @@ static struct perfdata_reader *create_reader(const char *path)
 	reader->keep_bytes = KEEP_BYTES;
 	reader->arena = arena_create();
 	map_init(&reader->ids.positions);
+	map_init(&reader->table_of_number);
+	perfdata_notes_init(&reader->notes);
 	buffer_init(&reader->scratch, UINT16_MAX);
 	features->hostname = features->osrelease = features->version = features->arch = "";
 	features->cpudesc = features->cpuid = features->cmdline = "";
@@ -195,7 +197,8 @@ void perfdata_reader_close(struct perfdata_reader *reader)
 	buffer_deinit(&reader->scratch);
 	arena_destroy(reader->arena);
 	vector_deinit(&reader->build_ids);
-	vector_deinit(&reader->symbols);
+	perfdata_tables_deinit(reader);
+	perfdata_notes_deinit(&reader->notes);
 	if (reader->inventory) {
 		perfdata_inventory_deinit(reader->inventory);
 		free(reader->inventory);
@@ -371,6 +374,7 @@ static enum perfdata_status next_window(struct perfdata_reader *reader, bool *re
 		reader->rest_bytes = reader->window.end - reader->window.at;
 	}
 	if (reader->span_index + 1 >= reader->spans.count) {
+		reader->truncated |= perfdata_notes_missing(reader);
 		*ret_more = false;
 		return PERFDATA_END;
 	}
@@ -407,6 +411,19 @@ static inline bool take_record(struct perfdata_reader *reader, struct perfdata_r
 	return true;
 }
 
+/*
+ * When the power failed, the file system may have made the file longer, but not have written what
+ * was to be there.
+ */
+static bool ends_in_zeros(struct perfdata_reader *reader, const struct perfdata_record *record)
+{
+	if (record->size || record->type || record->misc || reader->inflating ||
+	    !perfdata_notes_missing(reader))
+		return false;
+	reader->window.at = reader->window.end;
+	return true;
+}
+
 enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 					  struct perfdata_record *ret)
 {
@@ -422,6 +439,8 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 			if (!more || status != PERFDATA_RECORD)
 				return status;
 		}
+		if (ends_in_zeros(reader, ret))
+			continue;
 		if (ret->size < sizeof(struct perf_event_header))
 			return end_as_bad(
 				reader, ret->file_offset,
@@ -439,16 +458,6 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 const struct error *perfdata_reader_error(const struct perfdata_reader *reader)
 {
 	return reader->error;
-}
-
-bool perfdata_reader_truncated(const struct perfdata_reader *reader)
-{
-	return reader->truncated;
-}
-
-uint64_t perfdata_reader_rest_bytes(const struct perfdata_reader *reader)
-{
-	return reader->header_truncated ? 0 : reader->rest_bytes;
 }
 
 bool perfdata_reader_swap(const struct perfdata_reader *reader)

@@ -89,6 +89,12 @@ bool perfdata_reader_truncated(const struct perfdata_reader *reader);
  * something else. 0 where the header says that the recorder did not finish.
  */
 uint64_t perfdata_reader_rest_bytes(const struct perfdata_reader *reader);
+/*
+ * For a recording made by perfvisor, once all was read: whether its recorder did not finish it; and
+ * when that began, and wrote to it last, in ns since 1970, 0 if unknown.
+ */
+bool perfdata_reader_cut_off(const struct perfdata_reader *reader, uint64_t *ret_begin_ns,
+			     uint64_t *ret_end_ns);
 
 bool perfdata_reader_swap(const struct perfdata_reader *reader);
 uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader); /* of all record data */
@@ -161,14 +167,14 @@ struct perfdata_features {
 };
 const struct perfdata_features *perfdata_reader_features(const struct perfdata_reader *reader);
 
-/* The VM inventory; NULL if the recording has none (made by perf, or the recorder was killed). */
+/* The VM inventory; NULL if the recording has none (made by perf). */
 const struct perfdata_inventory *
 perfdata_reader_inventory(const struct perfdata_reader *reader);
 
 /*
  * Guest symbol tables, as they were passed to the writer (writer.h): opaque here (src/symbol reads
  * them). Returns entry INDEX, 0 <= INDEX < count; its pointers are borrowed. Tables of unknown
- * kinds are left out.
+ * kinds are left out. All are known once all was read.
  */
 struct perfdata_symbols {
 	uint32_t machine_pid; /* the guest that they apply to; 0: all guests */
@@ -177,12 +183,17 @@ struct perfdata_symbols {
 	const char *path;	    /* "" for a kernel */
 	const uint8_t *build_id;
 	uint8_t build_id_bytes; /* 0: unknown; at most PERFDATA_BUILD_ID_BYTES */
-	const void *data;
-	size_t size;
 };
 size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader);
 struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader,
 						size_t index);
+/*
+ * Its bytes, borrowed until the reader is closed, or until they are dropped by who needs them no
+ * more. Tables may be compressed: the first call decompresses. Not for several threads at once.
+ */
+struct error *perfdata_reader_load_symbols(struct perfdata_reader *reader, size_t index,
+					   const void **ret_data, size_t *ret_size) MUST_CHECK;
+void perfdata_reader_drop_symbols(struct perfdata_reader *reader, size_t index);
 
 /* The path of the folder for a directory recording, otherwise NULL. */
 const char *perfdata_reader_directory(const struct perfdata_reader *reader);

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/vector.h"
@@ -72,6 +73,26 @@ struct plain_layout {
 
 struct perfdata_inflate;
 
+/* A symbol table, as it is stored; from notes in a copy, from the section where it lies. */
+struct reader_table {
+	struct perfdata_symbols head;
+	enum format_table_coding coding;
+	const uint8_t *stored;
+	size_t stored_bytes;
+	size_t base;	   /* the index of the table that it is like */
+	bool has_others;   /* which are like it, or the same */
+	const void *data;  /* NULL: not asked for, or no longer needed */
+	size_t size;
+	void *owned; /* what `data` is, where it was decompressed */
+};
+
+struct reader_notes {
+	struct buffer bytes; /* of the note whose pieces are read */
+	struct format_note_piece next;
+	bool seen, ended;	    /* any; the last one of a recording */
+	uint64_t first_ns, last_ns; /* since 1970: when the inventory was told; 0: never */
+};
+
 struct perfdata_reader {
 	char *path;	  /* as given by the user */
 	const char *name; /* the same, for messages */
@@ -111,7 +132,11 @@ struct perfdata_reader {
 	struct arena *arena; /* strings of features, paths of build-ids */
 	struct perfdata_features features;
 	VECTOR(struct perfdata_build_id) build_ids;
-	VECTOR(struct perfdata_symbols) symbols;
+	VECTOR(struct reader_table) tables;
+	struct map table_of_number; /* of notes -> index in tables */
+	uint64_t table_bytes;	    /* that were decompressed and are kept */
+	struct reader_notes notes;
+	bool finished; /* features stand behind the records */
 	struct perfdata_inventory *inventory;
 };
 
@@ -137,7 +162,23 @@ struct error *perfdata_stream_take(struct perfdata_reader *reader,
 uint64_t perfdata_stream_payload(const struct perfdata_reader *reader,
 				 const struct perfdata_record *record);
 
-/* ids.c. Adding returns NULL or false past READER_MAX_…; ids that already exist are not changed. */
+/* reader_notes.c: CURSOR stands at a struct format_note_piece. */
+void perfdata_notes_init(struct reader_notes *notes);
+void perfdata_notes_deinit(struct reader_notes *notes);
+void perfdata_notes_take_piece(struct perfdata_reader *reader, struct cursor *cursor);
+/* The last note is missing; known when all was read. */
+static inline bool perfdata_notes_missing(const struct perfdata_reader *reader)
+{
+	return reader->notes.seen && !reader->notes.ended && !reader->finished;
+}
+
+/* reader_tables.c */
+void perfdata_tables_take_section(struct perfdata_reader *reader, struct cursor *cursor);
+void perfdata_tables_take(struct perfdata_reader *reader, struct cursor *cursor);
+void perfdata_tables_take_end(struct perfdata_reader *reader, struct cursor *cursor);
+void perfdata_tables_deinit(struct perfdata_reader *reader);
+
+/* ids.c. Adding gives NULL or false past READER_MAX_…; an id that is known stays as it is. */
 struct perfdata_event *perfdata_ids_add_event(struct perfdata_reader *reader,
 					      const struct perf_event_attr *attr);
 bool perfdata_ids_add(struct perfdata_reader *reader, size_t event_index, uint64_t id);

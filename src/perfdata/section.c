@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "perfdata/writer.h"
 
 void section_put_string(struct buffer *out, const char *text)
 {
@@ -53,4 +54,18 @@ struct cursor section_part(struct cursor *cursor)
 
 	part.failed = cursor->failed;
 	return part;
+}
+
+void section_put_symbols_head(struct buffer *out, const struct perfdata_writer_symbols *symbols)
+{
+	size_t part = section_begin_part(out);
+
+	buffer_append_u32(out, symbols->machine_pid);
+	buffer_append_u32(out, symbols->kind);
+	buffer_append_u64(out, symbols->from_ns);
+	buffer_append_u64(out, symbols->until_ns);
+	section_put_string(out, symbols->path ? symbols->path : "");
+	buffer_append_u32(out, symbols->build_id_bytes);
+	buffer_append(out, symbols->build_id, symbols->build_id_bytes);
+	section_end_part(out, part);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/cursor.h"
+#include "base/error.h"
 
 #define SECTION_MAX_STRING_BYTES 65535
 #define SECTION_ALIGNMENT 8 /* of symbol tables */
@@ -19,5 +20,22 @@ size_t section_begin_part(struct buffer *out);
 void section_end_part(struct buffer *out, size_t start);
 /* The part at the cursor as a cursor of its own; moves CURSOR past it. */
 struct cursor section_part(struct cursor *cursor);
+
+/* What stands before a symbol table. */
+struct perfdata_writer_symbols;
+void section_put_symbols_head(struct buffer *out, const struct perfdata_writer_symbols *symbols);
+
+/* Symbol tables as zstd frames (table_zstd.c). No table is larger, stored or not. */
+#define TABLE_MAX_BYTES ((size_t)1 << 30)
+
+/*
+ * Appends the SIZE bytes at DATA to OUT as a frame; what they share with the BASE_SIZE bytes at
+ * BASE (NULL: none) is not in it. False: nothing was appended, there is no zstd, or no memory.
+ */
+bool table_compress(const void *data, size_t size, const void *base, size_t base_size,
+		    struct buffer *out);
+/* The other way: exactly SIZE bytes into RET. */
+struct error *table_decompress(const void *frame, size_t frame_size, const void *base,
+			       size_t base_size, void *ret, size_t size) MUST_CHECK;
 
 #endif

@@ -62,6 +62,8 @@ static struct error *take_event_update(struct perfdata_reader *reader,
 
 	if (cursor.failed)
 		return malformed("EVENT_UPDATE");
+	if (what == FORMAT_EVENT_UPDATE_NOTE)
+		perfdata_notes_take_piece(reader, &cursor);
 	if (what != FORMAT_EVENT_UPDATE_NAME || !perfdata_ids_find(reader, id, &event_index))
 		return NULL;
 	name = cursor_string_field(&cursor, cursor_left(&cursor));

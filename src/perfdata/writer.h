@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes perf.data in the file form, like perf, so that stock perf can read it: header, attrs with
- * their ids, the records, then the features.
+ * Writes perf.data in the file form or the pipe form, like perf, so that stock perf can read it:
+ * header, attrs with their ids, the records, then the features.
  *
- * 	perfdata_writer_create(path, events, count, &writer);   an older file becomes PATH.old
- * 	perfdata_writer_append(writer, bytes, size) …           complete records
- * 	perfdata_writer_flush(writer)                           the file is readable up to here
- * 	perfdata_writer_finish(writer, &features)               features, own sections
- * 	perfdata_writer_destroy(writer)
+ *	perfdata_writer_create(path, events, count, &writer);
+ *	perfdata_writer_begin(writer, &features)                what is known before any sample
+ *	perfdata_writer_append(writer, bytes, size) …           complete records
+ *	perfdata_writer_inventory(), _symbols(), _build_ids()   what names need, when it is known
+ *	perfdata_writer_flush(writer)                           the file is readable up to here;
+ *	                                                        an older one becomes PATH.old
+ *	perfdata_writer_finish(writer, &features)               features, own sections
+ *	perfdata_writer_destroy(writer)
  *
  * After each flush, the header on disk covers all records so far. If the recorder is killed, the
- * file it leaves can be read by perf and perfvisor (without features).
+ * file it leaves can be read by perf and perfvisor, with the names known until then. Within about
+ * half a second it is also on the disk.
  *
  * All events must have the same read_format, sample_id_all = 1 and a sample_type with
  * PERF_SAMPLE_IDENTIFIER. The time, if any, must be at the same position: they must have the same
@@ -45,9 +49,9 @@
 struct perfdata_writer;
 
 /*
- * An older file at PATH is renamed to PATH.old (an empty one is deleted). Anything there that is
- * not a regular file (a folder, a device, a symlink to one) is an error and is not touched. Only
- * its owner can read the new file, as with perf.
+ * With the first flush, an older file at PATH is renamed to PATH.old (an empty one is deleted), and
+ * the new one appears. Anything there that is not a regular file (a folder, a device, a symlink to
+ * one) is an error and is not touched. Only its owner can read the new file, as with perf.
  *
  * EVENTS are copied. More ids can be added later (for vCPUs that appear while recording): the
  * header's id sections have room for MAX_IDS ids per event.
@@ -55,6 +59,13 @@ struct perfdata_writer;
 struct error *perfdata_writer_create(const char *path, const struct perfdata_event *events,
 				     size_t event_count, size_t max_ids,
 				     struct perfdata_writer **ret) MUST_CHECK;
+/*
+ * The pipe form into FD, which stays open. The file form's limit of ids holds, and 8,000 of each
+ * event. After a failure nothing more can be written.
+ */
+struct error *perfdata_writer_create_pipe(int fd, const struct perfdata_event *events,
+					  size_t event_count, size_t max_ids,
+					  struct perfdata_writer **ret) MUST_CHECK;
 void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; closes the file */
 
 /*
@@ -187,6 +198,38 @@ struct perfdata_writer_features {
 	const struct perfdata_writer_symbols *symbols;
 	size_t symbols_count;
 };
+/*
+ * From now on records are compressed, as `perf record -z` does; before anything else is called.
+ * What a recorder leaves then that is killed is readable by perfvisor, not by perf, which looks for
+ * how it is compressed behind the records.
+ */
+struct error *perfdata_writer_compress(struct perfdata_writer *writer) MUST_CHECK;
+/*
+ * Before the first sample: the machine, the command line, the tracing data, the inventory and the
+ * build-ids of FEATURES.
+ */
+struct error *perfdata_writer_begin(struct perfdata_writer *writer,
+				    const struct perfdata_writer_features *features) MUST_CHECK;
+/*
+ * What is new in INVENTORY since the last time, and the time of day: readers take it as when the
+ * recorder was there last.
+ */
+struct error *perfdata_writer_inventory(struct perfdata_writer *writer,
+					const struct perfdata_inventory *inventory) MUST_CHECK;
+/* Those of the COUNT build-ids, to which new ones are only ever appended, that are new. */
+struct error *perfdata_writer_build_ids(struct perfdata_writer *writer,
+					const struct perfdata_writer_build_id *build_ids,
+					size_t count) MUST_CHECK;
+/*
+ * Stores a table, once if it is there already, and with little more than what is different if one
+ * like it is. *RET_NUMBER is for perfdata_writer_symbols_until().
+ */
+struct error *perfdata_writer_symbols(struct perfdata_writer *writer,
+				      const struct perfdata_writer_symbols *symbols,
+				      uint32_t *ret_number) MUST_CHECK;
+struct error *perfdata_writer_symbols_until(struct perfdata_writer *writer, uint32_t number,
+					    uint64_t until_ns) MUST_CHECK;
+/* FEATURES' symbols are stored first: those that perfdata_writer_symbols() did not store. */
 struct error *perfdata_writer_finish(struct perfdata_writer *writer,
 				     const struct perfdata_writer_features *features) MUST_CHECK;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes what comes after the records of a finished file: a table with the location of each feature
- * section, in the order of their bits, and the sections.
+ * Features. A finished file has, after its records, a table with the location of each feature
+ * section, in the order of their bits, and the sections. What is known before the first sample is
+ * also in the stream.
  *
  * Formats: tools/perf/util/header.c, the write_*() functions; perfvisor's own sections:
  * docs/perfvisor-sections.md. Anything that this host does not provide (a CPU description, say) is
@@ -74,10 +75,17 @@ static void put_build_id(struct buffer *out, const struct perfdata_writer_build_
 	}
 }
 
+void writer_put_build_ids(struct buffer *out, const struct perfdata_writer_build_id *build_ids,
+			  size_t first, size_t count)
+{
+	for (size_t i = first; i < count; i++)
+		put_build_id(out, &build_ids[i]);
+}
+
 static bool put_build_ids(struct section *section)
 {
-	for (size_t i = 0; i < section->features->build_id_count; i++)
-		put_build_id(&section->out, &section->features->build_ids[i]);
+	writer_put_build_ids(&section->out, section->features->build_ids, 0,
+			     section->features->build_id_count);
 	return section->features->build_id_count > 0;
 }
 
@@ -280,6 +288,13 @@ static bool put_sample_time(struct section *section)
 	return section->writer->first_sample_ns <= section->writer->last_sample_ns;
 }
 
+static bool put_compression(struct section *section)
+{
+	if (section->writer->compress)
+		writer_put_compression(section->writer->compress, &section->out);
+	return section->writer->compress;
+}
+
 static bool put_inventory(struct section *section)
 {
 	if (!section->features->inventory)
@@ -288,24 +303,26 @@ static bool put_inventory(struct section *section)
 	return true;
 }
 
-/* In the order of the bits, as required for the table in the file; FEATURE_SYMBOLS comes last. */
+/* In the order of the bits, as required for the table in the file. */
 static const struct {
 	enum format_feature bit;
 	bool (*put)(struct section *section);
+	bool early; /* known before the first sample */
 } section_kinds[] = {
-	{ FEATURE_TRACING_DATA, put_tracing_data },
+	{ FEATURE_TRACING_DATA, put_tracing_data, true },
 	{ FEATURE_BUILD_ID, put_build_ids },
-	{ FEATURE_HOSTNAME, put_hostname },
-	{ FEATURE_OSRELEASE, put_osrelease },
-	{ FEATURE_VERSION, put_version },
-	{ FEATURE_ARCH, put_arch },
-	{ FEATURE_NRCPUS, put_cpu_counts },
-	{ FEATURE_CPUDESC, put_cpu_description },
-	{ FEATURE_CPUID, put_cpu_id },
-	{ FEATURE_TOTAL_MEM, put_total_memory },
-	{ FEATURE_CMDLINE, put_command_line },
+	{ FEATURE_HOSTNAME, put_hostname, true },
+	{ FEATURE_OSRELEASE, put_osrelease, true },
+	{ FEATURE_VERSION, put_version, true },
+	{ FEATURE_ARCH, put_arch, true },
+	{ FEATURE_NRCPUS, put_cpu_counts, true },
+	{ FEATURE_CPUDESC, put_cpu_description, true },
+	{ FEATURE_CPUID, put_cpu_id, true },
+	{ FEATURE_TOTAL_MEM, put_total_memory, true },
+	{ FEATURE_CMDLINE, put_command_line, true },
 	{ FEATURE_EVENT_DESC, put_events },
 	{ FEATURE_SAMPLE_TIME, put_sample_time },
+	{ FEATURE_COMPRESSED, put_compression, true },
 	{ FEATURE_INVENTORY, put_inventory },
 };
 #define SECTION_KINDS (sizeof(section_kinds) / sizeof(*section_kinds))
@@ -329,63 +346,48 @@ static struct error *write_section(struct section *section, enum format_feature 
 	return NULL;
 }
 
-/* The header of a table, up to where its bytes begin. */
-static void put_symbols_head(struct buffer *out, const struct perfdata_writer_symbols *symbols)
+struct error *writer_begin_features(struct perfdata_writer *writer,
+				    const struct perfdata_writer_features *features)
 {
-	size_t part = section_begin_part(out);
+	struct error *error = NULL;
 
-	buffer_append_u32(out, symbols->machine_pid);
-	buffer_append_u32(out, symbols->kind);
-	buffer_append_u64(out, symbols->from_ns);
-	buffer_append_u64(out, symbols->until_ns);
-	section_put_string(out, symbols->path ? symbols->path : "");
-	buffer_append_u32(out, symbols->build_id_bytes);
-	buffer_append(out, symbols->build_id, symbols->build_id_bytes);
-	section_end_part(out, part);
-	buffer_pad(out, SECTION_ALIGNMENT);
-	buffer_append_u64(out, symbols->size);
+	for (size_t i = 0; i < SECTION_KINDS && !error; i++) {
+		struct section section = { .writer = writer, .features = features };
+		enum format_feature bit = section_kinds[i].bit;
+
+		if (!section_kinds[i].early)
+			continue;
+		buffer_init(&section.out, MAX_SECTION_BYTES);
+		if (section_kinds[i].put(&section))
+			error = writer->pipe ? writer_pipe_feature(writer, bit, section.out.data,
+								   section.out.size)
+					     : writer_note(writer, bit, section.out.data,
+							   section.out.size);
+		buffer_deinit(&section.out);
+	}
+	return error;
 }
 
-/*
- * FEATURE_SYMBOLS, straight from the caller's memory: the tables of many guests are too large to be
- * copied.
- */
-static struct error *write_symbols(struct perfdata_writer *writer,
-				   const struct perfdata_writer_features *features, uint64_t offset,
-				   struct format_section *ret)
+struct error *writer_end_features(struct perfdata_writer *writer,
+				  const struct perfdata_writer_features *features)
 {
-	static const uint8_t zeros[SECTION_ALIGNMENT];
-	uint64_t start = offset;
+	struct section section = { .writer = writer, .features = features };
+	struct error *error = perfdata_writer_build_ids(writer, features->build_ids,
+							features->build_id_count);
 
-	for (size_t i = 0; i < features->symbols_count; i++) {
-		const struct perfdata_writer_symbols *symbols = &features->symbols[i];
-		struct error *error;
-
-		if (symbols->build_id_bytes > PERFDATA_BUILD_ID_BYTES)
-			return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
-					    symbols->path, symbols->build_id_bytes);
-		buffer_clear(&writer->scratch);
-		put_symbols_head(&writer->scratch, symbols);
-		error = writer_write_at(writer, offset, writer->scratch.data, writer->scratch.size);
-		offset += writer->scratch.size;
-		if (!error)
-			error = writer_write_at(writer, offset, symbols->data, symbols->size);
-		offset += symbols->size;
-		if (!error)
-			error = writer_write_at(writer, offset, zeros, -offset % SECTION_ALIGNMENT);
-		if (error)
-			return error;
-		offset += -offset % SECTION_ALIGNMENT;
-	}
-	*ret = (struct format_section){ .offset = start, .size = offset - start };
-	return NULL;
+	buffer_init(&section.out, MAX_SECTION_BYTES);
+	if (!error && put_sample_time(&section))
+		error = writer_pipe_feature(writer, FEATURE_SAMPLE_TIME, section.out.data,
+					    section.out.size);
+	buffer_deinit(&section.out);
+	return error;
 }
 
 struct error *writer_write_features(struct perfdata_writer *writer,
 				    const struct perfdata_writer_features *features,
 				    uint64_t ret_bits[FORMAT_FEATURE_BITS / 64])
 {
-	struct format_section table[SECTION_KINDS + 1] = { 0 };
+	struct format_section table[SECTION_KINDS] = { 0 };
 	uint64_t bits[FORMAT_FEATURE_BITS / 64] = { 0 };
 	uint64_t offset = writer_data_end(writer) + sizeof(table);
 	size_t count = 0;
@@ -405,12 +407,6 @@ struct error *writer_write_features(struct perfdata_writer *writer,
 			return error;
 		count += there;
 		bits[bit / 64] |= (uint64_t)there << bit % 64;
-	}
-	if (features->symbols_count) {
-		error = write_symbols(writer, features, offset, &table[count]);
-		if (error)
-			return error;
-		bits[FEATURE_SYMBOLS / 64] |= 1ULL << FEATURE_SYMBOLS % 64;
 	}
 	error = writer_write_at(writer, writer_data_end(writer), table, sizeof(table));
 	if (!error)

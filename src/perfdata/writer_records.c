@@ -18,7 +18,7 @@
 #define PATH_BYTES 4096
 #define EVENT_NAME_BYTES 4096
 
-static void begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
+void writer_begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
 {
 	buffer_clear(&writer->scratch);
 	buffer_append_u32(&writer->scratch, type);
@@ -26,7 +26,7 @@ static void begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t
 	buffer_append_u16(&writer->scratch, 0);
 }
 
-static struct error *end_record(struct perfdata_writer *writer)
+struct error *writer_end_record(struct perfdata_writer *writer)
 {
 	uint16_t size = writer->scratch.size;
 
@@ -63,7 +63,7 @@ static struct error *one_id_index(struct perfdata_writer *writer, const struct p
 {
 	struct buffer *out = &writer->scratch;
 
-	begin_record(writer, RECORD_ID_INDEX, 0);
+	writer_begin_record(writer, RECORD_ID_INDEX, 0);
 	buffer_append_u64(out, count);
 	for (size_t i = 0; i < count; i++) {
 		buffer_append_u64(out, ids[i].id);
@@ -75,7 +75,7 @@ static struct error *one_id_index(struct perfdata_writer *writer, const struct p
 		buffer_append_u64(out, ids[i].machine_pid);
 		buffer_append_u64(out, widen(ids[i].vcpu, PERFDATA_NO_VCPU));
 	}
-	return end_record(writer);
+	return writer_end_record(writer);
 }
 
 struct error *writer_id_index(struct perfdata_writer *writer, const struct perfdata_id *ids,
@@ -93,19 +93,20 @@ struct error *writer_id_index(struct perfdata_writer *writer, const struct perfd
 	return NULL;
 }
 
-struct error *writer_event_name(struct perfdata_writer *writer, const struct perfdata_event *event)
+struct error *writer_event_name(struct perfdata_writer *writer, const struct perfdata_event *event,
+				uint64_t id)
 {
-	begin_record(writer, RECORD_EVENT_UPDATE, 0);
+	writer_begin_record(writer, RECORD_EVENT_UPDATE, 0);
 	buffer_append_u64(&writer->scratch, FORMAT_EVENT_UPDATE_NAME);
-	buffer_append_u64(&writer->scratch, event->ids[0].id);
+	buffer_append_u64(&writer->scratch, id);
 	put_text(&writer->scratch, event->name, EVENT_NAME_BYTES);
-	return end_record(writer);
+	return writer_end_record(writer);
 }
 
 struct error *perfdata_writer_round(struct perfdata_writer *writer)
 {
-	begin_record(writer, RECORD_FINISHED_ROUND, 0);
-	return end_record(writer);
+	writer_begin_record(writer, RECORD_FINISHED_ROUND, 0);
+	return writer_end_record(writer);
 }
 
 /* The event and the id that a record carries; 0, 0: the host's. */
@@ -130,12 +131,12 @@ static struct error *write_comm(struct perfdata_writer *writer, const struct own
 				uint16_t misc, uint32_t pid, uint32_t tid, const char *comm,
 				uint64_t time_ns)
 {
-	begin_record(writer, PERF_RECORD_COMM, misc);
+	writer_begin_record(writer, PERF_RECORD_COMM, misc);
 	buffer_append_u32(&writer->scratch, pid);
 	buffer_append_u32(&writer->scratch, tid);
 	put_text(&writer->scratch, comm, COMM_BYTES);
 	put_trailer(writer, owner->event_index, owner->id, pid, tid, time_ns);
-	return end_record(writer);
+	return writer_end_record(writer);
 }
 
 struct error *perfdata_writer_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
@@ -159,7 +160,7 @@ struct error *perfdata_writer_guest_comm(struct perfdata_writer *writer, uint32_
 static struct error *write_fork(struct perfdata_writer *writer, const struct owner *owner,
 				uint16_t misc, const struct perfdata_fork *fork, uint64_t time_ns)
 {
-	begin_record(writer, PERF_RECORD_FORK,
+	writer_begin_record(writer, PERF_RECORD_FORK,
 		     misc | (fork->exec ? PERF_RECORD_MISC_FORK_EXEC : 0));
 	buffer_append_u32(&writer->scratch, fork->pid);
 	buffer_append_u32(&writer->scratch, fork->parent_pid);
@@ -167,7 +168,7 @@ static struct error *write_fork(struct perfdata_writer *writer, const struct own
 	buffer_append_u32(&writer->scratch, fork->parent_tid);
 	buffer_append_u64(&writer->scratch, time_ns);
 	put_trailer(writer, owner->event_index, owner->id, fork->pid, fork->tid, time_ns);
-	return end_record(writer);
+	return writer_end_record(writer);
 }
 
 struct error *perfdata_writer_fork(struct perfdata_writer *writer, const struct perfdata_fork *fork,
@@ -216,7 +217,7 @@ static struct error *write_mmap2(struct perfdata_writer *writer, const struct ow
 	if (mapping->build_id && mapping->build_id_bytes > PERFDATA_BUILD_ID_BYTES)
 		return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
 				    mapping->path, mapping->build_id_bytes);
-	begin_record(writer, PERF_RECORD_MMAP2,
+	writer_begin_record(writer, PERF_RECORD_MMAP2,
 		     misc | (mapping->build_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
 	buffer_append_u32(out, mapping->pid);
 	buffer_append_u32(out, mapping->tid);
@@ -228,7 +229,7 @@ static struct error *write_mmap2(struct perfdata_writer *writer, const struct ow
 	buffer_append_u32(out, mapping->flags);
 	put_text(out, mapping->path, PATH_BYTES);
 	put_trailer(writer, owner->event_index, owner->id, mapping->pid, mapping->tid, time_ns);
-	return end_record(writer);
+	return writer_end_record(writer);
 }
 
 struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
@@ -253,9 +254,9 @@ struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, 
 
 	if (!event_index)
 		return error_create(ERROR_BAD_DATA, "lost samples have an unknown id");
-	begin_record(writer, PERF_RECORD_LOST, 0);
+	writer_begin_record(writer, PERF_RECORD_LOST, 0);
 	buffer_append_u64(&writer->scratch, id);
 	buffer_append_u64(&writer->scratch, count);
 	put_trailer(writer, *event_index, id, UINT32_MAX, UINT32_MAX, time_ns);
-	return end_record(writer);
+	return writer_end_record(writer);
 }

@@ -84,9 +84,9 @@ static bool fits(const struct session *session, const struct dso_entry *entry, u
 	return !strcmp(intern_string(session->strings, entry->path), table->path);
 }
 
-/* The newest table with KEY that fits ENTRY. */
+/* The newest table with KEY that fits ENTRY: its index. */
 static bool find_by_key(struct session *session, const struct dso_entry *entry, uint32_t guest,
-			uint64_t key, struct perfdata_symbols *ret)
+			uint64_t key, size_t *ret)
 {
 	const uint64_t *newest = map_find(&session->guest_files.by_key, key);
 	uint64_t at = newest ? *newest : 0;
@@ -97,7 +97,7 @@ static bool find_by_key(struct session *session, const struct dso_entry *entry, 
 			perfdata_reader_symbols(session->reader, link->symbols);
 
 		if (fits(session, entry, guest, &table)) {
-			*ret = table;
+			*ret = link->symbols;
 			return true;
 		}
 		at = link->older;
@@ -106,7 +106,7 @@ static bool find_by_key(struct session *session, const struct dso_entry *entry, 
 }
 
 static bool find_table(struct session *session, const struct dso_entry *entry, uint32_t guest,
-		       struct perfdata_symbols *ret)
+		       size_t *ret)
 {
 	const struct guest_files *files = &session->guest_files;
 	const char *path = intern_string(session->strings, entry->path);
@@ -122,14 +122,14 @@ static bool find_table(struct session *session, const struct dso_entry *entry, u
 
 static void load_recorded(struct session *session, struct dso_entry *entry)
 {
-	struct perfdata_symbols table;
+	size_t index;
 
 	entry->loaded = true;
 	if (!session->guest_files.listed)
 		list_tables(session);
-	if (find_table(session, entry, entry->guest, &table) ||
-	    find_table(session, entry, 0, &table))
-		error_destroy(symbol_table_decode(table.data, table.size, &entry->table));
+	if (find_table(session, entry, entry->guest, &index) ||
+	    find_table(session, entry, 0, &index))
+		error_destroy(session_decode_symbols(session, index, &entry->table));
 }
 
 static struct error *load_found(struct session *session, struct dso_entry *entry)

@@ -137,6 +137,10 @@ uint32_t session_kernel_at(struct machine *machine, uint64_t time);
 const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,
 						uint32_t kernel);
 
+/* Decodes symbol table INDEX of the recording. */
+struct error *session_decode_symbols(struct session *session, size_t index,
+				     struct symbol_table **ret) MUST_CHECK;
+
 /* Sets the build-id of ENTRY, which has none, from the header's list, by its path. */
 void session_set_build_id(struct session *session, struct dso_entry *entry);
 

@@ -199,11 +199,24 @@ uint32_t session_kernel_at(struct machine *machine, uint64_t time)
 	return span ? span->dso : MACHINE_NO_KERNEL;
 }
 
+struct error *session_decode_symbols(struct session *session, size_t index,
+				     struct symbol_table **ret)
+{
+	const void *data;
+	size_t size;
+	struct error *error = perfdata_reader_load_symbols(session->reader, index, &data, &size);
+
+	if (!error)
+		error = symbol_table_decode(data, size, ret);
+	if (error || symbol_table_is_whole(*ret))
+		perfdata_reader_drop_symbols(session->reader, index);
+	return error;
+}
+
 static void load_recorded(struct session *session, const struct machine *machine,
 			  struct machine_kernel *kernel)
 {
-	struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, kernel->symbols);
-	struct error *error = symbol_table_decode(symbols.data, symbols.size, &kernel->table);
+	struct error *error = session_decode_symbols(session, kernel->symbols, &kernel->table);
 
 	kernel->loaded = true;
 	if (error)

@@ -69,12 +69,17 @@ const char *symbol_module(const struct symbol_table *table, const struct symbol 
 const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address);
 
 void symbol_table_encode(const struct symbol_table *table, struct buffer *out);
+/* A form that is smaller, and better compressed; the same wherever the kernel was loaded. */
+void symbol_table_pack(const struct symbol_table *table, struct buffer *out);
 /*
- * DATA is borrowed (whatever its alignment and byte order) and must live as long as the table.
- * Everything in it is checked, in time linear in SIZE. ERROR_BAD_DATA describes what is wrong.
+ * Of either form. DATA is borrowed (whatever its alignment and byte order) and must live as long as
+ * the table, unless symbol_table_is_whole(). Everything in it is checked, in time linear in SIZE.
+ * ERROR_BAD_DATA describes what is wrong.
  */
 struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
 	MUST_CHECK;
+/* Whether what TABLE was decoded of is not needed any more. */
+bool symbol_table_is_whole(const struct symbol_table *table);
 
 DEFINE_CLEANUP(cleanup_symbol_table, struct symbol_table *, symbol_table_destroy)
 #define _cleanup_symbol_table_ _cleanup_(cleanup_symbol_table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The byte form of a symbol table: its arrays as they are in memory, so that a mapped file can be
- * searched in place (docs/perfvisor-sections.md describes the layout).
+ * The byte form of a symbol table that can be searched in place: its arrays as they are in memory
+ * (docs/perfvisor-sections.md describes the layout).
  *
  * 	u64 magic "PVSYMTB1" as a number, u64 symbols, u64 modules, u64 text bytes
  * 	struct symbol[symbols], struct symbol_module_range[modules], char[text bytes]
@@ -149,35 +149,83 @@ static void swap_arrays(struct symbol *symbols, struct symbol_module_range *modu
 	}
 }
 
-struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
+static struct error *check_arrays(const struct table_arrays *arrays)
 {
-	struct cursor cursor = cursor_make(data, size, false);
-	_cleanup_free_ void *copy = NULL;
+	struct table_header header = { .symbols = arrays->symbol_count,
+				       .modules = arrays->module_count,
+				       .text_bytes = arrays->text_bytes };
+	struct error *error = check_text(arrays->text, arrays->text_bytes);
+
+	if (!error)
+		error = check_symbols(arrays->symbols, &header);
+	return error ? error : check_modules(arrays->modules, &header);
+}
+
+/* Finds the arrays where they lie, or copies them. */
+static struct error *find_arrays(struct cursor *cursor, struct table_arrays *ret)
+{
 	const struct symbol_module_range *modules;
 	const struct symbol *symbols;
 	struct table_header header = { 0 };
-	const char *text;
-	struct error *error = read_header(&cursor, &header);
+	void *copy = NULL;
+	struct error *error = read_header(cursor, &header);
 
 	if (error)
 		return error;
-	symbols = (const void *)(cursor.data + cursor.offset);
-	if (cursor.swap || (uintptr_t)symbols % _Alignof(struct symbol)) {
-		copy = memory_dup(symbols, cursor_left(&cursor));
+	symbols = (const void *)(cursor->data + cursor->offset);
+	if (cursor->swap || (uintptr_t)symbols % _Alignof(struct symbol)) {
+		copy = memory_dup(symbols, cursor_left(cursor));
 		symbols = copy;
 	}
 	modules = (const void *)(symbols + header.symbols);
-	text = (const char *)(modules + header.modules);
-	if (cursor.swap)
+	if (cursor->swap)
 		swap_arrays(copy, (struct symbol_module_range *)modules, &header);
-	error = check_text(text, header.text_bytes);
-	if (!error)
-		error = check_symbols(symbols, &header);
-	if (!error)
-		error = check_modules(modules, &header);
-	if (error)
-		return error;
-	*ret = symbol_table_create(symbols, header.symbols, modules, header.modules, text,
-				   header.text_bytes, take_pointer(copy));
+	*ret = (struct table_arrays){ .symbols = symbols,
+				      .symbol_count = header.symbols,
+				      .modules = modules,
+				      .module_count = header.modules,
+				      .text = (const char *)(modules + header.modules),
+				      .text_bytes = header.text_bytes,
+				      .owned = copy };
 	return NULL;
+}
+
+/* Moves CURSOR behind the magic of a packed table, and sets its byte order; false: it is none. */
+static bool pass_packed_magic(struct cursor *cursor)
+{
+	struct cursor ahead = *cursor;
+	uint64_t magic = cursor_u64(&ahead);
+
+	ahead.swap = magic == __builtin_bswap64(TABLE_PACKED_MAGIC);
+	if (magic != TABLE_PACKED_MAGIC && !ahead.swap)
+		return false;
+	*cursor = ahead;
+	return true;
+}
+
+struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
+{
+	struct cursor cursor = cursor_make(data, size, false);
+	struct table_arrays arrays = { 0 };
+	struct error *error = NULL;
+
+	if (!pass_packed_magic(&cursor))
+		error = find_arrays(&cursor, &arrays);
+	else if (!table_unpack(&cursor, &arrays))
+		error = bad_table("what is packed in it is malformed");
+	if (!error)
+		error = check_arrays(&arrays);
+	if (error) {
+		free(arrays.owned);
+		return error;
+	}
+	*ret = symbol_table_create(arrays.symbols, arrays.symbol_count, arrays.modules,
+				   arrays.module_count, arrays.text, arrays.text_bytes,
+				   arrays.owned);
+	return NULL;
+}
+
+bool symbol_table_is_whole(const struct symbol_table *table)
+{
+	return table->owned;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the three files of the symbol table: table.c, table_build.c, table_code.c. */
+/*
+ * Shared by the files of the symbol table: table.c, table_build.c, table_code.c, table_pack.c.
+ */
 #ifndef SYMBOL_TABLE_PRIVATE_H
 #define SYMBOL_TABLE_PRIVATE_H
 
+#include "base/cursor.h"
 #include "base/file.h"
 #include "symbol/table.h"
 
@@ -40,5 +43,21 @@ struct symbol_table *symbol_table_create(const struct symbol *symbols, size_t sy
 					 const struct symbol_module_range *modules,
 					 size_t module_count, const char *text, size_t text_bytes,
 					 void *owned);
+
+/* The first word of the packed form; its bytes read "PVSYMPK1" in big-endian order. */
+#define TABLE_PACKED_MAGIC 0x505653594d504b31ULL
+
+struct table_arrays {
+	const struct symbol *symbols;
+	const struct symbol_module_range *modules;
+	const char *text;
+	size_t symbol_count, module_count, text_bytes;
+	void *owned; /* what they lie in, NULL: borrowed */
+};
+/*
+ * The arrays of a packed table, which are not checked yet, and the caller's. CURSOR stands after
+ * the magic. False: it is damaged.
+ */
+bool table_unpack(struct cursor *cursor, struct table_arrays *ret);
 
 #endif

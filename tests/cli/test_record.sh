@@ -27,7 +27,11 @@ expect() {
 expect 2 '-F and -c exclude each other' -F 100 -c 100
 expect 2 '-a records every VM' -a --vm web
 expect 2 '-a records every VM' -a -p 1
-expect 2 "cannot be written to a pipe" -o -
+expect 2 '--dir writes a folder: it excludes -o -' -o - --dir
+script -qefc "'$perfvisor' record -o -" terminal >/dev/null </dev/null
+[ $? = 2 ] && grep -q 'a recording is not written to a terminal' terminal ||
+	complain "record -o - to a terminal: $(cat terminal)"
+rm -f terminal
 expect 2 "--freq must be at least 1" -F 0
 expect 2 "--freq takes a whole number or max, not '-1'" -F -1
 expect 2 "--freq takes a whole number or max, not '18446744073709551615'" -F 18446744073709551615

@@ -91,7 +91,7 @@ static uint64_t count_records(struct perfdata_reader *reader)
 	}
 }
 
-static void read_the_rest(const struct perfdata_reader *reader)
+static void read_the_rest(struct perfdata_reader *reader)
 {
 	const struct perfdata_features *features = perfdata_reader_features(reader);
 	uint64_t total = strlen(features->hostname) + strlen(features->osrelease) +
@@ -113,9 +113,16 @@ static void read_the_rest(const struct perfdata_reader *reader)
 	for (size_t i = 0; i < perfdata_reader_symbols_count(reader); i++) {
 		struct perfdata_symbols symbols = perfdata_reader_symbols(reader, i);
 
+		_cleanup_error_ struct error *error = NULL;
+		const void *bytes = NULL;
+		size_t size = 0;
+
 		assert(symbols.build_id_bytes <= PERFDATA_BUILD_ID_BYTES);
-		total += sum(symbols.data, symbols.size) + strlen(symbols.path) +
+		error = perfdata_reader_load_symbols(reader, i, &bytes, &size);
+		total += sum(bytes, size) + strlen(symbols.path) +
 			 sum(symbols.build_id, symbols.build_id_bytes);
+		if (i % 2)
+			perfdata_reader_drop_symbols(reader, i);
 	}
 	/* Keeps the compiler from dropping the code above because its result is unused. */
 	__asm__ volatile("" : : "r"(total));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The byte form of a symbol table: valid input can be searched, and encodes to itself. */
+/* The byte forms of a symbol table: valid input can be searched, and encodes to itself. */
 #include <assert.h>
 #include <string.h>
 
@@ -30,5 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	symbol_table_encode(table, &bytes);
 	error = symbol_table_decode(bytes.data, bytes.size, &again);
 	assert(!error && symbol_table_count(again) == symbol_table_count(table));
+	symbol_table_destroy(take_pointer(again));
+	buffer_clear(&bytes);
+	symbol_table_pack(table, &bytes);
+	error = symbol_table_decode(bytes.data, bytes.size, &again);
+	assert(!error && symbol_table_is_whole(again));
+	assert(symbol_table_count(again) == symbol_table_count(table));
 	return 0;
 }

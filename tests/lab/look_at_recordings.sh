@@ -37,3 +37,11 @@ look() {
 for recording in *.data; do
 	look "${recording%.data}"
 done
+for recording in killed.data random?.data; do
+	[ ! -e "$recording" ] || "$perfvisor" report -i "$recording" --sort vm,sym >"${recording%.data}.names" 2>&1
+done
+if [ -e piped.pipe ]; then
+	"$perfvisor" report -i - --sort vm,sym <piped.pipe >piped.names 2>&1
+	"$perfvisor" script -i - -F ip <piped.pipe 2>/dev/null | awk '{ print $1 }' >piped.ips
+	perf script -i - -F ip <piped.pipe 2>/dev/null | awk '{ print $1 }' >piped.perf_ips
+fi

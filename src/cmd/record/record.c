@@ -5,6 +5,7 @@
  * symbols and the file. It then samples until Ctrl-C, --duration, COMMAND's end, or the end of
  * every VM that was named.
  */
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,8 +51,10 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "take a sample every COUNT events",
 	       .min = 1),
 	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
-	       "default: perf.data.guest, perf.data.host, or perf.data.kvm for both",
+	       "- for standard output; default: perf.data.guest, perf.data.host, or perf.data.kvm "
+	       "for both",
 	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_FLAG, 'z', NULL, compress, NULL, "compress the records, as perf does"),
 	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
 	       "write a folder, where stock perf also finds the symbols of guest kernels"),
 	OPTION(OPTION_FLAG, 'g', NULL, callchains, NULL, "record call chains, too"),
@@ -156,6 +159,21 @@ static struct error *check_engine(struct record_options *options)
 	return options->qmp ? record_qmp_check(options) : NULL;
 }
 
+/* -o - */
+static struct error *check_pipe(struct record_options *options)
+{
+	if (options->directory)
+		return error_create(ERROR_USAGE, "--dir writes a folder: it excludes -o -");
+	if (isatty(STDOUT_FILENO))
+		return error_hint(error_create(ERROR_USAGE,
+					       "a recording is not written to a terminal"),
+				  "perfvisor record -o - | perfvisor report -i -; -o ./- is a file "
+				  "of that name");
+	options->pipe = true;
+	options->output = "standard output";
+	return NULL;
+}
+
 static struct error *check_options(struct record_options *options)
 {
 	struct error *error;
@@ -180,10 +198,9 @@ static struct error *check_options(struct record_options *options)
 				"--vm also takes a VM's name");
 		vector_append(&options->vms, pid);
 	}
-	if (options->output && !strcmp(options->output, "-"))
-		return error_hint(error_create(ERROR_USAGE,
-					       "a recording cannot be written to a pipe"),
-				  "write a file and send that; -o ./- names a file");
+	error = options->output && !strcmp(options->output, "-") ? check_pipe(options) : NULL;
+	if (error)
+		return error;
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
 	error = options->call_graph ? check_call_graph(options) : NULL;
 	if (!error && options->unwind)
@@ -242,8 +259,21 @@ static bool is_full(const struct recorder *recorder, const struct record_options
 	return true;
 }
 
+/* Those of VMs that came since the last time, too. */
+static struct error *write_symbols(struct recorder *recorder, struct record_symbols *symbols)
+{
+	struct error *error = record_symbols_load(symbols, recorder_inventory(recorder));
+
+	if (error) {
+		/* The samples are worth more than their names. */
+		log_warning("%s", error_message(error));
+		error_destroy(error);
+	}
+	return record_symbols_write(symbols, recorder);
+}
+
 static struct error *sample(struct recorder *recorder, const struct record_options *options,
-			    struct record_command *command)
+			    struct record_symbols *symbols, struct record_command *command)
 {
 	struct progress progress = { 0 };
 	struct error *error = begin(recorder, options, command);
@@ -253,39 +283,57 @@ static struct error *sample(struct recorder *recorder, const struct record_optio
 	while (!error && !interrupt_requested() && !record_command_ended(command) &&
 	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder) &&
 	       !is_full(recorder, options)) {
-		error = recorder_step(recorder, wait_ms);
+		error = write_symbols(recorder, symbols);
+		if (!error)
+			error = recorder_step(recorder, wait_ms);
 		record_show_progress(&progress, recorder, begin_ns);
 	}
 	progress_end(&progress);
 	return error ? error : recorder_stop(recorder);
 }
 
-static struct error *finish_file(struct recorder *recorder, const struct record_options *options,
-				 const struct record_events *events, struct record_symbols *symbols,
-				 int argc, char **argv)
+/* What the recording says of how it was made. */
+struct record_facts {
+	char **command_line; /* owned, the words are not */
+	struct buffer tracing_data;
+	struct perfdata_writer_features features; /* which point there */
+};
+
+static void collect_facts(const struct record_events *events, int argc, char **argv,
+				   struct record_facts *ret)
 {
-	_cleanup_free_ char **command_line = memory_calloc(argc + 1, sizeof(*command_line));
-	_cleanup_buffer_ struct buffer tracing_data;
-	struct perfdata_writer_features features = { .argc = argc + 1, .argv = command_line };
 	struct error *error;
 
-	buffer_init(&tracing_data, TRACING_DATA_MAX_BYTES);
-	command_line[0] = (char *)"perfvisor";
-	memcpy(command_line + 1, argv, argc * sizeof(*argv));
-	error = record_events_tracing_data(events, &tracing_data);
-	if (!error) /* for VMs that came later */
-		error = record_symbols_load(symbols, recorder_inventory(recorder));
-	record_symbols_add(symbols, recorder);
+	ret->command_line = memory_calloc(argc + 1, sizeof(*ret->command_line));
+	ret->command_line[0] = (char *)"perfvisor";
+	memcpy(ret->command_line + 1, argv, argc * sizeof(*argv));
+	buffer_init(&ret->tracing_data, TRACING_DATA_MAX_BYTES);
+	error = record_events_tracing_data(events, &ret->tracing_data);
 	if (error) {
-		/* The samples are worth more than their names. */
 		log_warning("%s", error_message(error));
 		error_destroy(error);
 	}
-	features.tracing_data = tracing_data.size ? tracing_data.data : NULL;
-	features.tracing_data_bytes = tracing_data.size;
-	features.symbols = symbols->tables.items;
-	features.symbols_count = symbols->tables.count;
-	error = recorder_finish(recorder, &features);
+	ret->features = (struct perfdata_writer_features){ .argc = argc + 1,
+							   .argv = ret->command_line };
+	if (!ret->tracing_data.size)
+		return;
+	ret->features.tracing_data = ret->tracing_data.data;
+	ret->features.tracing_data_bytes = ret->tracing_data.size;
+}
+
+static void forget_facts(struct record_facts *facts)
+{
+	free(facts->command_line);
+	buffer_deinit(&facts->tracing_data);
+}
+
+static struct error *finish_file(struct recorder *recorder, const struct record_options *options,
+				 const struct record_facts *facts, struct record_symbols *symbols)
+{
+	struct error *error = write_symbols(recorder, symbols);
+
+	if (!error)
+		error = recorder_finish(recorder, &facts->features);
 	if (!error && options->directory)
 		error = record_directory_finish(options->output, symbols,
 						recorder_inventory(recorder));
@@ -310,6 +358,24 @@ static void look_at_guests(struct recorder *recorder)
 			progress_show(&progress, "reading the kernel%s of %zu guest%s",
 				      guests == 1 ? "" : "s", guests, guests == 1 ? "" : "s");
 	progress_end(&progress);
+}
+
+/* From the first look at the guests to the end of the file. */
+static struct error *run(struct recorder *recorder, const struct record_options *options,
+			 const struct record_events *events, struct record_symbols *symbols,
+			 struct record_command *command, const struct record_facts *facts)
+{
+	struct error *error;
+
+	look_at_guests(recorder);
+	error = record_symbols_write(symbols, recorder);
+	if (!error)
+		error = recorder_flush(recorder);
+	if (error)
+		return error;
+	record_note_beginning(recorder, events);
+	error = sample(recorder, options, symbols, command);
+	return error ? error : finish_file(recorder, options, facts, symbols);
 }
 
 static struct error *record(const struct record_options *options, struct record_events *events,
@@ -337,10 +403,13 @@ static struct error *record(const struct record_options *options, struct record_
 		.user_stack_bytes = options->stack_bytes,
 		.guest_image = options->guestvmlinux,
 		.path = options->output,
+		.pipe = options->pipe,
+		.compress = options->compress,
 		.directory = options->directory,
 		.qmp = options->qmp,
 	};
 	_cleanup_recorder_ struct recorder *recorder = NULL;
+	_cleanup_(forget_facts) struct record_facts facts = { 0 };
 	struct error *error = record_symbols_load(symbols, NULL); /* before touching any file */
 
 	if (!error)
@@ -349,12 +418,15 @@ static struct error *record(const struct record_options *options, struct record_
 		error = record_symbols_load(symbols, recorder_inventory(recorder));
 	if (error)
 		return error;
-	look_at_guests(recorder);
-	record_note_beginning(recorder, events);
-	error = sample(recorder, options, command);
+	collect_facts(events, argc, argv, &facts);
+	error = recorder_begin(recorder, &facts.features);
 	if (error)
 		return error;
-	return finish_file(recorder, options, events, symbols, argc, argv);
+	error = run(recorder, options, events, symbols, command, &facts);
+	if (error && !options->pipe) /* a full disk, say */
+		error = error_hint(error, "what was recorded until then is in '%s' and can be read",
+				   options->output);
+	return error;
 }
 
 /* REST: the index of the command to be recorded. */
@@ -371,8 +443,10 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 		error = record_events_prepare(options, &events);
 	if (!error) {
 		interrupt_install();
+		signal(SIGXFSZ, SIG_IGN); /* a limit of its size is to end a file well */
+		signal(SIGPIPE, SIG_IGN); /* likewise who reads a pipe, and has gone */
 		if (rest < argc)
-			error = record_command_prepare(argv + rest, &recorded);
+			error = record_command_prepare(argv + rest, options->pipe, &recorded);
 		if (!error)
 			error = record(options, &events, &symbols, &recorded, argc, argv);
 		*ret_status = record_command_finish(&recorded);

@@ -39,7 +39,8 @@ struct record_options {
 	bool scan;		/* it is "scan" */
 	const char *engine;	/* NULL: not given */
 	bool qmp;		/* it is "qmp" */
-	const char *output;
+	const char *output; /* as shown to the user; for a pipe: "standard output" */
+	bool pipe, compress;
 	double duration_s; /* 0: not given */
 	double max_overhead; /* percent; 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
@@ -85,18 +86,31 @@ struct record_command {
 	bool ended;
 	int wait_status;
 };
-struct error *record_command_prepare(char **argv, struct record_command *ret) MUST_CHECK;
+/* QUIET: its standard output is not perfvisor's, but where its errors go. */
+struct error *record_command_prepare(char **argv, bool quiet,
+				     struct record_command *ret) MUST_CHECK;
 struct error *record_command_start(struct record_command *command) MUST_CHECK;
 bool record_command_ended(struct record_command *command);
 /* Ends the command if it is still running and waits for it. Returns a shell's exit status. */
 int record_command_finish(struct record_command *command);
 
-/* Guest kernel symbols to be stored in the recording (record_symbols.c). */
+/* A kernel that was read from guest memory, by its number: what was written of it. */
+struct record_kernel {
+	uint32_t number; /* of its table in the recording; 0: there is none */
+	uint64_t until_ns;
+};
+
+/* Guest symbols to be stored in the recording (record_symbols.c). */
 struct record_symbols {
 	struct kernel_source_options options;
-	VECTOR(struct perfdata_writer_symbols) tables; /* data owned */
+	VECTOR(struct perfdata_writer_symbols) tables; /* from the options; data owned */
+	VECTOR(struct perfdata_writer_symbols) kept;   /* kernels from memory; data owned */
 	VECTOR(uint32_t) loaded;                       /* pids that were looked up */
 	bool everyone;                                 /* one of the tables is for every guest */
+	bool keep;                                     /* kernels are needed again */
+	size_t given_written;                          /* of tables */
+	VECTOR(struct record_kernel) kernels;
+	size_t files_written;
 };
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
 void record_symbols_deinit(struct record_symbols *symbols);
@@ -106,8 +120,12 @@ void record_symbols_deinit(struct record_symbols *symbols);
  */
 struct error *record_symbols_load(struct record_symbols *symbols,
 				  const struct perfdata_inventory *inventory) MUST_CHECK;
-/* Adds symbols found in guest memory, for VMs for which the options had none. */
-void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder);
+/*
+ * Writes what was loaded, and symbols found in guest memory for VMs for which the options had none,
+ * since the last call.
+ */
+struct error *record_symbols_write(struct record_symbols *symbols,
+				   struct recorder *recorder) MUST_CHECK;
 
 /* For a recording that is a folder: adds the guest kernels' symbols for stock perf. */
 struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,

@@ -28,13 +28,17 @@ static void notice_children(void)
 	sigaction(SIGCHLD, &action, NULL);
 }
 
-static void run_child(char **argv, int go_fd, int failure_fd)
+static void run_child(char **argv, bool quiet, int go_fd, int failure_fd)
 {
 	char go;
 	int errno_value;
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* perfvisor gave up */
+	signal(SIGXFSZ, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	if (quiet)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	errno_value = errno;
 	if (write(failure_fd, &errno_value, sizeof(errno_value)) < 0)
@@ -42,7 +46,7 @@ static void run_child(char **argv, int go_fd, int failure_fd)
 	_exit(127);
 }
 
-struct error *record_command_prepare(char **argv, struct record_command *ret)
+struct error *record_command_prepare(char **argv, bool quiet, struct record_command *ret)
 {
 	int go[2], failure[2];
 	pid_t pid;
@@ -58,7 +62,7 @@ struct error *record_command_prepare(char **argv, struct record_command *ret)
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		run_child(argv, go[0], failure[1]);
+		run_child(argv, quiet, go[0], failure[1]);
 	}
 	close(go[0]);
 	close(failure[1]);

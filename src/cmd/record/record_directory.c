@@ -21,10 +21,12 @@ static const struct perfdata_writer_symbols *find_table(const struct record_symb
 	for (size_t i = 0; i < symbols->tables.count; i++) {
 		const struct perfdata_writer_symbols *table = &symbols->tables.items[i];
 
-		if (table->kind == PERFDATA_SYMBOLS_KERNEL &&
-		    (table->machine_pid == pid || (!table->machine_pid && !found)))
+		if (table->machine_pid == pid || (!table->machine_pid && !found))
 			found = table;
 	}
+	for (size_t i = 0; i < symbols->kept.count; i++)
+		if (symbols->kept.items[i].machine_pid == pid)
+			found = &symbols->kept.items[i];
 	return found;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest kernel symbols go into the recording, so that it can be read anywhere. A table for every
- * guest (--guestkallsyms, --guestvmlinux) is stored once, for machine 0. A table of one VM
- * (--guestmount, guest memory) is not stored again if it equals one that is stored for every guest.
+ * Guest symbols go into the recording, so that it can be read anywhere. They are written as soon as
+ * they are known, so that they are there if the recorder is killed. A table for every guest
+ * (--guestkallsyms, --guestvmlinux) is stored once, for machine 0. A table of one VM (--guestmount)
+ * is not stored again if it equals one that is stored for every guest.
  */
 #include <string.h>
 
@@ -20,6 +21,7 @@ void record_symbols_init(const struct record_options *options, struct record_sym
 			.guestvmlinux = options->guestvmlinux,
 			.guestmount = options->guestmount,
 		},
+		.keep = options->directory,
 	};
 }
 
@@ -27,8 +29,12 @@ void record_symbols_deinit(struct record_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->tables.count; i++)
 		free((void *)symbols->tables.items[i].data);
+	for (size_t i = 0; i < symbols->kept.count; i++)
+		free((void *)symbols->kept.items[i].data);
 	vector_deinit(&symbols->tables);
+	vector_deinit(&symbols->kept);
 	vector_deinit(&symbols->loaded);
+	vector_deinit(&symbols->kernels);
 }
 
 static bool is_stored_for_all(const struct record_symbols *symbols,
@@ -69,7 +75,7 @@ static struct error *load_for(struct record_symbols *symbols, uint32_t pid)
 		return error;
 	if (!table)
 		return NULL;
-	symbol_table_encode(table, &bytes);
+	symbol_table_pack(table, &bytes);
 	if (bytes.overflow)
 		return error_create(ERROR_BAD_DATA,
 				    "the symbols of %s do not fit into a recording", source);
@@ -103,42 +109,114 @@ struct error *record_symbols_load(struct record_symbols *symbols,
 	return error;
 }
 
-static bool has_table(const struct record_symbols *symbols, size_t count, uint32_t pid)
+static bool has_table(const struct record_symbols *symbols, uint32_t pid)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < symbols->given_written; i++)
 		if (symbols->tables.items[i].machine_pid == pid)
 			return true;
 	return false;
 }
 
-static void add_kernels(struct record_symbols *symbols, const struct recorder *recorder)
+/* SYMBOLS' data are those of a table in the form in which it is searched. */
+static struct error *pack_and_write(struct record_symbols *symbols, struct recorder *recorder,
+				    struct perfdata_writer_symbols *table, uint32_t *ret_number)
 {
-	size_t given = symbols->tables.count, count; /* how many the options provided */
-	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
+	_cleanup_symbol_table_ struct symbol_table *decoded = NULL;
+	_cleanup_buffer_ struct buffer bytes;
+	struct error *error = symbol_table_decode(table->data, table->size, &decoded);
 
-	for (size_t i = 0; i < count && !symbols->everyone; i++)
-		if (!has_table(symbols, given, kernels[i].pid))
-			store(symbols, &(struct perfdata_writer_symbols){
-					       .machine_pid = kernels[i].pid,
-					       .from_ns = kernels[i].from_ns,
-					       .until_ns = kernels[i].until_ns,
-					       .data = kernels[i].table.data,
-					       .size = kernels[i].table.size });
+	buffer_init(&bytes, TABLE_MAX_BYTES);
+	if (error)
+		return error;
+	symbol_table_pack(decoded, &bytes);
+	if (bytes.overflow)
+		return error_create(ERROR_BAD_DATA,
+				    "the symbols of a guest are larger than a recording holds");
+	table->data = bytes.data;
+	table->size = bytes.size;
+	error = recorder_write_symbols(recorder, table, ret_number);
+	if (!error && symbols->keep && table->kind == PERFDATA_SYMBOLS_KERNEL) {
+		table->data = memory_dup(bytes.data, bytes.size);
+		vector_append(&symbols->kept, *table);
+	}
+	return error;
 }
 
-void record_symbols_add(struct record_symbols *symbols, const struct recorder *recorder)
+static struct error *write_given(struct record_symbols *symbols, struct recorder *recorder)
 {
-	size_t count;
-	const struct guest_reader_file *files = recorder_files(recorder, &count);
+	struct error *error = NULL;
+	uint32_t number;
 
-	add_kernels(symbols, recorder);
-	for (size_t i = 0; i < count; i++)
-		store(symbols, &(struct perfdata_writer_symbols){
-				       .machine_pid = files[i].pid,
-				       .kind = PERFDATA_SYMBOLS_FILE,
-				       .path = files[i].path,
-				       .build_id = files[i].build_id.data,
-				       .build_id_bytes = files[i].build_id.bytes,
-				       .data = files[i].table.data,
-				       .size = files[i].table.size });
+	while (!error && symbols->given_written < symbols->tables.count)
+		error = recorder_write_symbols(
+			recorder, &symbols->tables.items[symbols->given_written++], &number);
+	return error;
+}
+
+static struct error *write_kernel(struct record_symbols *symbols, struct recorder *recorder,
+				  const struct guest_reader_kernel *kernel)
+{
+	struct record_kernel written = { .until_ns = kernel->until_ns };
+	struct perfdata_writer_symbols table = { .machine_pid = kernel->pid,
+						 .from_ns = kernel->from_ns,
+						 .until_ns = kernel->until_ns,
+						 .data = kernel->table.data,
+						 .size = kernel->table.size };
+	struct error *error = NULL;
+
+	if (!symbols->everyone && !has_table(symbols, kernel->pid))
+		error = pack_and_write(symbols, recorder, &table, &written.number);
+	vector_append(&symbols->kernels, written);
+	return error;
+}
+
+static struct error *write_kernels(struct record_symbols *symbols, struct recorder *recorder)
+{
+	struct guest_reader_kernel kernel;
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && recorder_kernel(recorder, i, &kernel); i++) {
+		struct record_kernel *written;
+
+		if (i == symbols->kernels.count) {
+			error = write_kernel(symbols, recorder, &kernel);
+			continue;
+		}
+		written = &symbols->kernels.items[i];
+		if (!written->number || written->until_ns == kernel.until_ns)
+			continue;
+		written->until_ns = kernel.until_ns;
+		error = recorder_write_symbols_until(recorder, written->number, kernel.until_ns);
+	}
+	return error;
+}
+
+static struct error *write_files(struct record_symbols *symbols, struct recorder *recorder)
+{
+	struct guest_reader_file file;
+	struct error *error = NULL;
+	uint32_t number;
+
+	while (!error && recorder_file(recorder, symbols->files_written, &file)) {
+		struct perfdata_writer_symbols table = { .machine_pid = file.pid,
+							 .kind = PERFDATA_SYMBOLS_FILE,
+							 .path = file.path,
+							 .build_id = file.build_id.data,
+							 .build_id_bytes = file.build_id.bytes,
+							 .data = file.table.data,
+							 .size = file.table.size };
+
+		error = pack_and_write(symbols, recorder, &table, &number);
+		symbols->files_written++;
+	}
+	return error;
+}
+
+struct error *record_symbols_write(struct record_symbols *symbols, struct recorder *recorder)
+{
+	struct error *error = write_given(symbols, recorder);
+
+	if (!error)
+		error = write_kernels(symbols, recorder);
+	return error ? error : write_files(symbols, recorder);
 }

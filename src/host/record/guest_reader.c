@@ -380,16 +380,27 @@ void guest_reader_finish(struct guest_reader *reader, double seconds)
 		guest_reader_extend_ended(reader, &reader->guests.items[i]);
 }
 
-const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
-						       size_t *ret_count)
+bool guest_reader_kernel(struct guest_reader *reader, size_t number,
+			 struct guest_reader_kernel *ret)
 {
-	*ret_count = reader->kernels.count;
-	return reader->kernels.items;
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = number < reader->kernels.count;
+	if (there)
+		*ret = reader->kernels.items[number];
+	pthread_mutex_unlock(&reader->lock);
+	return there;
 }
 
-const struct guest_reader_file *guest_reader_files(const struct guest_reader *reader,
-						   size_t *ret_count)
+bool guest_reader_file(struct guest_reader *reader, size_t number, struct guest_reader_file *ret)
 {
-	*ret_count = reader->files.count;
-	return reader->files.items;
+	bool there;
+
+	pthread_mutex_lock(&reader->lock);
+	there = number < reader->files.count;
+	if (there)
+		*ret = reader->files.items[number];
+	pthread_mutex_unlock(&reader->lock);
+	return there;
 }

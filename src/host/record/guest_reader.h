@@ -99,13 +99,15 @@ struct guest_reader_file {
 };
 
 /*
- * Ends the thread after it has looked at all remaining VMs, but at most SECONDS later. The reader
- * owns what was read.
+ * What has been read so far, also while the thread reads on: number NUMBER from 0 on, of which
+ * nothing changes but until when a kernel held. False: there are not so many yet. What RET points
+ * to is the reader's.
  */
+bool guest_reader_kernel(struct guest_reader *reader, size_t number,
+			 struct guest_reader_kernel *ret);
+bool guest_reader_file(struct guest_reader *reader, size_t number, struct guest_reader_file *ret);
+
+/* Ends the thread, after VMs that nobody has looked at yet, for SECONDS at most. */
 void guest_reader_finish(struct guest_reader *reader, double seconds);
-const struct guest_reader_kernel *guest_reader_kernels(const struct guest_reader *reader,
-						       size_t *ret_count);
-const struct guest_reader_file *guest_reader_files(const struct guest_reader *reader,
-						   size_t *ret_count);
 
 #endif

@@ -96,7 +96,9 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 	file.pid = guest->pid;
 	file.path = memory_strdup(job->path);
 	reader->file_bytes += file.table.size;
+	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->files, file);
+	pthread_mutex_unlock(&reader->lock);
 	return true;
 }
 

@@ -87,8 +87,10 @@ static void forget(struct guest_reader *reader, struct guest *guest)
 
 static void end_table(struct guest_reader *reader, struct guest *guest, uint64_t until_ns)
 {
+	pthread_mutex_lock(&reader->lock);
 	if (guest->kernel != SIZE_MAX)
 		reader->kernels.items[guest->kernel].until_ns = until_ns;
+	pthread_mutex_unlock(&reader->lock);
 	guest->ended = guest->kernel;
 	guest->kernel = SIZE_MAX;
 }
@@ -137,7 +139,9 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
 	guest->table_bytes += added.table.size;
 	guest->kernel = reader->kernels.count;
+	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->kernels, added);
+	pthread_mutex_unlock(&reader->lock);
 	return NULL;
 }
 

@@ -71,8 +71,6 @@ struct guest_reader {
 	struct vm_memory_finder *finder; /* NULL: no guest was looked at yet */
 	struct host_vms vms; /* as of the last look */
 	VECTOR(struct guest) guests;
-	VECTOR(struct guest_reader_kernel) kernels;
-	VECTOR(struct guest_reader_file) files;
 	size_t file_bytes;
 	QUEUE(struct file_job) file_jobs;
 	uint32_t file_count; /* counts each file of a VM once */
@@ -94,6 +92,9 @@ struct guest_reader {
 	QUEUE(struct guest_reader_process) answers;
 	struct unwind_news kernel_unwind, file_unwind;
 	QUEUE(struct image_news) images;
+	/* Only the thread changes these: it alone may look at them without the lock. */
+	VECTOR(struct guest_reader_kernel) kernels;
+	VECTOR(struct guest_reader_file) files;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 

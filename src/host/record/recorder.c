@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/progress.h"
@@ -77,11 +78,29 @@ struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread
 	return error;
 }
 
+/* In the form that was asked for, with room for so many ids of each event. */
+static struct error *create_writer(struct recorder *recorder, const struct perfdata_event *events,
+				   size_t max_ids)
+{
+	const struct recorder_config *config = &recorder->config;
+	_cleanup_free_ char *file = NULL;
+	struct error *error = NULL;
+
+	if (config->pipe)
+		return perfdata_writer_create_pipe(STDOUT_FILENO, events, config->event_count,
+						   max_ids, &recorder->writer);
+	if (config->directory)
+		error = perfdata_directory_create(config->path, &file);
+	if (error)
+		return error;
+	return perfdata_writer_create(file ? file : config->path, events, config->event_count,
+				      max_ids, &recorder->writer);
+}
+
 static struct error *open_writer(struct recorder *recorder)
 {
 	size_t count = recorder->config.event_count;
 	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
-	_cleanup_free_ char *file = NULL;
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++) {
@@ -90,15 +109,11 @@ static struct error *open_writer(struct recorder *recorder)
 		events[i].attr.read_format = PERF_FORMAT_ID; /* older perf does not know _LOST */
 		events[i].name = recorder->config.events[i].name;
 	}
-	if (recorder->config.directory)
-		error = perfdata_directory_create(recorder->config.path, &file);
-	else
-		error = NULL;
-	if (error)
-		return error;
-	return perfdata_writer_create(file ? file : recorder->config.path, events, count,
-				      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES,
-				      &recorder->writer);
+	error = create_writer(recorder, events,
+			      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES);
+	if (!error && recorder->config.compress)
+		error = perfdata_writer_compress(recorder->writer);
+	return error;
 }
 
 static struct error *introduce_all(struct recorder *recorder)
@@ -110,7 +125,7 @@ static struct error *introduce_all(struct recorder *recorder)
 		error = recorder_introduce_vm(recorder, i);
 	for (size_t i = 0; i < recorder->threads.count && !error; i++)
 		error = recorder_introduce_thread(recorder, i);
-	return error ? error : perfdata_writer_flush(recorder->writer);
+	return error;
 }
 
 static void start_reader(struct recorder *recorder)
@@ -276,6 +291,53 @@ static struct error *end_round(struct recorder *recorder)
 	return error ? error : perfdata_writer_round(recorder->writer);
 }
 
+/* What the guests call themselves, as of the last look. */
+static void name_guests(struct recorder *recorder)
+{
+	struct guest_reader_kernel kernel;
+
+	for (size_t i = 0; recorder_kernel(recorder, i, &kernel); i++) {
+		struct perfdata_vm *vm = &recorder->inventory.vms.items[kernel.vm];
+
+		free(vm->kernel_release);
+		free(vm->host_name);
+		vm->kernel_release = memory_strdup(kernel.release);
+		vm->host_name = memory_strdup(kernel.host_name);
+	}
+}
+
+struct error *recorder_flush(struct recorder *recorder)
+{
+	const struct perfdata_writer_build_id *build_ids;
+	struct error *error;
+	size_t count;
+
+	name_guests(recorder);
+	error = perfdata_writer_inventory(recorder->writer, &recorder->inventory);
+	if (error)
+		return error;
+	build_ids = host_maps_build_ids(recorder->maps, &count);
+	error = perfdata_writer_build_ids(recorder->writer, build_ids, count);
+	return error ? error : perfdata_writer_flush(recorder->writer);
+}
+
+static void fill_features(struct recorder *recorder, struct perfdata_writer_features *features)
+{
+	features->inventory = &recorder->inventory;
+	features->build_ids = host_maps_build_ids(recorder->maps, &features->build_id_count);
+}
+
+struct error *recorder_begin(struct recorder *recorder,
+			     const struct perfdata_writer_features *features)
+{
+	struct perfdata_writer_features own = *features;
+	struct error *error;
+
+	fill_features(recorder, &own);
+	error = perfdata_writer_begin(recorder->writer, &own);
+	return error ? error : perfdata_writer_flush(recorder->writer);
+}
+
 struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 {
 	struct error *error;
@@ -287,26 +349,10 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	capture_keep_budget(recorder->capture);
 	error = end_round(recorder);
 	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
-		error = perfdata_writer_flush(recorder->writer);
+		error = recorder_flush(recorder);
 		recorder->flushed_ns = clock_monotonic_ns();
 	}
 	return error ? error : recorder_rescan(recorder);
-}
-
-/* Sets the guests' own names, as of the last look. */
-static void name_guests(struct recorder *recorder)
-{
-	size_t count;
-	const struct guest_reader_kernel *kernels = recorder_kernels(recorder, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		struct perfdata_vm *vm = &recorder->inventory.vms.items[kernels[i].vm];
-
-		free(vm->kernel_release);
-		free(vm->host_name);
-		vm->kernel_release = memory_strdup(kernels[i].release);
-		vm->host_name = memory_strdup(kernels[i].host_name);
-	}
 }
 
 struct error *recorder_stop(struct recorder *recorder)
@@ -319,11 +365,28 @@ struct error *recorder_stop(struct recorder *recorder)
 	return end_round(recorder);
 }
 
-const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
-						   size_t *ret_count)
+bool recorder_kernel(const struct recorder *recorder, size_t number,
+		     struct guest_reader_kernel *ret)
 {
-	*ret_count = 0;
-	return recorder->reader ? guest_reader_kernels(recorder->reader, ret_count) : NULL;
+	return recorder->reader && guest_reader_kernel(recorder->reader, number, ret);
+}
+
+bool recorder_file(const struct recorder *recorder, size_t number, struct guest_reader_file *ret)
+{
+	return recorder->reader && guest_reader_file(recorder->reader, number, ret);
+}
+
+struct error *recorder_write_symbols(struct recorder *recorder,
+				     const struct perfdata_writer_symbols *symbols,
+				     uint32_t *ret_number)
+{
+	return perfdata_writer_symbols(recorder->writer, symbols, ret_number);
+}
+
+struct error *recorder_write_symbols_until(struct recorder *recorder, uint32_t number,
+					   uint64_t until_ns)
+{
+	return perfdata_writer_symbols_until(recorder->writer, number, until_ns);
 }
 
 struct error *recorder_finish(struct recorder *recorder,
@@ -331,8 +394,7 @@ struct error *recorder_finish(struct recorder *recorder,
 {
 	struct perfdata_writer_features own = *features;
 
-	own.inventory = &recorder->inventory;
-	own.build_ids = host_maps_build_ids(recorder->maps, &own.build_id_count);
+	fill_features(recorder, &own);
 	return perfdata_writer_finish(recorder->writer, &own);
 }
 
@@ -346,12 +408,6 @@ static void add_counts(struct recorder_totals *totals, const struct perfdata_vm_
 	totals->written += counts->guest_kernel + counts->guest_user + counts->host_written;
 	totals->dropped += counts->host_dropped + counts->guest_dropped;
 	totals->lost += counts->lost;
-}
-
-const struct guest_reader_file *recorder_files(const struct recorder *recorder, size_t *ret_count)
-{
-	*ret_count = 0;
-	return recorder->reader ? guest_reader_files(recorder->reader, ret_count) : NULL;
 }
 
 struct recorder_totals recorder_totals(const struct recorder *recorder)

@@ -3,6 +3,7 @@
  * A recording in progress: the VMs and their threads, the capture of their samples, and the file.
  *
  *	recorder_create(&config, &recorder);     finds the VMs, opens the events, then the file
+ *	recorder_begin(recorder, &features);
  *	recorder_look_at_guests(recorder);
  *	recorder_enable(recorder);
  *	while (!recorder_vms_gone(recorder) …)
@@ -51,15 +52,15 @@ struct recorder_config {
 	/* the ELF file of guests that are not Linux, for chains; NULL: none */
 	const char *guest_image;
 	const char *path;
+	bool compress; /* the records, as perf record -z does */
+	bool pipe; /* PATH is not used: the recording goes to standard output */
 	bool qmp; /* sample the only VM by asking QEMU, which need not use KVM */
 	bool directory; /* PATH becomes a folder, where perf will find guest kernels' symbols */
 };
 
 struct recorder;
 
-/*
- * ERROR_NOT_FOUND: there is no VM. The output file is not touched until everything else has worked.
- */
+/* ERROR_NOT_FOUND: there is no VM. */
 struct error *recorder_create(const struct recorder_config *config,
 			      struct recorder **ret) MUST_CHECK;
 void recorder_destroy(struct recorder *recorder); /* takes NULL */
@@ -92,19 +93,36 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHEC
 /* Whether every VM that was named has ended; always false if none was named. */
 bool recorder_vms_gone(const struct recorder *recorder);
 struct error *recorder_stop(struct recorder *recorder) MUST_CHECK;
-/* Fills in the inventory and build-ids in FEATURES. */
+/*
+ * Writes what is known before the first sample; from here on the file exists. Fills in the
+ * inventory and build-ids in FEATURES.
+ */
+struct error *recorder_begin(struct recorder *recorder,
+			     const struct perfdata_writer_features *features) MUST_CHECK;
+/*
+ * Writes what names need and is known by now. recorder_step() does this every half second: whatever
+ * happens later, what was recorded before is in the file.
+ */
+struct error *recorder_flush(struct recorder *recorder) MUST_CHECK;
+/* Likewise what is known at the end. */
 struct error *recorder_finish(struct recorder *recorder,
 			      const struct perfdata_writer_features *features) MUST_CHECK;
 
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
 
 /*
- * The guest kernels and files that were read. VMs are numbered as in the inventory. Complete after
+ * The guest kernels and files that were read so far, by number (guest_reader.h); complete after
  * recorder_stop().
  */
-const struct guest_reader_kernel *recorder_kernels(const struct recorder *recorder,
-						   size_t *ret_count);
-const struct guest_reader_file *recorder_files(const struct recorder *recorder, size_t *ret_count);
+bool recorder_kernel(const struct recorder *recorder, size_t number,
+		     struct guest_reader_kernel *ret);
+bool recorder_file(const struct recorder *recorder, size_t number, struct guest_reader_file *ret);
+/* As perfdata_writer_symbols() and perfdata_writer_symbols_until(). */
+struct error *recorder_write_symbols(struct recorder *recorder,
+				     const struct perfdata_writer_symbols *symbols,
+				     uint32_t *ret_number) MUST_CHECK;
+struct error *recorder_write_symbols_until(struct recorder *recorder, uint32_t number,
+					   uint64_t until_ns) MUST_CHECK;
 
 struct recorder_totals {
 	size_t vms, vms_alive, threads;

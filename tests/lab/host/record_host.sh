@@ -212,12 +212,24 @@ sleep 4
 kill $named
 wait $named $!
 
-perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 2>"$OUT/killed.err" &
+# Killed: once with samples for certain, and at random moments, also before there is a file.
+perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 --vm guest2 2>"$OUT/killed.err" &
 wait_for_beginning "$OUT/killed.err"
-sleep 3
+sleep 4
 kill -9 $!
 wait $!
 keep killed
+for number in 1 2 3 4 5; do
+	perfvisor-release record --max-overhead 100 -o "/tmp/random$number" --vm guest1 --vm guest2 2>/dev/null &
+	sleep $((RANDOM % 4)).$((RANDOM % 1000))
+	kill -9 $!
+	wait $!
+	keep "random$number"
+done
+
+# Through a pipe, to be read elsewhere; the command's own output is not in it.
+perfvisor-release record --max-overhead 100 -o - --vm guest1 --vm guest2 -- sh -c 'echo from the command; sleep 4' \
+	2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
 
 record command --vm guest1 -- sh -c 'sleep 1; exit 3'
 # guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that

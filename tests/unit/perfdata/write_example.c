@@ -2,7 +2,8 @@
 /*
  * Writes a recording with the writer, for stock perf to read (tests/cli/test_writer_perf.sh):
  *
- * 	write_example FILE [finish | kill | kill-late | guest-maps | guest-processes]
+ *	write_example FILE|- [finish | kill | kill-late | guest-maps | guest-processes |
+ *			      compressed | compressed-kill]
  *
  * Two events, two guests with two vCPUs each, one of which appears while recording, and a host
  * process. Prints a line per sample, as `perf script -F
@@ -11,11 +12,13 @@
  *
  * 	PID TID CPU TIME PERIOD EVENT MACHINE_PID VCPU IP       ("-" for host samples)
  *
+ * FILE "-": the recording goes to stdout in the pipe form, the lines to stderr.
+ *
  * kill: the process ends after a flush, without finish. kill-late: more samples are appended after
  * the flush, which must not be visible. guest-maps: with the records that make stock perf look for
  * guest kernel symbols under --guestmount. guest-processes: guest samples have the pid and tid of
  * guest processes, whose comms and mappings are in the file; the line then ends with the guest's
- * comm and, for user samples, the file mapped there.
+ * comm and, for user samples, the file mapped there. compressed: with compressed records.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,6 +244,45 @@ static void replace_process(struct perfdata_writer *writer, struct source *sourc
 	set_process(&sources[3], UINT32_MAX, UINT32_MAX, ":-1", NULL); /* it is not known */
 }
 
+/* What is said of the VMs: at the beginning, while recording, at the end. */
+static struct perfdata_inventory inventory;
+static char *command_line[] = { "perfvisor", "record", "-e", "cpu-clock" };
+
+static void begin(struct perfdata_writer *writer, bool guest_processes, bool symbol_table)
+{
+	struct perfdata_writer_features features = { .argc = 4,
+						     .argv = command_line,
+						     .inventory = &inventory };
+	struct perfdata_writer_symbols symbols = { FIRST_VM, "symbols", 7 };
+	struct perfdata_vm *vm;
+	uint32_t number;
+
+	perfdata_inventory_init(&inventory);
+	inventory.guest = inventory.guest_sampled = true;
+	inventory.guest_processes = guest_processes;
+	vm = perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu");
+	free(vm->kernel_release);
+	vm->kernel_release = strdup("6.1.0-example");
+	free(vm->host_name);
+	vm->host_name = strdup("web1");
+	check(perfdata_writer_begin(writer, &features));
+	if (symbol_table)
+		check(perfdata_writer_symbols(writer, &symbols, &number));
+}
+
+/* The second VM, which comes while the first one is recorded. */
+static void add_second_vm(struct perfdata_writer *writer, struct source sources[6])
+{
+	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
+	check(perfdata_writer_inventory(writer, &inventory));
+	sources[3] = add_source(writer, 0, SECOND_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
+				0xffffffff81001000);
+	sources[4] = add_source(writer, 1, SECOND_VM, 1, PERF_RECORD_MISC_GUEST_KERNEL,
+				0xffffffff81002000);
+	sources[5] = add_source(writer, 1, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x402000);
+	write_threads(writer, SECOND_VM, 2);
+}
+
 static void finish(struct perfdata_writer *writer, bool guest_processes)
 {
 	static const uint8_t build_id[20] = { 0xab, 0xcd, 1,  2,  3,  4,  5,  6,  7,  8,
@@ -248,31 +290,17 @@ static void finish(struct perfdata_writer *writer, bool guest_processes)
 	struct perfdata_writer_build_id build_ids[] = {
 		{ "/usr/bin/example-host", build_id, 20, PERF_RECORD_MISC_USER, UINT32_MAX },
 	};
-	struct perfdata_writer_symbols symbols[] = { { FIRST_VM, "symbols", 7 },
-						     { 0, "for all guests", 14 } };
-	char *argv[] = { "perfvisor", "record", "-e", "cpu-clock" };
+	struct perfdata_writer_symbols symbols[] = { { 0, "for all guests", 14 } };
 	struct perfdata_writer_features features = { .argc = 4,
-						     .argv = argv,
+						     .argv = command_line,
 						     .build_ids = build_ids,
 						     .build_id_count = 1,
+						     .inventory = &inventory,
 						     .symbols = symbols };
-	struct perfdata_inventory inventory;
-	struct perfdata_vm *vm;
 
-	perfdata_inventory_init(&inventory);
-	inventory.guest = inventory.guest_sampled = true;
-	inventory.guest_processes = guest_processes;
-	vm = perfdata_inventory_add(&inventory, FIRST_VM, "first", "qemu");
-	vm->counts.guest_kernel = ROUNDS;
-	free(vm->kernel_release);
-	vm->kernel_release = strdup("6.1.0-example");
-	free(vm->host_name);
-	vm->host_name = strdup("web1");
-	perfdata_inventory_add(&inventory, SECOND_VM, "second", "tinyvm");
-	features.inventory = &inventory;
-	features.symbols_count = guest_processes ? 0 : 2; /* perfvisor reads that one, too */
+	inventory.vms.items[0].counts.guest_kernel = ROUNDS;
+	features.symbols_count = guest_processes ? 0 : 1;
 	check(perfdata_writer_finish(writer, &features));
-	perfdata_inventory_deinit(&inventory);
 }
 
 int main(int argc, char **argv)
@@ -285,11 +313,18 @@ int main(int argc, char **argv)
 	const char *mode = argc > 2 ? argv[2] : "finish";
 	struct source sources[6];
 	uint64_t number = 0;
+	bool to_pipe = argc > 1 && strcmp(argv[1], "-") == 0;
+	FILE *truth = to_pipe ? stderr : stdout;
 	bool guest_processes = strcmp(mode, "guest-processes") == 0;
 
 	if (argc < 2)
 		return 2;
-	check(perfdata_writer_create(argv[1], events, 2, 16, &writer));
+	check(to_pipe ? perfdata_writer_create_pipe(STDOUT_FILENO, events, 2, 16, &writer)
+		      : perfdata_writer_create(argv[1], events, 2, 16, &writer));
+	if (strncmp(mode, "compressed", 10) == 0)
+		check(perfdata_writer_compress(writer));
+	/* Perfvisor reads the other ones, too; it is no table. */
+	begin(writer, guest_processes, strcmp(mode, "finish") == 0);
 	write_host(writer);
 	sources[0] = add_source(writer, 0, 0, 0, PERF_RECORD_MISC_USER, 0x401000);
 	sources[1] = add_source(writer, 0, FIRST_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
@@ -305,26 +340,22 @@ int main(int argc, char **argv)
 		write_first_processes(writer, sources);
 	check(perfdata_writer_flush(writer));
 	for (; number < 3 * ROUNDS; number++)
-		write_sample(writer, events, &sources[number % 3], number, stdout);
+		write_sample(writer, events, &sources[number % 3], number, truth);
 	check(perfdata_writer_round(writer));
-	sources[3] = add_source(writer, 0, SECOND_VM, 0, PERF_RECORD_MISC_GUEST_KERNEL,
-				0xffffffff81001000);
-	sources[4] = add_source(writer, 1, SECOND_VM, 1, PERF_RECORD_MISC_GUEST_KERNEL,
-				0xffffffff81002000);
-	sources[5] = add_source(writer, 1, FIRST_VM, 1, PERF_RECORD_MISC_GUEST_USER, 0x402000);
-	write_threads(writer, SECOND_VM, 2);
+	add_second_vm(writer, sources);
 	if (guest_processes)
 		write_second_processes(writer, sources);
 	for (; number < 9 * ROUNDS; number++) {
 		if (guest_processes && number == EXEC_AT)
 			replace_process(writer, sources);
-		write_sample(writer, events, &sources[number % 6], number, stdout);
+		write_sample(writer, events, &sources[number % 6], number, truth);
 	}
 	check(perfdata_writer_lost(writer, sources[1].id, 7, START_NS + number * 1000001));
 	check(perfdata_writer_round(writer));
-	fflush(stdout);
-	if (strncmp(mode, "kill", 4) != 0) {
+	fflush(truth);
+	if (!strstr(mode, "kill")) {
 		finish(writer, guest_processes);
+		perfdata_inventory_deinit(&inventory);
 		return 0;
 	}
 	check(perfdata_writer_flush(writer));
