@@ -6,7 +6,8 @@
  * Source: tools/perf/util/zstd.c (zstd_compress_stream_to_records()) and session.c
  * (perf_session__process_compressed_event()). perf takes it for an error if a piece gives nothing,
  * and allocates what HEADER_COMPRESSED names for what one gives: so a piece is whole records, of
- * which all comes out when it is read. Records of perf's user space are never compressed.
+ * which all comes out when it is read. Of the records of perf's user space, only FINISHED_ROUND is
+ * compressed: it is frequent, and the others carry what must be known of the recording.
  */
 #include "perfdata/writer_state.h"
 
@@ -78,7 +79,7 @@ struct error *writer_compress_flush(struct perfdata_writer *writer)
 	return writer_append_payload(writer, compress->record, output.pos);
 }
 
-/* One record of the kernel. */
+/* One record that is to be compressed. */
 static struct error *add(struct perfdata_writer *writer, const uint8_t *record, size_t size)
 {
 	struct buffer *plain = &writer->compress->plain;
@@ -104,7 +105,7 @@ struct error *writer_compress_append(struct perfdata_writer *writer, const uint8
 		struct perf_event_header header;
 
 		memcpy(&header, records, sizeof(header));
-		if (header.type < RECORD_USER_FIRST) {
+		if (header.type < RECORD_USER_FIRST || header.type == RECORD_FINISHED_ROUND) {
 			error = add(writer, records, header.size);
 		} else {
 			error = writer_compress_flush(writer);
