@@ -140,10 +140,10 @@ struct error *perfdata_writer_symbols(struct perfdata_writer *writer,
 	_cleanup_buffer_ struct buffer out;
 	struct error *error;
 
+	buffer_init(&out, TABLE_MAX_BYTES);
 	if (symbols->build_id_bytes > PERFDATA_BUILD_ID_BYTES)
 		return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
 				    symbols->path, symbols->build_id_bytes);
-	buffer_init(&out, TABLE_MAX_BYTES);
 	buffer_append_u32(&out, writer->table_count + 1);
 	section_put_symbols_head(&out, symbols);
 	put_table(&out, symbols, &plan);
@@ -177,9 +177,9 @@ struct error *perfdata_writer_build_ids(struct perfdata_writer *writer,
 	_cleanup_buffer_ struct buffer out;
 	struct error *error;
 
+	buffer_init(&out, BUILD_IDS_MAX_BYTES);
 	if (count <= writer->build_ids_told)
 		return NULL;
-	buffer_init(&out, BUILD_IDS_MAX_BYTES);
 	writer_put_build_ids(&out, build_ids, writer->build_ids_told, count);
 	error = writer->pipe ? writer_pipe_build_ids(writer, out.data, out.size)
 			     : writer_note(writer, FEATURE_BUILD_ID, out.data, out.size);

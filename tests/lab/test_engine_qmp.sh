@@ -54,6 +54,19 @@ for _ in 1 2 3 4; do
 	wait_for is_gone
 	monitor "info status"
 done >"$out/killed.status"
+"$perfvisor" report -i "$out/killed" --sort vm,gcomm,sym >"$out/killed.report" 2>&1
+
+# A file that cannot grow any more, as on a full disk; and a pipe.
+(
+	ulimit -f 700 # KiB: a kernel's symbols take most of it
+	"${record[@]}" -g -F 1000 --duration 60 -o "$out/limited" 2>"$out/limited.err"
+	echo $? >"$out/limited.status"
+)
+wait_for is_gone
+"$perfvisor" report -i "$out/limited" --no-children --sort vm,gcomm,sym >"$out/limited.report" 2>&1
+"${record[@]}" -F 200 -o - 2>"$out/piped.err" -- sh -c 'echo from the command; sleep 5' |
+	"$perfvisor" report -i - --sort vm,gcomm,sym >"$out/piped.report" 2>&1
+wait_for is_gone
 monitor stop
 "${record[@]}" --duration 1 -o "$out/paused" 2>"$out/paused.err"
 monitor "info status" >"$out/paused.status"

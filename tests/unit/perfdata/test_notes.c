@@ -134,6 +134,29 @@ static void tables_that_are_alike_are_stored_once(void **state)
 		assert_int_equal(perfdata_reader_symbols(fixture->reader, i).machine_pid, i + 1);
 }
 
+static void only_what_is_new_is_written(void **state)
+{
+	static const uint8_t id[24] = { 1, 2, 3 };
+	struct fixture *fixture = *state;
+	struct perfdata_writer_build_id build_ids[] = { { "/bin/a", id, 20, 0, UINT32_MAX },
+							{ "/bin/b", id, 20, 0, UINT32_MAX } };
+	struct perfdata_writer_symbols symbols = { .data = "x", .size = 1, .path = "/bin/a",
+						   .build_id = id, .build_id_bytes = 24 };
+	uint64_t before;
+	uint32_t number;
+
+	assert_no_error(perfdata_writer_build_ids(fixture->writer, build_ids, 1));
+	before = perfdata_writer_bytes(fixture->writer);
+	assert_no_error(perfdata_writer_build_ids(fixture->writer, build_ids, 1));
+	assert_error(perfdata_writer_symbols(fixture->writer, &symbols, &number), ERROR_BAD_DATA);
+	assert_int_equal(perfdata_writer_bytes(fixture->writer), before);
+	assert_no_error(perfdata_writer_build_ids(fixture->writer, build_ids, 2));
+	read_file(fixture);
+	assert_int_equal(perfdata_reader_features(fixture->reader)->build_id_count, 2);
+	assert_string_equal(perfdata_reader_features(fixture->reader)->build_ids[1].path,
+			    "/bin/b");
+}
+
 static void tables_hold_until_they_are_ended(void **state)
 {
 	struct fixture *fixture = *state;
@@ -308,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		NOTES_TEST(tables_that_are_alike_are_stored_once),
+		NOTES_TEST(only_what_is_new_is_written),
 		NOTES_TEST(tables_hold_until_they_are_ended),
 		NOTES_TEST(the_inventory_comes_in_parts),
 		NOTES_TEST(pieces_that_do_not_fit_together_are_left_out),
