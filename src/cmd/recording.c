@@ -161,10 +161,22 @@ static void note_missed_files(const struct session *session)
 	buffer_deinit(&names);
 }
 
+/* Whose trace perf's number stands for: enum auxtrace_type of tools/perf/util/auxtrace.h. */
+static const char *aux_name(uint32_t kind)
+{
+	static const char *const names[] = { "", "Intel PT ", "Intel BTS ", "Arm CoreSight ",
+					     "Arm SPE ", "s390 sampling ", "HiSilicon PTT " };
+
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
+}
+
 void recording_warn(const struct session *session, const char *path)
 {
 	size_t nameless = 0;
 
+	if (session->aux_bytes)
+		log_note("%" PRIu64 " bytes of %strace data are not decoded, and not shown",
+			 session->aux_bytes, aux_name(session->aux_kind));
 	recording_warn_of_damage(session, path);
 	note_missed_files(session);
 	if (session->machines.items[0]->kernel_note)

@@ -67,7 +67,9 @@ static const struct option_spec script_options[] = {
 	{ OPTION_STRING, 'F', "fields", offsetof(struct script_config, fields), "FIELDS",
 	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default",
 	  .completion = COMPLETE_WORDS,
-	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace" },
+	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace "
+		   "addr data_src weight ins_lat iregs uregs brstack brstacksym phys_addr "
+		   "data_page_size code_page_size cgroup" },
 	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },

@@ -33,6 +33,18 @@ static const struct {
 	{ SCRIPT_TID, PERF_SAMPLE_TID, "tid", "a thread" },
 	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "time", "a time" },
 	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "cpu", "a CPU" },
+	{ SCRIPT_ADDR, PERF_SAMPLE_ADDR, "addr", "a data address" },
+	{ SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "data_src", "a data source" },
+	{ SCRIPT_WEIGHT, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, "weight", "a weight" },
+	{ SCRIPT_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "ins_lat", "a latency" },
+	{ SCRIPT_IREGS, PERF_SAMPLE_REGS_INTR, "iregs", "registers" },
+	{ SCRIPT_UREGS, PERF_SAMPLE_REGS_USER, "uregs", "the program's registers" },
+	{ SCRIPT_BRSTACK, PERF_SAMPLE_BRANCH_STACK, "brstack", "branches" },
+	{ SCRIPT_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK, "brstacksym", "branches" },
+	{ SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "phys_addr", "a physical address" },
+	{ SCRIPT_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "data_page_size", "a page size" },
+	{ SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "code_page_size", "a page size" },
+	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "cgroup", "a cgroup" },
 };
 
 static struct error *choose(const struct perfdata_event *event, const struct script_fields *fields,

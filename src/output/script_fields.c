@@ -17,6 +17,15 @@ static const struct {
 	{ "sym", SCRIPT_SYMBOL },    { "dso", SCRIPT_DSO },
 	{ "symoff", SCRIPT_OFFSET }, { "period", SCRIPT_PERIOD },
 	{ "vcpu", SCRIPT_VCPU },     { "machine_pid", SCRIPT_MACHINE_PID },
+	{ "addr", SCRIPT_ADDR },     { "data_src", SCRIPT_DATA_SRC },
+	{ "weight", SCRIPT_WEIGHT }, { "ins_lat", SCRIPT_INS_LAT },
+	{ "iregs", SCRIPT_IREGS },   { "uregs", SCRIPT_UREGS },
+	{ "brstack", SCRIPT_BRSTACK },
+	{ "brstacksym", SCRIPT_BRSTACKSYM },
+	{ "phys_addr", SCRIPT_PHYS_ADDR },
+	{ "data_page_size", SCRIPT_DATA_PAGE_SIZE },
+	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE },
+	{ "cgroup", SCRIPT_CGROUP },
 };
 
 static struct error *find_field(const char *word, uint32_t *ret)
@@ -29,7 +38,9 @@ static struct error *find_field(const char *word, uint32_t *ret)
 	}
 	return error_hint(error_create(ERROR_USAGE, "-F: unknown field '%s'", word),
 			  "the fields are comm, tid, pid, time, cpu, event, ip, sym, symoff, dso, "
-			  "period, machine_pid, vcpu, trace");
+			  "period, machine_pid, vcpu, trace, addr, data_src, weight, ins_lat, "
+			  "iregs, uregs, brstack, brstacksym, phys_addr, data_page_size, "
+			  "code_page_size, cgroup");
 }
 
 struct error *script_fields_parse(const char *text, struct script_fields *ret)

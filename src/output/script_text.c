@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "output/script_event.h"
+#include "output/script_extra.h"
 #include "output/script_number.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
@@ -53,6 +54,7 @@ struct frame {
 /* A sample that is being converted to text: where its part of the batch's heads and frames ends. */
 struct pending {
 	size_t head_end, frame_end;
+	size_t tail_start; /* within the head: from here on it stands after the addresses */
 	uint32_t fields;
 	bool chain;
 };
@@ -65,6 +67,7 @@ struct writer {
 	struct user_chains *user_chains;
 	struct resolver *resolver;
 	struct tracepoints *tracepoints;
+	struct script_extra extra;
 	struct buffer texts; /* kept text: a length (u32) and the text, at offset tag - 1 */
 	struct map comm_tags[2]; /* comm -> tag, padded and not */
 	struct buffer scratch;
@@ -198,6 +201,20 @@ static void resolve_frames(struct writer *writer)
 	}
 }
 
+/* What stands after the addresses of a sample, in their last line or one of its own. */
+static void write_tail(struct writer *writer, const struct pending *pending)
+{
+	struct buffer *out = &writer->stream.buffer;
+	size_t bytes = pending->head_end - pending->tail_start;
+	bool own_line = pending->chain || !(pending->fields & SCRIPT_IP);
+
+	if (bytes && !own_line && out->size && out->data[out->size - 1] == '\n')
+		out->size--;
+	buffer_append(out, writer->heads.data + pending->tail_start, bytes);
+	if (bytes || own_line)
+		buffer_append_u8(out, '\n');
+}
+
 static void write_pending(struct writer *writer)
 {
 	struct buffer *out = &writer->stream.buffer;
@@ -207,12 +224,11 @@ static void write_pending(struct writer *writer)
 	for (size_t i = 0; i < writer->pending_count; i++) {
 		const struct pending *pending = &writer->pending[i];
 
-		buffer_append(out, writer->heads.data + head, pending->head_end - head);
+		buffer_append(out, writer->heads.data + head, pending->tail_start - head);
 		for (; frame < pending->frame_end; frame++)
 			write_address(writer, &writer->frames[frame], pending->chain ? '\t' : ' ',
 				      pending->fields);
-		if (pending->chain)
-			buffer_append_u8(out, '\n');
+		write_tail(writer, pending);
 		head = pending->head_end;
 	}
 	writer->pending_count = writer->frame_count = 0;
@@ -390,6 +406,8 @@ static void write_start(struct writer *writer, const struct session_sample *samp
 		buffer_append(out, event->name, event->name_bytes);
 	if ((fields & SCRIPT_TRACE) && writer->tracepoints)
 		tracepoints_append(writer->tracepoints, sample, out);
+	if (fields & SCRIPT_BEFORE_ADDRESS)
+		script_extra_before(&writer->extra, sample, fields, out);
 }
 
 static bool passes_filter(struct writer *writer, const struct session_sample *sample,
@@ -409,18 +427,23 @@ static void take_sample(struct writer *writer, struct session_sample *sample)
 	struct context *context = context_find(writer->contexts, sample);
 	struct pending *pending = &writer->pending[writer->pending_count];
 	bool address = event->fields & SCRIPT_IP;
+	size_t tail_start;
 
 	if (!passes_filter(writer, sample, context))
 		return;
 	writer->pending_count++;
 	write_start(writer, sample, context, event);
-	if (!address || event->chains)
+	if (address && event->chains)
 		buffer_append_u8(&writer->heads, '\n');
+	tail_start = writer->heads.size;
+	if (event->fields & SCRIPT_AFTER_ADDRESS)
+		script_extra_after(&writer->extra, sample, event->fields, &writer->heads);
 	if (address && event->chains)
 		begin_chain(writer, sample, context);
 	else if (address)
 		begin_line(writer, sample, context);
 	*pending = (struct pending){ .head_end = writer->heads.size,
+				     .tail_start = tail_start,
 				     .frame_end = writer->frame_count,
 				     .fields = event->fields,
 				     .chain = address && event->chains };
@@ -467,6 +490,7 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	writer.max_stack = fields->max_stack ? fields->max_stack : MAX_STACK;
 	writer.frames = memory_calloc(BATCH_FRAMES + 2 * writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);
+	writer.extra = (struct script_extra){ .session = session, .resolver = writer.resolver };
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
 	filtering_init(&writer.filtering, filter, writer.resolver);

@@ -28,6 +28,18 @@ enum script_field {
 	SCRIPT_PERIOD = 1 << 11,
 	SCRIPT_MACHINE_PID = 1 << 12,
 	SCRIPT_VCPU = 1 << 13,
+	SCRIPT_ADDR = 1 << 14,
+	SCRIPT_DATA_SRC = 1 << 15,
+	SCRIPT_WEIGHT = 1 << 16,
+	SCRIPT_INS_LAT = 1 << 17,
+	SCRIPT_IREGS = 1 << 18,
+	SCRIPT_UREGS = 1 << 19,
+	SCRIPT_BRSTACK = 1 << 20,
+	SCRIPT_BRSTACKSYM = 1 << 21,
+	SCRIPT_PHYS_ADDR = 1 << 22,
+	SCRIPT_DATA_PAGE_SIZE = 1 << 23,
+	SCRIPT_CODE_PAGE_SIZE = 1 << 24,
+	SCRIPT_CGROUP = 1 << 25,
 };
 
 struct script_fields {

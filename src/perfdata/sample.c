@@ -13,12 +13,13 @@
 #include "perfdata/sample.h"
 
 #include "base/cursor.h"
+#include "perfdata/branch.h"
 #include "perfdata/sample_fields.h"
 
 /* Newer than the headers that this may be built with (Linux 6.8). */
 #define BRANCH_COUNTERS (1ULL << 19)
 
-#define BRANCH_ENTRY_BYTES 24
+#define BRANCH_ENTRY_BYTES PERFDATA_BRANCH_BYTES
 #define RECORD_MAX_BYTES UINT16_MAX
 
 /* All fields after the call chain. */
@@ -142,17 +143,22 @@ static void decode_raw(struct cursor *cursor, struct perfdata_sample *sample)
 	sample->raw_bytes = sample->raw ? size : 0;
 }
 
-static void skip_branch_stack(struct cursor *cursor, uint64_t branch_type)
+static void decode_branch_stack(struct cursor *cursor, uint64_t branch_type,
+				struct perfdata_sample *sample)
 {
 	uint64_t count = cursor_u64(cursor);
-	uint64_t words = BRANCH_ENTRY_BYTES / 8 + !!(branch_type & BRANCH_COUNTERS);
 
 	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		cursor_skip(cursor, 8);
-	if (count > cursor_left(cursor) / BRANCH_ENTRY_BYTES)
+	if (count > cursor_left(cursor) / BRANCH_ENTRY_BYTES) {
 		cursor->failed = true;
-	else
-		skip_words(cursor, count * words);
+		return;
+	}
+	sample->branches = cursor->data + cursor->offset;
+	sample->branch_count = count;
+	cursor_skip(cursor, count * BRANCH_ENTRY_BYTES);
+	if (branch_type & BRANCH_COUNTERS)
+		skip_words(cursor, count);
 }
 
 /* The registers, NULL for none. */
@@ -193,7 +199,7 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 	if (type & PERF_SAMPLE_RAW)
 		decode_raw(cursor, sample);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		skip_branch_stack(cursor, attr->branch_sample_type);
+		decode_branch_stack(cursor, attr->branch_sample_type, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
 		sample->user_registers =
 			take_registers(cursor, attr->sample_regs_user, &sample->user_abi);
@@ -201,14 +207,17 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 		decode_user_stack(cursor, sample);
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		sample->weight = cursor_u64(cursor);
-	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
-		sample->weight &= UINT32_MAX; /* var1_dw: the rest are latencies of parts */
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT) { /* var1_dw, var2_w; then a third latency */
+		sample->instruction_latency = sample->weight >> 32;
+		sample->weight &= UINT32_MAX;
+	}
 	if (type & PERF_SAMPLE_DATA_SRC)
 		sample->data_src = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_TRANSACTION)
 		sample->transaction = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_REGS_INTR)
-		take_registers(cursor, attr->sample_regs_intr, &abi);
+		sample->interrupt_registers = take_registers(cursor, attr->sample_regs_intr,
+							     &sample->interrupt_abi);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
 		sample->phys_addr = cursor_u64(cursor);
 	if (type & PERF_SAMPLE_CGROUP)
@@ -279,6 +288,7 @@ static bool decode_any(const struct perf_event_attr *attr, struct cursor *cursor
 		decode_behind_callchain(cursor, attr, &sample);
 	if (cursor->failed)
 		return false;
+	perfdata_branch_chain(attr, cursor->swap, scratch, &sample);
 	*ret = sample;
 	return true;
 }

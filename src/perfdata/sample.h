@@ -33,6 +33,8 @@ struct perfdata_sample {
 	uint32_t cpu;
 	uint16_t misc; /* from the header; the cpumode is misc & PERF_RECORD_MISC_CPUMODE_MASK */
 	uint16_t user_abi; /* of user_registers: PERF_SAMPLE_REGS_ABI_* */
+	uint16_t interrupt_abi;
+	uint16_t instruction_latency; /* in cycles; weight is the memory's then */
 
 	/*
 	 * Borrowed from the record (or from swapped scratch memory): valid until the next record.
@@ -41,19 +43,22 @@ struct perfdata_sample {
 	uint64_t callchain_count;
 	const void *raw; /* tracepoint data in the recording machine's byte order */
 	uint32_t raw_bytes;
+	const void *branches;  /* for perfdata_branch_take(), newest first */
+	uint64_t branch_count;
 	const uint8_t *read; /* PERF_SAMPLE_READ, checked: for perfdata_reader_take_value() */
 	/* Of the thread in user mode; as the recording machine has them, of any alignment: */
 	uint32_t user_stack_bytes;
 	const void *user_registers; /* 8 bytes for each bit of attr.sample_regs_user, or NULL */
 	const void *user_stack;     /* a copy from SP on, or NULL */
+	const void *interrupt_registers; /* likewise of what was sampled; sample_regs_intr */
 };
 
 /*
  * Decodes the body of a PERF_RECORD_SAMPLE (BODY is after the 8-byte header, MISC is from that
  * header). SWAP: the recording machine has the other byte order. SCRATCH is cleared; the call chain
- * is copied there if it is swapped or not aligned in BODY: it needs room for 64 KiB. Unused fields
- * after the raw data (branch stack, registers at the interrupt, AUX) are only checked if a wanted
- * field follows them, otherwise ignored. False: the record is malformed.
+ * is copied there if it is swapped or not aligned in BODY: it needs room for 64 KiB. The call
+ * chain of attr.branch_sample_type CALL_STACK goes by the branches (branch.h). AUX data are
+ * ignored. False: the record is malformed.
  */
 bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body,
 			    size_t body_bytes, uint16_t misc, bool swap, struct buffer *scratch,

@@ -46,6 +46,8 @@ struct session {
 	bool guest_samples;	/* there are guest samples */
 	bool guest_processes;	/* guest samples belong to threads of the guest */
 	bool damaged;		/* the stream of records ended early */
+	uint64_t aux_bytes;	/* of AUX data, such as Intel PT's: they are not decoded */
+	uint32_t aux_kind;	/* enum auxtrace_type of tools/perf/util/auxtrace.h */
 	bool counts;		/* it has counts of perf stat record */
 	bool timed;		/* false: the file has no times, records are in order */
 	uint64_t lost;		/* records that the kernel could not write */

@@ -411,6 +411,20 @@ static bool has_stacks(const struct perfdata_reader *reader)
 	return false;
 }
 
+/* What perf's own records say. */
+static void note_user_record(struct session *session, const struct perfdata_record *record)
+{
+	struct cursor cursor = cursor_make(record->body, record->body_bytes,
+					   perfdata_reader_swap(session->reader));
+
+	if (record->type == RECORD_STAT)
+		session->counts = true;
+	else if (record->type == RECORD_AUXTRACE_INFO)
+		session->aux_kind = cursor_u32(&cursor);
+	else if (record->type == RECORD_AUXTRACE)
+		session->aux_bytes += cursor_u64(&cursor);
+}
+
 struct error *session_events_read(struct session *session)
 {
 	struct collector collector = { .session = session };
@@ -430,7 +444,7 @@ struct error *session_events_read(struct session *session)
 		if (status != PERFDATA_RECORD)
 			break;
 		any = true;
-		session->counts |= record.type == RECORD_STAT;
+		note_user_record(session, &record);
 		if (record.type == PERF_RECORD_SAMPLE)
 			note_sample(&collector, &record);
 		else if (is_side_event(record.type) && !read_record(&collector, &record))
