@@ -10,6 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
+#include "output/branches_text.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
 #include "output/view.h"
@@ -20,7 +21,7 @@ struct report_config {
 	const char *sort;
 	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
-	bool stdio, json, children, no_children;
+	bool stdio, json, children, no_children, branches, no_branches;
 	const char *percentage;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
@@ -177,6 +178,56 @@ static struct error *report(const struct report_config *config, struct session *
 	return write_report(profile, &text);
 }
 
+static struct error *check_branches(const struct report_config *config,
+				    const struct session *session)
+{
+	if (!branches_are_recorded(session))
+		return error_hint(error_create(ERROR_UNSUPPORTED, "the recording has no branches"),
+				  "'perf record -b' takes them");
+	if (config->json || config->graph || config->children)
+		return error_hint(error_create(ERROR_UNSUPPORTED,
+					       "branches are reported as text, without call "
+					       "chains"),
+				  "--no-branch-stack reports where samples were taken");
+	return NULL;
+}
+
+/* Of the branches before the samples, as perf does where there are any. */
+static struct error *report_branches(const struct report_config *config, struct session *session,
+				     const char *path)
+{
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
+	struct branch_keys keys;
+	struct branches branches;
+	double min_percent = 0;
+	struct pager pager;
+	struct error *error = check_branches(config, session);
+
+	if (!error)
+		error = branches_text_parse_keys(config->sort, &keys);
+	if (!error && config->percent_limit)
+		error = parse_percent("--percent-limit", config->percent_limit, &min_percent);
+	if (!error)
+		error = filter_options_build(&config->filters, session, &filter);
+	if (error)
+		return error;
+	branches_count(session, &keys, &filter, &branches);
+	error = recording_symbols_error(session);
+	if (!error) {
+		recording_warn(session, path);
+		pager_start(&pager);
+		error = branches_text_write(pager.fd, &branches, &keys, min_percent);
+		pager_finish(&pager);
+	}
+	branches_deinit(&branches);
+	return error;
+}
+
+static bool wants_branches(const struct report_config *config, const struct session *session)
+{
+	return !config->no_branches && (config->branches || branches_are_recorded(session));
+}
+
 static struct error *run_report(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
@@ -191,7 +242,8 @@ static struct error *run_report(const struct command *command, int argc, char **
 	if (!error && !help)
 		error = recording_open(config.input, &config.symbols, &path, &session);
 	if (!error && !help)
-		error = report(&config, session, path);
+		error = wants_branches(&config, session) ? report_branches(&config, session, path)
+							 : report(&config, session, path);
 	filter_options_deinit(&config.filters);
 	return error;
 }
@@ -215,6 +267,10 @@ static const struct option_spec report_options[] = {
 	  "count a sample only for the function in which it was taken" },
 	{ OPTION_STRING, 0, "percent-limit", offsetof(struct report_config, percent_limit),
 	  "PERCENT", "leave out rows, and branches of chains, with a smaller share" },
+	{ OPTION_FLAG, 'b', "branch-stack", offsetof(struct report_config, branches), NULL,
+	  "count the branches before samples (as it is if the recording has them)" },
+	{ OPTION_FLAG, 0, "no-branch-stack", offsetof(struct report_config, no_branches), NULL,
+	  "count where samples were taken, not the branches before them" },
 	{ OPTION_STRING, 0, "percentage", offsetof(struct report_config, percentage), "WORD",
 	  "of what is shown where samples are filtered out: relative, of what is left (default); "
 	  "absolute, of all",

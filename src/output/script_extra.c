@@ -9,31 +9,17 @@
 #include "perfdata/branch.h"
 #include "session/context.h"
 
-#define KERNEL_HALF (1ULL << 63) /* of the addresses of 64-bit machines */
-
 /* Where an address of a sample is. */
 struct place {
 	struct resolved resolved;
 	bool known;
 };
 
-/* The sample's, unless the address cannot be of that (thread__find_map_fb()). */
-static uint16_t cpumode_of(const struct session_sample *sample, uint64_t address)
-{
-	uint16_t cpumode = sample->decoded.sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-	if (cpumode_is_guest(cpumode))
-		return address < KERNEL_HALF ? PERF_RECORD_MISC_GUEST_USER
-					     : PERF_RECORD_MISC_GUEST_KERNEL;
-	return address < KERNEL_HALF ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-}
-
 static struct place find(struct script_extra *extra, const struct session_sample *sample,
 			 uint64_t address)
 {
 	struct machine *machine;
-	struct space *space = context_space(extra->session, sample, cpumode_of(sample, address),
-					    &machine);
+	struct space *space = context_address_space(extra->session, sample, address, &machine);
 
 	if (!space)
 		return (struct place){ 0 };

@@ -5,19 +5,12 @@
  */
 #include "session/chain.h"
 
-static bool is_guest_mark(uint64_t word)
-{
-	return word == (uint64_t)PERF_CONTEXT_GUEST ||
-	       word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
-	       word == (uint64_t)PERF_CONTEXT_GUEST_USER;
-}
-
 bool chain_is_sound_mark(const struct session *session, uint64_t mark)
 {
 	if (mark == (uint64_t)PERF_CONTEXT_KERNEL || mark == (uint64_t)PERF_CONTEXT_USER ||
 	    mark == (uint64_t)PERF_CONTEXT_HV)
 		return true;
-	return session->machines.count > 1 && is_guest_mark(mark);
+	return session->machines.count > 1 && chain_is_guest_mark(mark);
 }
 
 bool chain_is_sound(const struct session *session, const struct perfdata_sample *fields)
@@ -46,10 +39,26 @@ static uint16_t cpumode_of(uint64_t mark)
 	}
 }
 
+/* A mark of the host that stands for the guest's: see chain.h. */
+static bool is_of_guest(const struct session_sample *sample, const struct context *context)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+
+	return cpumode_is_guest(context->cpumode) && fields->callchain_count &&
+	       !chain_is_guest_mark(fields->callchain[0]);
+}
+
+static uint64_t guest_mark(uint64_t mark)
+{
+	if (mark == (uint64_t)PERF_CONTEXT_KERNEL)
+		return PERF_CONTEXT_GUEST_KERNEL;
+	return mark == (uint64_t)PERF_CONTEXT_USER ? (uint64_t)PERF_CONTEXT_GUEST_USER : mark;
+}
+
 void chain_enter(struct session *session, const struct session_sample *sample,
 		 const struct context *context, uint64_t mark, struct chain_place *place)
 {
-	uint16_t cpumode = cpumode_of(mark);
+	uint16_t cpumode = cpumode_of(is_of_guest(sample, context) ? guest_mark(mark) : mark);
 	bool user = cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_GUEST_USER;
 	bool guest = cpumode_is_guest(cpumode);
 	bool guessed = guest && (place->cpumode & ~CPUMODE_GUESSED) == cpumode;

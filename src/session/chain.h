@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call chain of a sample: addresses, innermost first, with marks (PERF_CONTEXT_*) that give the
- * address space of the addresses after them. A chain may pass through host and guest
- * (PERF_CONTEXT_GUEST_*), which perf itself cannot show. A repeated guest mark means that the
- * addresses after it are guesses.
+ * address space of the addresses after them.
+ *
+ * Stock perf drops a chain with a guest's mark (PERF_CONTEXT_GUEST_*; add_callchain_ip()), but
+ * looks up a guest sample's addresses in the guest's kernel and programs whatever the mark. So the
+ * chain of a guest sample that begins with PERF_CONTEXT_KERNEL or PERF_CONTEXT_USER is the guest's
+ * all through. One that begins with a guest's mark may pass through guest and host. A repeated mark
+ * of the guest's means that the addresses after it are guesses.
  */
 #ifndef SESSION_CHAIN_H
 #define SESSION_CHAIN_H
@@ -25,6 +29,13 @@ struct chain_place {
 static inline bool chain_is_mark(uint64_t word)
 {
 	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+static inline bool chain_is_guest_mark(uint64_t word)
+{
+	return word == (uint64_t)PERF_CONTEXT_GUEST ||
+	       word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
+	       word == (uint64_t)PERF_CONTEXT_GUEST_USER;
 }
 
 /*

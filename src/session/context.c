@@ -167,3 +167,14 @@ struct space *context_space(struct session *session, const struct session_sample
 	span = timeline_find(&machine->timeline, fields->pid, fields->tid, sample->time);
 	return space_of(machine, &span, cpumode);
 }
+
+struct space *context_address_space(struct session *session, const struct session_sample *sample,
+				    uint64_t address, struct machine **ret_machine)
+{
+	bool kernel = address >> 63;
+	uint16_t cpumode = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+
+	if (cpumode_is_guest(sample->decoded.sample.misc & PERF_RECORD_MISC_CPUMODE_MASK))
+		cpumode = kernel ? PERF_RECORD_MISC_GUEST_KERNEL : PERF_RECORD_MISC_GUEST_USER;
+	return context_space(session, sample, cpumode, ret_machine);
+}

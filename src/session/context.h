@@ -50,4 +50,11 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 struct space *context_space(struct session *session, const struct session_sample *sample,
 			    uint16_t cpumode, struct machine **ret_machine);
 
+/*
+ * The space of ADDRESS, which is not the sample's own: of the kernel or the program, as the address
+ * itself says on 64-bit machines (thread__find_map_fb() of tools/perf/util/event.c).
+ */
+struct space *context_address_space(struct session *session, const struct session_sample *sample,
+				    uint64_t address, struct machine **ret_machine);
+
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "cmd/convert/convert.h"
+#include "session/chain.h"
 #include "session/context.h"
 #include "session/ordered.h"
 
@@ -144,6 +145,8 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 {
 	/* the context of the next word, and of the last one */
 	uint64_t *chain = copier->chain, mark = 0, last = 0;
+	/* session/chain.h */
+	bool of_guest = sample->callchain_count && !chain_is_guest_mark(sample->callchain[0]);
 	bool guest = false;
 	size_t count = 0;
 
@@ -160,10 +163,12 @@ static size_t copy_chain(struct copier *copier, const struct perfdata_sample *sa
 		guest = word != last;
 		if (!guest)
 			continue;
-		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER)
+		if (word == (uint64_t)PERF_CONTEXT_GUEST_USER ||
+		    (of_guest && word == (uint64_t)PERF_CONTEXT_USER))
 			chain[count++] = (uint64_t)PERF_CONTEXT_USER;
 		else if (word == (uint64_t)PERF_CONTEXT_GUEST_KERNEL ||
-			 word == (uint64_t)PERF_CONTEXT_GUEST)
+			 word == (uint64_t)PERF_CONTEXT_GUEST ||
+			 (of_guest && word == (uint64_t)PERF_CONTEXT_KERNEL))
 			chain[count++] = (uint64_t)PERF_CONTEXT_KERNEL;
 		else
 			guest = false;

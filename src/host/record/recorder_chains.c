@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call chains of guests, from the registers and stacks in a sample. The kernel's part, after
- * PERF_CONTEXT_GUEST_KERNEL, uses the unwind data that were read from guest memory; the user's part
- * follows after PERF_CONTEXT_GUEST_USER.
+ * PERF_CONTEXT_KERNEL, uses the unwind data that were read from guest memory; the user's part
+ * follows after PERF_CONTEXT_USER.
  *
  * A chain ends where the caller is not known for certain, and records why. If requested, possible
  * callers (unwind_scan()) are added after a second mark of the same kind: see profile/chain.h.
@@ -167,7 +167,7 @@ static enum perfdata_chain_end add_user(struct recorder *recorder,
 		program.mappings = process->mappings.items;
 		program.count = process->mappings.count;
 	}
-	return add_program(recorder, &program, start, guest, PERF_CONTEXT_GUEST_USER);
+	return add_program(recorder, &program, start, guest, PERF_CONTEXT_USER);
 }
 
 /* Adds the chain of a guest that is not Linux, using the image that it runs. */
@@ -178,7 +178,7 @@ static enum perfdata_chain_end add_image(struct recorder *recorder, size_t vm,
 	const struct guest_image_code *code = &recorder->vms.items[vm].image;
 	struct unwind_program program = { .mappings = code->items, .count = code->count };
 
-	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_GUEST_KERNEL);
+	return add_program(recorder, &program, &start, guest, PERF_CONTEXT_KERNEL);
 }
 
 /* Unwinds a kernel stack without SP. If whole stacks were copied, searches them for SP. */
@@ -271,7 +271,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	for (size_t i = 0; i < CAPTURE_KERNEL_STACKS; i++)
 		copies[i] = stack_of(&guest->stacks->kernel[i]);
 	if (!table || recorder->vms.items[vm].unwind_version != guest->version) {
-		add(chain, PERF_CONTEXT_GUEST_KERNEL);
+		add(chain, PERF_CONTEXT_KERNEL);
 		add(chain, ip);
 		return PERFDATA_CHAIN_NO_DATA;
 	}
@@ -282,12 +282,12 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		unwind_run(table, &start, copies, CAPTURE_KERNEL_STACKS, &found);
 	if (host_kvm_compares() && guest->stacks->whole && !start.sp_unknown)
 		compare(recorder, table, &start, copies, &found);
-	end = add_frames(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+	end = add_frames(chain, PERF_CONTEXT_KERNEL, &found);
 	if (recorder->config.scan) {
 		if (guest->stacks->whole && start.sp_unknown)
 			leave_above_bp(copies, start.bp);
 		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
-		add_guesses(chain, PERF_CONTEXT_GUEST_KERNEL, &found);
+		add_guesses(chain, PERF_CONTEXT_KERNEL, &found);
 	}
 	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
 		return end;
@@ -374,7 +374,7 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 
 	chain->count = 0;
 	if (!guest || !guest->stacks) {
-		add(chain, user ? PERF_CONTEXT_GUEST_USER : PERF_CONTEXT_GUEST_KERNEL);
+		add(chain, user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL);
 		add(chain, sample->ip);
 		end = guest ? PERFDATA_CHAIN_UNREADABLE : PERFDATA_CHAIN_NO_REGISTERS;
 	} else if (user) {

@@ -12,7 +12,6 @@ folder = sys.argv[1]
 ours = [frames_of(block) for block in blocks_of_host(f"{folder}/host_script")]
 perfs = [frames_of(block) for block in blocks_of_host(f"{folder}/perf_script")]
 check(len(ours) >= 50, f"{len(ours)} samples of the host")
-# Stock perf prints no chains of guests; their samples have empty ones.
 perfs = [[address for address, _ in frames] for frames in perfs if frames]
 same = sum([address for address, _ in frames] in perfs for frames in ours)
 check(len(ours) == len(perfs) and same == len(ours),
