@@ -38,8 +38,8 @@ static struct error *add_key(const char *word, struct branch_keys *keys)
 		return NULL;
 	}
 	return error_hint(error_create(ERROR_USAGE, "--sort: no key '%s' of branches", word),
-			  "the keys are comm, dso_from, dso_to, symbol_from, symbol_to, mispredict, "
-			  "cycles; --no-branch-stack reports where samples were taken");
+			  "the keys are comm, dso_from, dso_to, symbol_from, symbol_to, "
+			  "mispredict, cycles; --no-branch-stack reports where samples were taken");
 }
 
 struct error *branches_text_parse_keys(const char *words, struct branch_keys *ret)

@@ -6,6 +6,7 @@
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 build=$(realpath tests/cli/build_recording.py)
+golden=$(realpath tests/golden/perfdata)
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
@@ -106,6 +107,11 @@ guest="-2176,0xffffffff81000110,0xffffffff81000210,-2560,0x401130"
 } | tee guest.txt | python3 "$build" guest.data || complain 'guest.data cannot be built'
 echo "ffffffff81000000 T _text" >kallsyms
 compare guest 32 guest.data --guestkallsyms kallsyms -F ip
+# symbols(1): stock perf takes such a file for its own recordings of guests.
+printf 'ffffffff80000000 T %s\n' _text _stext everything >kallsyms
+echo 'ffffffffa0000000 T _etext' >>kallsyms
+perf kvm --guest --guestkallsyms kallsyms report -i "$golden/kvm.data" --stdio >perf.txt 2>/dev/null
+grep -q '\[guest.kernel.kallsyms\] *\[g\] everything' perf.txt || complain "perf kvm --guestkallsyms: $(grep % perf.txt)"
 sed "s/chain=.*/chain=$guest/" guest.txt | python3 "$build" marks.data || complain 'marks.data cannot be built'
 # The host's functions are not the guest's, and both forms mean the same.
 "$perfvisor" script -i guest.data >ours.txt 2>/dev/null
