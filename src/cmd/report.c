@@ -215,6 +215,8 @@ static struct error *report_branches(const struct report_config *config, struct 
 	error = recording_symbols_error(session);
 	if (!error) {
 		recording_warn(session, path);
+		if (!branches.rows.count)
+			log_warning("no sample that was asked for has branches");
 		pager_start(&pager);
 		error = branches_text_write(pager.fd, &branches, &keys, min_percent);
 		pager_finish(&pager);

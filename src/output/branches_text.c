@@ -39,7 +39,7 @@ static struct error *add_key(const char *word, struct branch_keys *keys)
 	}
 	return error_hint(error_create(ERROR_USAGE, "--sort: no key '%s' of branches", word),
 			  "the keys are comm, dso_from, dso_to, symbol_from, symbol_to, "
-			  "mispredict, cycles; --no-branch-stack reports where samples were taken");
+			  "mispredict and cycles; --no-branch-stack has the usual ones");
 }
 
 struct error *branches_text_parse_keys(const char *words, struct branch_keys *ret)

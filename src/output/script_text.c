@@ -357,17 +357,6 @@ static char *put_thread(char *at, const struct perfdata_sample *values, uint32_t
 	return at;
 }
 
-/* "  1421.753052: ": seconds and microseconds, not rounded. */
-static char *put_time(char *at, uint64_t time_ns)
-{
-	at = put_padded(at, time_ns / 1000000000, 5, ' ');
-	*at++ = '.';
-	at = put_padded(at, time_ns % 1000000000 / 1000, 6, '0');
-	*at++ = ':';
-	*at++ = ' ';
-	return at;
-}
-
 static void write_machine(struct writer *writer, const struct session_sample *sample,
 			  uint32_t fields)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "perfdata/branch.h"
 #include "perfdata/sample.h"
 
 struct head {
@@ -42,6 +43,21 @@ static void read_user(const struct perf_event_attr *attr, const struct perfdata_
 	assert(!stack || (stack >= body && stack + sample->user_stack_bytes <= body + size));
 }
 
+/* All branches lie within the sample, whatever they say. */
+static void take_branches(const struct perfdata_sample *sample, bool swap)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < sample->branch_count; i++) {
+		struct perfdata_branch branch = perfdata_branch_take(sample, swap, i);
+
+		sum += branch.from + branch.to + branch.cycles;
+	}
+	for (uint64_t i = 0; i < sample->callchain_count; i++)
+		sum += sample->callchain[i];
+	__asm__ volatile("" : : "r"(sum));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_buffer_ struct buffer scratch;
@@ -62,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (perfdata_sample_decode(&attr, data + sizeof(head), size - sizeof(head), 0,
 				   head.swap & 1, &scratch, &sample)) {
 		read_user(&attr, &sample, data + sizeof(head), size - sizeof(head));
+		take_branches(&sample, head.swap & 1);
 		encode_again(&attr, &sample);
 	}
 	if (perfdata_sample_id_decode(&attr, data + sizeof(head), size - sizeof(head),
