@@ -29,11 +29,10 @@ static struct place find(struct script_extra *extra, const struct session_sample
 	};
 }
 
-static void append_symbol(struct script_extra *extra, const struct place *place, bool offset,
-			  struct buffer *out)
+void script_append_symbol(struct resolver *resolver, uint32_t location, uint64_t address,
+			  bool offset, struct buffer *out)
 {
-	uint32_t location = place->resolved.location;
-	const char *name = place->known ? resolver_symbol_name(extra->resolver, location) : NULL;
+	const char *name = resolver_symbol_name(resolver, location);
 
 	if (!name) {
 		buffer_append_string(out, "[unknown]");
@@ -42,8 +41,17 @@ static void append_symbol(struct script_extra *extra, const struct place *place,
 	utf8_append_escaped(out, name);
 	if (offset)
 		buffer_printf(out, "+0x%" PRIx64,
-			      place->resolved.address -
-				      resolver_symbol_start(extra->resolver, location));
+			      address - resolver_symbol_start(resolver, location));
+}
+
+static void append_symbol(struct script_extra *extra, const struct place *place, bool offset,
+			  struct buffer *out)
+{
+	if (place->known)
+		script_append_symbol(extra->resolver, place->resolved.location,
+				     place->resolved.address, offset, out);
+	else
+		buffer_append_string(out, "[unknown]");
 }
 
 static void append_dso(struct script_extra *extra, const struct place *place, struct buffer *out)

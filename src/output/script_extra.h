@@ -15,6 +15,10 @@
 	(SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_PHYS_ADDR |     \
 	 SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE | SCRIPT_CGROUP)
 
+/* Appends the function of LOCATION, with OFFSET also how far ADDRESS, in its file, is into it. */
+void script_append_symbol(struct resolver *resolver, uint32_t location, uint64_t address,
+			  bool offset, struct buffer *out);
+
 struct script_extra {
 	struct session *session;
 	struct resolver *resolver;

@@ -101,22 +101,6 @@ static const uint8_t *kept_text(const struct writer *writer, uint32_t tag, uint3
 	return kept + sizeof(*ret_bytes);
 }
 
-static void append_symbol(struct writer *writer, const struct frame *frame, bool offset)
-{
-	const char *name = resolver_symbol_name(writer->resolver, frame->location);
-	struct buffer *text = &writer->scratch;
-
-	if (!name) {
-		buffer_append_string(text, "[unknown]");
-		return;
-	}
-	utf8_append_escaped(text, name);
-	if (offset)
-		buffer_printf(text, "+0x%" PRIx64,
-			      frame->lookup.address -
-				      resolver_symbol_start(writer->resolver, frame->location));
-}
-
 /* Writes " symbol+offset (dso)" to the scratch buffer, as far as FIELDS include it. */
 static void make_name(struct writer *writer, const struct frame *frame, uint32_t fields)
 {
@@ -125,7 +109,8 @@ static void make_name(struct writer *writer, const struct frame *frame, uint32_t
 	buffer_clear(text);
 	if (fields & SCRIPT_SYMBOL) {
 		buffer_append_u8(text, ' ');
-		append_symbol(writer, frame, fields & SCRIPT_OFFSET);
+		script_append_symbol(writer->resolver, frame->location, frame->lookup.address,
+				     fields & SCRIPT_OFFSET, text);
 	}
 	if (fields & SCRIPT_DSO) {
 		buffer_append_string(text, " (");

@@ -194,7 +194,6 @@ static void decode_behind_callchain(struct cursor *cursor, const struct perf_eve
 				    struct perfdata_sample *sample)
 {
 	uint64_t type = attr->sample_type;
-	uint16_t abi;
 
 	if (type & PERF_SAMPLE_RAW)
 		decode_raw(cursor, sample);

@@ -91,7 +91,8 @@ class Event:
                 ("ADDR", lambda: word(get("addr"))),
                 ("CPU", lambda: word(get("cpu"))),
                 ("PERIOD", lambda: word(get("period") or 1)),
-                ("CALLCHAIN", lambda: word(len(values["chain"].split(","))) + words(values["chain"])),
+                ("CALLCHAIN", lambda: (word(len(values["chain"].split(","))) +
+                                       words(values["chain"]))),
                 ("BRANCH_STACK", lambda: self.branches(values)),
                 ("REGS_USER", lambda: word(2) + words(values["uregs"])),
                 ("WEIGHT", lambda: word(get("weight"))),
@@ -147,7 +148,8 @@ def make_records(lines):
         elif kind == "auxtrace":
             size = number(rest[0])
             out += record(AUXTRACE_INFO, 0, struct.pack("<II", 1, 0) + bytes(8 * 17))
-            out += record(AUXTRACE, 0, struct.pack("<QQQIIII", size, 0, 0, 0, 0, 0, 0)) + bytes(size)
+            out += record(AUXTRACE, 0, struct.pack("<QQQIIII", size, 0, 0, 0, 0, 0, 0))
+            out += bytes(size)
         elif kind == "sample":
             values = dict(part.split("=", 1) for part in rest)
             time = number(values["time"])

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What samples say besides where they were taken, of recordings that are built from text, since they
-# need hardware that is not here: call chains by LBR, branches, memory accesses, registers. `perfvisor
-# script` and `report` show what stock perf shows.
+# need hardware that is not here: call chains by LBR, branches, memory accesses, registers.
+# `perfvisor script` and `report` show what stock perf shows.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 build=$(realpath tests/cli/build_recording.py)
@@ -35,22 +35,28 @@ kernel='kernel 0xffffffff81000000 0x1000'
 
 compare() { # WHAT MINIMUM FILE ARGUMENTS…
 	perf script -i "$3" "${@:4}" >perf.txt 2>perf.err
-	"$perfvisor" script -i "$3" "${@:4}" >ours.txt 2>ours.err || complain "$1 ${*:4}: $(cat ours.err)"
-	[ "$(wc -l <perf.txt)" -ge "$2" ] || complain "$1 ${*:4}: perf prints $(cat perf.txt perf.err)"
+	"$perfvisor" script -i "$3" "${@:4}" >ours.txt 2>ours.err ||
+		complain "$1 ${*:4}: $(cat ours.err)"
+	[ "$(wc -l <perf.txt)" -ge "$2" ] ||
+		complain "$1 ${*:4}: perf prints $(cat perf.txt perf.err)"
 	cmp -s perf.txt ours.txt || complain "$1 ${*:4}: $(diff perf.txt ours.txt | head -n 6)"
 }
 
 # Chains of calls, as LBR records them: what the kernel walked is the kernel's part of them.
 calls="$(at middle 23)>$(at leaf 0),$(at outer 13)>$(at middle 0),$(at main 14)>$(at outer 0)"
 {
-	echo 'event sample=IP,TID,TIME,PERIOD,CALLCHAIN,BRANCH_STACK branch=USER,CALL_STACK,HW_INDEX'
+	echo event sample=IP,TID,TIME,PERIOD,CALLCHAIN,BRANCH_STACK \
+		branch=USER,CALL_STACK,HW_INDEX
 	echo "$start"
 	echo "$kernel"
 	for i in 1 2 3; do
-		echo "sample pid=77 time=${i}000000 ip=$(at leaf 4) period=5 chain=USER,$(at leaf 4) branches=$calls"
-		echo "sample pid=77 time=${i}100000 ip=$(at middle 9) chain=USER,$(at middle 9),0x1234 branches=${calls#*,}"
+		echo "sample pid=77 time=${i}000000 ip=$(at leaf 4) period=5" \
+			"chain=USER,$(at leaf 4) branches=$calls"
+		echo "sample pid=77 time=${i}100000 ip=$(at middle 9)" \
+			"chain=USER,$(at middle 9),0x1234 branches=${calls#*,}"
 		echo "sample pid=77 time=${i}200000 ip=0xffffffff92345678 misc=1" \
-			"chain=KERNEL,0xffffffff92345678,0xffffffff92345600,USER,$(at outer 2) branches=${calls##*,}"
+			"chain=KERNEL,0xffffffff92345678,0xffffffff92345600,USER,$(at outer 2)" \
+			"branches=${calls##*,}"
 	done
 } | python3 "$build" lbr.data || complain 'lbr.data cannot be built'
 compare lbr 40 lbr.data
@@ -59,40 +65,48 @@ compare lbr 40 lbr.data -F comm,time,ip,sym,symoff,brstack
 	complain "fold: $("$perfvisor" fold -i lbr.data)"
 
 # Branches.
+unknown="0x7000>$(at outer 0):0xa"
+steps="$(at outer 13)>$(at middle 0):0x42,$(at main 14)>$(at outer 0)"
 {
 	echo 'event sample=IP,TID,TIME,PERIOD,BRANCH_STACK branch=USER,ANY'
 	echo "$start"
 	for i in 1 2 3 4; do
 		echo "sample pid=77 time=${i}000000 ip=$(at leaf 4) period=5" \
-			"branches=$(at middle 23)>$(at leaf 0):0x101,$(at outer 13)>$(at middle 0):0x42,$(at main 14)>$(at outer 0):0x6,0x7000>$(at outer 0):0xa"
-		echo "sample pid=77 time=${i}100000 ip=$(at leaf 4) branches=$(at outer 13)>$(at middle 0):0x42,$(at main 14)>$(at outer 0):0x400001"
+			"branches=$(at middle 23)>$(at leaf 0):0x101,$steps:0x6,$unknown"
+		echo "sample pid=77 time=${i}100000 ip=$(at leaf 4) branches=$steps:0x400001"
 	done
 } | python3 "$build" branches.data || complain 'branches.data cannot be built'
 compare branches 8 branches.data
-for fields in comm,ip,sym,brstack comm,ip,sym,dso,brstack comm,brstacksym comm,dso,brstacksym time,brstack; do
+for fields in comm,ip,sym,brstack comm,ip,sym,dso,brstack comm,brstacksym comm,dso,brstacksym \
+	time,brstack; do
 	compare branches 8 branches.data -F $fields
 done
 
-# Counted, as perf counts them where there are any. Stock perf 6.1 crashes if --sort names a function.
+# Counted, as perf counts them where there are any. Stock perf 6.1 crashes if --sort names a
+# function.
 rows() {
 	awk '/%/ && !/^#/ { $1 = $1; print }' | LC_ALL=C sort
 }
 compare_rows() { # MINIMUM ARGUMENTS…
 	perf report --stdio -i branches.data "${@:2}" 2>/dev/null | rows >perf.txt
-	"$perfvisor" report -i branches.data "${@:2}" 2>ours.err >ours.txt || complain "report: $(cat ours.err)"
+	"$perfvisor" report -i branches.data "${@:2}" 2>ours.err >ours.txt ||
+		complain "report: $(cat ours.err)"
 	[ "$(wc -l <perf.txt)" -ge "$1" ] || complain "perf report ${*:2}: $(cat perf.txt)"
 	rows <ours.txt | cmp -s perf.txt - || complain "report ${*:2}: $(diff perf.txt ours.txt)"
 }
 compare_rows 4
-grep -q "^# Branches: 24 in samples of event 'cycles" ours.txt || complain "report: $(head -n 3 ours.txt)"
+grep -q "^# Branches: 24 in samples of event 'cycles" ours.txt ||
+	complain "report: $(head -n 3 ours.txt)"
 compare_rows 4 --branch-stack
 compare_rows 2 --sort dso_from,dso_to
 compare_rows 2 --sort mispredict
 compare_rows 1 --no-branch-stack --sort comm,dso,sym
 "$perfvisor" report -i branches.data --sort symbol_to,mispredict >ours.txt 2>ours.err
-grep -Eq '^ +33.33%  \[.\] middle +N$' ours.txt || complain "--sort symbol_to: $(cat ours.txt ours.err)"
+grep -Eq '^ +33.33%  \[.\] middle +N$' ours.txt ||
+	complain "--sort symbol_to: $(cat ours.txt ours.err)"
 "$perfvisor" report -i lbr.data --branch-stack >ours.txt 2>ours.err
-[ $? = 1 ] && grep -q 'the recording has no branches' ours.err || complain "--branch-stack: $(cat ours.err)"
+[ $? = 1 ] && grep -q 'the recording has no branches' ours.err ||
+	complain "--branch-stack: $(cat ours.err)"
 "$perfvisor" report -i branches.data --sort pid >ours.txt 2>ours.err
 [ $? = 2 ] || complain "--sort pid of branches: $(cat ours.err)"
 
@@ -102,7 +116,8 @@ guest="-2176,0xffffffff81000110,0xffffffff81000210,-2560,0x401130"
 	echo 'event type=1 sample=IP,TID,TIME,PERIOD,CALLCHAIN'
 	echo 'comm 77 qemu'
 	for i in 1 2 3 4 5 6 7 8; do
-		echo "sample pid=77 misc=4 time=${i}000000 ip=0xffffffff81000110 chain=KERNEL,0xffffffff81000110,0xffffffff81000210,USER,0x401130"
+		echo "sample pid=77 misc=4 time=${i}000000 ip=0xffffffff81000110" \
+			"chain=KERNEL,0xffffffff81000110,0xffffffff81000210,USER,0x401130"
 	done
 } | tee guest.txt | python3 "$build" guest.data || complain 'guest.data cannot be built'
 echo "ffffffff81000000 T _text" >kallsyms
@@ -110,13 +125,18 @@ compare guest 32 guest.data --guestkallsyms kallsyms -F ip
 # symbols(1): stock perf takes such a file for its own recordings of guests.
 printf 'ffffffff80000000 T %s\n' _text _stext everything >kallsyms
 echo 'ffffffffa0000000 T _etext' >>kallsyms
-perf kvm --guest --guestkallsyms kallsyms report -i "$golden/kvm.data" --stdio >perf.txt 2>/dev/null
-grep -q '\[guest.kernel.kallsyms\] *\[g\] everything' perf.txt || complain "perf kvm --guestkallsyms: $(grep % perf.txt)"
-sed "s/chain=.*/chain=$guest/" guest.txt | python3 "$build" marks.data || complain 'marks.data cannot be built'
+perf kvm --guest --guestkallsyms kallsyms report -i "$golden/kvm.data" --stdio >perf.txt \
+	2>/dev/null
+grep -q '\[guest.kernel.kallsyms\] *\[g\] everything' perf.txt ||
+	complain "perf kvm --guestkallsyms: $(grep % perf.txt)"
+sed "s/chain=.*/chain=$guest/" guest.txt | python3 "$build" marks.data ||
+	complain 'marks.data cannot be built'
 # The host's functions are not the guest's, and both forms mean the same.
 "$perfvisor" script -i guest.data >ours.txt 2>/dev/null
-"$perfvisor" script -i marks.data 2>/dev/null | cmp -s - ours.txt || complain 'the marks of guests mean something else'
-grep -q 'kernel.kallsyms' ours.txt && complain "a guest's chain is named from the host: $(head -n 4 ours.txt)"
+"$perfvisor" script -i marks.data 2>/dev/null | cmp -s - ours.txt ||
+	complain 'the marks of guests mean something else'
+grep -q 'kernel.kallsyms' ours.txt &&
+	complain "a guest's chain is named from the host: $(head -n 4 ours.txt)"
 
 # Memory and registers. Of 0x282805080041 and its like perf prints "(null)".
 python3 - >memory.txt <<'SOURCES'
@@ -124,13 +144,16 @@ def source(op=1, lvl=1, snoop=1, lock=1, dtlb=1, num=0, remote=0, snoopx=0, blk=
     return (op | lvl << 5 | snoop << 19 | lock << 24 | dtlb << 26 | num << 33 | remote << 37 |
             snoopx << 38 | blk << 40 | hops << 43)
 values = [source(op=op) for op in (0, 1, 2, 4, 8, 16, 6)]
-values += [source(lvl=1 << bit | more) for bit in range(14) for more in (0, 2, 4)] + [source(lvl=0)]
+values += [source(lvl=1 << bit | more) for bit in range(14) for more in (0, 2, 4)]
+values += [source(lvl=0)]
 values += [source(num=num, remote=remote, lvl=lvl) for num in range(16) for remote in (0, 1)
            for lvl in (0, 1, 2)]
-values += [source(hops=hops, num=4, remote=remote, lvl=2) for hops in range(1, 5) for remote in (0, 1)]
+values += [source(hops=hops, num=4, remote=remote, lvl=2) for hops in range(1, 5)
+           for remote in (0, 1)]
 values += [source(snoop=snoop, snoopx=snoopx) for snoop in (0, 1, 2, 4, 6, 8, 16)
            for snoopx in range(4)]
-values += [source(dtlb=dtlb) for dtlb in (*range(32), 32, 34, 64, 68)] + [source(lock=lock) for lock in range(4)]
+values += [source(dtlb=dtlb) for dtlb in (*range(32), 32, 34, 64, 68)]
+values += [source(lock=lock) for lock in range(4)]
 values += [source(blk=blk) for blk in range(8)]
 for number, value in enumerate(values):
     print(f"sample pid=77 time={number}000 ip=0x401110 addr={value * 3:#x} data_src={value:#x} "
@@ -140,29 +163,41 @@ for number, value in enumerate(values):
           f"iregs={','.join(hex(number * 9 + i) for i in range(16))} cgroup=1")
 SOURCES
 {
-	echo 'event sample=IP,TID,TIME,ADDR,PERIOD,WEIGHT_STRUCT,DATA_SRC,PHYS_ADDR,CGROUP,DATA_PAGE_SIZE,CODE_PAGE_SIZE,REGS_USER,REGS_INTR uregs=0x1ff iregs=0xff0ff'
+	memory=WEIGHT_STRUCT,DATA_SRC,PHYS_ADDR,CGROUP,DATA_PAGE_SIZE,CODE_PAGE_SIZE
+	echo "event sample=IP,TID,TIME,ADDR,PERIOD,$memory,REGS_USER,REGS_INTR" \
+		'uregs=0x1ff iregs=0xff0ff'
 	echo "$start"
 	cat memory.txt
 } | python3 "$build" memory.data || complain 'memory.data cannot be built'
+memory=weight,ins_lat,ip,sym,iregs,uregs,phys_addr,data_page_size,code_page_size
 for fields in addr data_src weight ins_lat iregs uregs phys_addr data_page_size code_page_size \
-	comm,addr,data_src,weight,ins_lat,ip,sym,iregs,uregs,phys_addr,data_page_size,code_page_size; do
+	comm,addr,data_src,$memory; do
 	compare memory 200 memory.data -F $fields
 done
-"$perfvisor" script -i memory.data -F time,cgroup | grep -qx '    0.000001:  cgroup:1' || complain 'no cgroup'
+"$perfvisor" script -i memory.data -F time,cgroup | grep -qx '    0.000001:  cgroup:1' ||
+	complain 'no cgroup'
 
 # What perf records here of it: addresses of page faults are in the program's files.
-perf record -q -d -W --phys-data -e page-faults -c 1 -o faults.data ls -R /usr/share/doc >/dev/null 2>&1
+perf record -q -d -W --phys-data -e page-faults -c 1 -o faults.data ls -R /usr/share/doc \
+	>/dev/null 2>&1
 compare faults 20 faults.data -F comm,time,addr,ip,dso
 compare faults 20 faults.data -F comm,time,addr,weight,phys_addr,data_src
-if perf record -q --intr-regs=ax,bx,ip --user-regs=sp,ip -e cpu-clock -o registers.data ls -R /usr/share/doc >/dev/null 2>&1; then
+if perf record -q --intr-regs=ax,bx,ip --user-regs=sp,ip -e cpu-clock -o registers.data \
+	ls -R /usr/share/doc >/dev/null 2>&1; then
 	compare registers 20 registers.data -F comm,time,ip,sym,iregs,uregs
 else
-	echo 'skipped: registers of a real recording, because perf cannot record them here'
+	echo 'skipped: recorded registers, because perf cannot record them here'
 fi
 
 # What cannot be decoded is counted.
-{ echo 'event sample=IP,TID,TIME,PERIOD'; echo "$start"; echo "sample pid=77 time=1000 ip=$(at leaf 4)"; echo 'auxtrace 4096'; echo 'auxtrace 8192'; } |
-	python3 "$build" aux.data || complain 'aux.data cannot be built'
+{
+	echo 'event sample=IP,TID,TIME,PERIOD'
+	echo "$start"
+	echo "sample pid=77 time=1000 ip=$(at leaf 4)"
+	echo 'auxtrace 4096'
+	echo 'auxtrace 8192'
+} | python3 "$build" aux.data || complain 'aux.data cannot be built'
 "$perfvisor" report -i aux.data >out 2>err
-[ "$(grep -c 'perfvisor: 12288 bytes of Intel PT trace data are not decoded' err)" = 1 ] || complain "aux: $(cat err)"
+[ "$(grep -c 'perfvisor: 12288 bytes of Intel PT trace data are not decoded' err)" = 1 ] ||
+	complain "aux: $(cat err)"
 exit $status

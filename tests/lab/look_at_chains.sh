@@ -21,7 +21,8 @@ for part in "${@:2}"; do
 			-F $fields,cpu >as_native || exit
 		;;
 	host)
-		perf script -i chains -F machine_pid,comm,pid,ip,sym >perf_script 2>perf_script.err || exit
+		perf script -i chains -F machine_pid,comm,pid,ip,sym >perf_script \
+			2>perf_script.err || exit
 		;;
 	beside)
 		"$perfvisor" script --max-stack 1000 -i beside -F comm,pid,time,ip,sym \
