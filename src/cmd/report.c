@@ -11,6 +11,7 @@
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
 #include "output/branches_text.h"
+#include "output/recording_header.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
 #include "output/view.h"
@@ -21,7 +22,9 @@ struct report_config {
 	const char *sort;
 	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
-	bool stdio, json, children, no_children, branches, no_branches;
+	const char *fields, *separator, *widths;
+	bool stdio, json, children, no_children, sample_counts, header, header_only;
+	bool branches, no_branches;
 	const char *percentage;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
@@ -118,6 +121,68 @@ static struct error *write_report(const struct profile *profile,
 	return error;
 }
 
+/* Whether -F says which columns there are; with + it names more. */
+static bool names_all_fields(const struct report_config *config)
+{
+	return config->fields && *config->fields != '+';
+}
+
+static struct error *choose_keys(const struct report_config *config, const struct session *session,
+				 struct profile_keys *ret)
+{
+	if (config->sort)
+		return parse_keys(config->sort, ret);
+	if (!names_all_fields(config))
+		default_keys(session, ret);
+	return NULL;
+}
+
+/* The keys of --sort or the usual ones become columns, and columns of -F keys. */
+static void join_keys(struct report_text_options *text, struct profile_options *options)
+{
+	struct report_columns *columns = &text->columns;
+	bool first = true;
+
+	for (size_t i = 0; i < options->keys.count; i++)
+		report_columns_add(columns, REPORT_KEY, options->keys.items[i]);
+	options->keys.count = 0;
+	for (size_t i = 0; i < columns->count; i++) {
+		first = first && columns->items[i].field == REPORT_KEY;
+		if (first)
+			profile_keys_add(&options->first, columns->items[i].key);
+		if (columns->items[i].field == REPORT_KEY)
+			profile_keys_add(&options->keys, columns->items[i].key);
+	}
+}
+
+/* As perf, -n and the fields of "-F +…" come after the shares. */
+static struct error *choose_columns(const struct report_config *config,
+				    struct report_text_options *text,
+				    struct profile_options *options)
+{
+	struct error *error = NULL;
+
+	if (!names_all_fields(config)) {
+		text->columns.usual = true;
+		if (text->children)
+			report_columns_add(&text->columns, REPORT_CHILDREN, 0);
+		report_columns_add(&text->columns, REPORT_OVERHEAD, 0);
+		if (config->sample_counts)
+			report_columns_add(&text->columns, REPORT_SAMPLES, 0);
+		if (config->fields)
+			error = report_columns_parse(config->fields + 1, &text->columns);
+	}
+	join_keys(text, options);
+	if (!error && config->widths)
+		error = report_columns_set_widths(config->widths, &text->columns);
+	text->separator = config->separator;
+	if (!error && config->separator && (!*config->separator || config->separator[1] ||
+					    *config->separator == '.'))
+		error = error_create(ERROR_USAGE, "-t takes one character other than '.', not '%s'",
+				     config->separator);
+	return error;
+}
+
 /* Chooses which chains to show, and how; the defaults are perf's. */
 static struct error *choose_chains(const struct report_config *config,
 				   const struct session *session, struct report_text_options *ret)
@@ -130,11 +195,15 @@ static struct error *choose_chains(const struct report_config *config,
 		ret->min_chain_percent = ret->min_percent;
 	}
 	ret->chains = profile_has_chains(session);
-	ret->children = ret->chains && !config->no_children;
+	ret->children = ret->chains && !config->no_children &&
+			(!names_all_fields(config) ||
+			 report_columns_have(&ret->columns, REPORT_CHILDREN));
 	ret->caller = ret->children;
 	if (!error && config->graph)
 		error = parse_graph(config->graph, ret);
-	if (!error && !profile_has_chains(session) && (config->children || config->graph) &&
+	if (!error && !profile_has_chains(session) &&
+	    (config->children || config->graph ||
+	     report_columns_have(&ret->columns, REPORT_CHILDREN)) &&
 	    strcmp(config->graph ? config->graph : "", "none"))
 		error = error_hint(error_create(ERROR_UNSUPPORTED,
 						"the recording has no call chains"),
@@ -146,15 +215,19 @@ static struct error *report(const struct report_config *config, struct session *
 			    const char *path)
 {
 	struct profile_options options = { 0 };
-	struct report_text_options text = { .path = path };
+	struct report_text_options text = { .path = path, .header = config->header };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
-	struct error *error = choose_chains(config, session, &text);
+	struct error *error = NULL;
 
-	if (!error && config->sort)
-		error = parse_keys(config->sort, &options.keys);
-	else if (!error)
-		default_keys(session, &options.keys);
+	if (names_all_fields(config))
+		error = report_columns_parse(config->fields, &text.columns);
+	if (!error)
+		error = choose_chains(config, session, &text);
+	if (!error)
+		error = choose_keys(config, session, &options.keys);
+	if (!error)
+		error = choose_columns(config, &text, &options);
 	if (!error)
 		error = parse_percentage(config->percentage, &options.absolute);
 	if (!error)
@@ -170,7 +243,6 @@ static struct error *report(const struct report_config *config, struct session *
 		return error;
 	recording_warn(session, path);
 	recording_warn_if_empty(profile);
-	text.keys = options.keys;
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, text.children, path);
 		return NULL; /* main() checks stdout */
@@ -230,6 +302,17 @@ static bool wants_branches(const struct report_config *config, const struct sess
 	return !config->no_branches && (config->branches || branches_are_recorded(session));
 }
 
+static struct error *report_header(const struct session *session, const char *path)
+{
+	struct pager pager;
+	struct error *error;
+
+	pager_start(&pager);
+	error = recording_header_write(pager.fd, session, path);
+	pager_finish(&pager);
+	return error;
+}
+
 static struct error *run_report(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
@@ -243,7 +326,9 @@ static struct error *run_report(const struct command *command, int argc, char **
 	error = command_parse(command, &config, argc, argv, NULL, &help);
 	if (!error && !help)
 		error = recording_open(config.input, &config.symbols, &path, &session);
-	if (!error && !help)
+	if (!error && !help && config.header_only)
+		error = report_header(session, path);
+	else if (!error && !help)
 		error = wants_branches(&config, session) ? report_branches(&config, session, path)
 							 : report(&config, session, path);
 	filter_options_deinit(&config.filters);
@@ -259,6 +344,22 @@ static const struct option_spec report_options[] = {
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, gcomm, gpid, dso, mode, sym",
 	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid gcomm gpid dso mode sym" },
+	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
+	  "the columns, separated by commas: overhead, overhead_children, sample, period and keys; "
+	  "after a +, more than the usual ones",
+	  .completion = COMPLETE_WORDS,
+	  .words = "overhead overhead_children sample period vm vcpu comm pid gcomm gpid dso mode "
+		   "sym" },
+	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
+	  "a column with the number of samples" },
+	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,
+	  "show all that the recording's header says, too" },
+	{ OPTION_FLAG, 0, "header-only", offsetof(struct report_config, header_only), NULL,
+	  "show nothing else" },
+	{ OPTION_STRING, 't', "field-separator", offsetof(struct report_config, separator),
+	  "CHARACTER", "separates columns, which are not padded; in names it becomes a point" },
+	{ OPTION_STRING, 'w', "column-widths", offsetof(struct report_config, widths), "WIDTHS",
+	  "of the columns in their order, separated by commas; 0: as wide as needed" },
 	{ OPTION_STRING, 'g', "call-graph", offsetof(struct report_config, graph), "WORDS",
 	  "how to show call chains, separated by commas: caller, callee or none, and the share in "
 	  "percent below which branches are left out (default: caller,0.5)",
@@ -292,6 +393,7 @@ const struct command command_report = {
 		"  perfvisor report --sort vm,mode            # which VM, kernel or user\n"
 		"  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
 		"  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n"
-		"  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n",
+		"  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n"
+		"  perfvisor report -n -t, -g none >web.csv   # for a spreadsheet\n",
 	.run = run_report,
 };

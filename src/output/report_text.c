@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "output/recording_header.h"
 #include "output/report_chains.h"
 #include "output/stream.h"
 #include "output/view.h"
@@ -24,8 +25,9 @@ struct writer {
 	struct output_stream stream;
 	const struct profile *profile;
 	const struct report_text_options *options;
-	size_t widths[PROFILE_KEY_COUNT];
-	struct buffer cell, share; /* text of a cell and of a share */
+	size_t widths[REPORT_MAX_COLUMNS];
+	struct buffer cell, share; /* text of a cell, and of the columns before the first key */
+	bool share_kept;	   /* the latter is that of the row above */
 	struct report_chains chains;
 };
 
@@ -39,10 +41,27 @@ static size_t text_width(const struct buffer *text)
 	return width;
 }
 
-static void make_cell(struct writer *writer, const struct profile_row *row, enum profile_key key)
+static double percent_of(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * part / all : 0;
+}
+
+/* As perf: what separates columns stands for nothing else. */
+static void replace_separators(const struct writer *writer, struct buffer *text)
+{
+	char separator = writer->options->separator ? *writer->options->separator : 0;
+
+	for (size_t i = 0; separator && i < text->size; i++)
+		if (text->data[i] == separator)
+			text->data[i] = '.';
+}
+
+static void make_cell(struct writer *writer, const struct profile_row *row,
+		      const struct report_column *column)
 {
 	buffer_clear(&writer->cell);
-	view_append_cell(&writer->cell, writer->profile, row, key);
+	view_append_cell(&writer->cell, writer->profile, row, column->key);
+	replace_separators(writer, &writer->cell);
 }
 
 /* Rows of the same period are sorted by name, so most cells equal the ones above. */
@@ -65,27 +84,41 @@ static bool has_line(const struct writer *writer, const struct profile_row *row)
 	return row->count || writer->options->children;
 }
 
+static size_t measure_key(struct writer *writer, const struct profile_event *event,
+			  const struct report_column *column)
+{
+	size_t widest = strlen(view_title(column->key));
+
+	for (size_t i = 0; i < event->rows.count; i++) {
+		const struct profile_row *row = &event->rows.items[i];
+		size_t width;
+
+		if (!has_line(writer, row) || (i && has_line(writer, row - 1) &&
+					       is_same_cell(row - 1, row, column->key)))
+			continue;
+		make_cell(writer, row, column);
+		width = text_width(&writer->cell);
+		if (width > widest)
+			widest = width;
+	}
+	return widest;
+}
+
 static void measure(struct writer *writer, const struct profile_event *event)
 {
-	const struct profile_keys *keys = &writer->options->keys;
+	const struct report_columns *columns = &writer->options->columns;
 
-	for (size_t k = 0; k < keys->count; k++) {
-		writer->widths[k] = strlen(view_title(keys->items[k]));
-		if (k + 1 == keys->count)
-			continue; /* nothing follows the last column */
-		for (size_t i = 0; i < event->rows.count; i++) {
-			const struct profile_row *row = &event->rows.items[i];
-			size_t width;
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct report_column *column = &columns->items[i];
 
-			if (!has_line(writer, row) ||
-			    (i && has_line(writer, row - 1) &&
-			     is_same_cell(row - 1, row, keys->items[k])))
-				continue;
-			make_cell(writer, row, keys->items[k]);
-			width = text_width(&writer->cell);
-			if (width > writer->widths[k])
-				writer->widths[k] = width;
-		}
+		if (column->width)
+			writer->widths[i] = column->width;
+		else if (column->field != REPORT_KEY)
+			writer->widths[i] = report_field_width(column->field);
+		else if (i + 1 < columns->count && !writer->options->separator)
+			writer->widths[i] = measure_key(writer, event, column);
+		else /* nothing follows the last column */
+			writer->widths[i] = strlen(view_title(column->key));
 	}
 }
 
@@ -110,75 +143,159 @@ static void append_rounded(struct buffer *out, uint64_t value)
 		buffer_printf(out, "%c", units[unit]);
 }
 
+/* What stands before column NUMBER. */
+static void append_gap(struct writer *writer, struct buffer *out, size_t number)
+{
+	if (!writer->options->separator)
+		buffer_append_string(out, "  ");
+	else if (number)
+		buffer_append_string(out, writer->options->separator);
+}
+
+/* TEXT in the width of column NUMBER, which it may exceed unless the user set it. */
+static void append_text(struct writer *writer, struct buffer *out, size_t number,
+			const struct buffer *text)
+{
+	const struct report_columns *columns = &writer->options->columns;
+	size_t width = writer->widths[number], shown = text_width(text), bytes = text->size;
+	bool right = columns->items[number].field != REPORT_KEY;
+
+	if (writer->options->separator) {
+		buffer_append(out, text->data, bytes);
+		return;
+	}
+	for (; columns->items[number].width && shown > width; shown--)
+		while (bytes && (text->data[--bytes] & 0xc0) == 0x80)
+			;
+	if (right && shown < width)
+		append_spaces(out, width - shown);
+	buffer_append(out, text->data, bytes);
+	if (!right && shown < width && number + 1 < columns->count)
+		append_spaces(out, width - shown);
+}
+
+static void append_titles(struct writer *writer, struct buffer *out)
+{
+	const struct report_columns *columns = &writer->options->columns;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct report_column *column = &columns->items[i];
+
+		buffer_clear(&writer->cell);
+		buffer_append_string(&writer->cell,
+				     column->field == REPORT_KEY
+					     ? view_title(column->key)
+					     : report_field_title(columns, column->field));
+		if (i)
+			append_gap(writer, out, i);
+		append_text(writer, out, i, &writer->cell);
+	}
+}
+
 static void write_event_header(struct writer *writer, const struct profile_event *event)
 {
 	struct buffer *out = &writer->stream.buffer;
-	const struct profile_keys *keys = &writer->options->keys;
 
 	buffer_append_string(out, "# Samples: ");
 	append_rounded(out, event->total_samples);
 	buffer_append_string(out, " of event '");
 	utf8_append_escaped(out, event->name);
-	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# %s", event->total_period,
-		      writer->options->children ? "Children      Self" : "Overhead");
-	for (size_t k = 0; k < keys->count; k++) {
-		const char *title = view_title(keys->items[k]);
-
-		buffer_printf(out, "  %s", title);
-		if (k + 1 < keys->count)
-			append_spaces(out, writer->widths[k] - strlen(title));
+	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# ", event->total_period);
+	append_titles(writer, out);
+	if (writer->options->separator) {
+		buffer_append_u8(out, '\n');
+		return;
 	}
-	buffer_append_string(out, writer->options->children ? "\n# ........  ........"
-							    : "\n# ........");
-	for (size_t k = 0; k < keys->count; k++) {
-		buffer_append_string(out, "  ");
-		for (size_t i = 0; i < writer->widths[k]; i++)
+	buffer_append_string(out, "\n# ");
+	for (size_t i = 0; i < writer->options->columns.count; i++) {
+		buffer_append_string(out, i ? "  " : "");
+		for (size_t dots = 0; dots < writer->widths[i]; dots++)
 			buffer_append_u8(out, '.');
 	}
 	buffer_append_string(out, "\n#\n");
 }
 
-static void append_share(struct writer *writer, double percent)
+static void append_share(struct writer *writer, size_t number, double percent)
 {
 	const char *colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
 
-	if (!writer->options->colour || !colour)
-		buffer_printf(&writer->share, "  %7.2f%%", percent);
-	else
-		buffer_printf(&writer->share, "  %s%7.2f%%%s", colour, percent, PLAIN);
+	buffer_clear(&writer->cell);
+	buffer_printf(&writer->cell, "%.2f%%", percent);
+	append_gap(writer, &writer->share, number);
+	if (writer->options->colour && colour)
+		buffer_append_string(&writer->share, colour);
+	append_text(writer, &writer->share, number, &writer->cell);
+	if (writer->options->colour && colour)
+		buffer_append_string(&writer->share, PLAIN);
 }
 
-static double percent_of(uint64_t part, uint64_t all)
+static void append_number(struct writer *writer, size_t number, uint64_t value)
 {
-	return all ? 100.0 * part / all : 0;
+	buffer_clear(&writer->cell);
+	buffer_printf(&writer->cell, "%" PRIu64, value);
+	append_gap(writer, &writer->share, number);
+	append_text(writer, &writer->share, number, &writer->cell);
 }
 
-static void make_shares(struct writer *writer, const struct profile_event *event,
-			const struct profile_row *row)
+/* Column NUMBER of ROW, which is no key. */
+static void append_field(struct writer *writer, const struct profile_event *event,
+			 const struct profile_row *row, size_t number)
 {
-	buffer_clear(&writer->share);
-	if (writer->options->children)
-		append_share(writer, percent_of(row->children, event->total_period));
-	append_share(writer, percent_of(row->period, event->total_period));
+	switch (writer->options->columns.items[number].field) {
+	case REPORT_CHILDREN:
+		append_share(writer, number, percent_of(row->children, event->total_period));
+		break;
+	case REPORT_OVERHEAD:
+		append_share(writer, number, percent_of(row->period, event->total_period));
+		break;
+	case REPORT_SAMPLES:
+		append_number(writer, number, row->count);
+		break;
+	case REPORT_PERIOD:
+		append_number(writer, number, row->period);
+		break;
+	case REPORT_KEY:
+		break;
+	}
+}
+
+/* The columns before the first key; most rows of a large profile have those of the row above. */
+static size_t write_first_fields(struct writer *writer, const struct profile_event *event,
+				 const struct profile_row *row)
+{
+	const struct report_columns *columns = &writer->options->columns;
+	bool same = writer->share_kept && row != event->rows.items &&
+		    row->period == row[-1].period && row->count == row[-1].count &&
+		    row->children == row[-1].children && has_line(writer, row - 1);
+	size_t count = 0;
+
+	if (!same)
+		buffer_clear(&writer->share);
+	writer->share_kept = true;
+	for (; count < columns->count && columns->items[count].field != REPORT_KEY; count++)
+		if (!same)
+			append_field(writer, event, row, count);
+	buffer_append(&writer->stream.buffer, writer->share.data, writer->share.size);
+	return count;
 }
 
 static void write_row(struct writer *writer, const struct profile_event *event,
 		      const struct profile_row *row)
 {
 	struct buffer *out = &writer->stream.buffer;
-	const struct profile_keys *keys = &writer->options->keys;
+	const struct report_columns *columns = &writer->options->columns;
 
-	/* Most rows of a large profile have the same period as the one above. */
-	if (row == event->rows.items || row->period != row[-1].period ||
-	    row->children != row[-1].children)
-		make_shares(writer, event, row);
-	buffer_append(out, writer->share.data, writer->share.size);
-	for (size_t k = 0; k < keys->count; k++) {
-		make_cell(writer, row, keys->items[k]);
-		buffer_append_string(out, "  ");
-		buffer_append(out, writer->cell.data, writer->cell.size);
-		if (k + 1 < keys->count)
-			append_spaces(out, writer->widths[k] - text_width(&writer->cell));
+	for (size_t i = write_first_fields(writer, event, row); i < columns->count; i++) {
+		if (columns->items[i].field == REPORT_KEY) {
+			append_gap(writer, out, i);
+			make_cell(writer, row, &columns->items[i]);
+			append_text(writer, out, i, &writer->cell);
+			continue;
+		}
+		buffer_clear(&writer->share);
+		append_field(writer, event, row, i);
+		buffer_append(out, writer->share.data, writer->share.size);
+		writer->share_kept = false;
 	}
 	buffer_append_u8(out, '\n');
 }
@@ -194,6 +311,7 @@ static bool is_shown(const struct writer *writer, const struct profile_event *ev
 
 static void write_event(struct writer *writer, const struct profile_event *event)
 {
+	writer->share_kept = false;
 	measure(writer, event);
 	write_event_header(writer, event);
 	writer->chains.total = event->total_period;
@@ -274,6 +392,8 @@ static void write_header(struct writer *writer)
 	const struct perfdata_features *features = perfdata_reader_features(reader);
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(reader);
 
+	if (writer->options->header)
+		recording_header_append(out, writer->profile->session, writer->options->path);
 	append_line(out, "Recording", writer->options->path);
 	append_line(out, "Host", features->hostname);
 	append_line(out, "Host kernel", features->osrelease);
@@ -288,6 +408,14 @@ static void write_header(struct writer *writer)
 	buffer_append_string(out, "\n#\n");
 }
 
+static enum profile_key first_key(const struct report_columns *columns)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].field == REPORT_KEY)
+			return columns->items[i].key;
+	return PROFILE_KEY_COUNT;
+}
+
 static void start_chains(struct writer *writer)
 {
 	const struct report_text_options *options = writer->options;
@@ -297,7 +425,7 @@ static void start_chains(struct writer *writer)
 	writer->chains = (struct report_chains){
 		.graph = callgraph_create(writer->profile, &graph),
 		.profile = writer->profile,
-		.symbol_first = options->keys.count && options->keys.items[0] == PROFILE_SYMBOL,
+		.symbol_first = first_key(&options->columns) == PROFILE_SYMBOL,
 		.children = options->children,
 		.out = &writer->stream.buffer,
 	};

@@ -6,10 +6,13 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "output/report_columns.h"
 #include "profile/profile.h"
 
 struct report_text_options {
-	struct profile_keys keys;
+	struct report_columns columns;
+	bool header; /* all that the recording's header says stands first */
+	const char *separator; /* one character between columns, which are not padded; NULL: none */
 	bool colour;
 	bool children; /* for a profile with chains: show the children column; shares are of it */
 	bool chains;   /* for a profile with chains: draw them below each row … */

@@ -131,7 +131,7 @@ static void build_rows(struct profile *profile, const struct counter *counter)
 					 .strays = counter->strays.items,
 					 .stray_count = counter->strays.count };
 
-	profile_rows_build(profile, &options->keys, &counts);
+	profile_rows_build(profile, options, &counts);
 }
 
 /* Decides which functions of call chains are the same. */

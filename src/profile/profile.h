@@ -96,6 +96,7 @@ struct profile {
 
 struct profile_options {
 	struct profile_keys keys;
+	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
 	bool lone;     /* … where a sample without a chain is represented by its function … */
 	bool children; /* … and, with the tree, children of the rows: otherwise they are 0 */

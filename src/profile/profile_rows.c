@@ -297,7 +297,8 @@ static void build_bare_tree(struct builder *builder, const struct profile_counts
 	free(take_pointer(tree->nodes_of));
 }
 
-static void build_rows(struct builder *builder, const struct profile_counts *counts)
+static void build_rows(struct builder *builder, const struct profile_options *options,
+		       const struct profile_counts *counts)
 {
 	bool by_function = counts->chains && profile_keys_have(builder->keys, PROFILE_SYMBOL);
 	struct profile *profile = builder->profile;
@@ -315,21 +316,21 @@ static void build_rows(struct builder *builder, const struct profile_counts *cou
 		build_tree(builder, counts);
 	profile->row_count = builder->places.count;
 	for (size_t i = 0; i < profile->event_count; i++)
-		profile_rows_sort(profile, builder->keys, &profile->events[i]);
+		profile_rows_sort(profile, options, &profile->events[i]);
 	map_deinit(&builder->numbers);
 	vector_deinit(&builder->places);
 	if (!by_function)
 		identities_destroy(builder->identities);
 }
 
-void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
+void profile_rows_build(struct profile *profile, const struct profile_options *options,
 			const struct profile_counts *counts)
 {
-	struct builder builder = { .profile = profile, .keys = keys, .groups = counts->groups,
-				   .children = counts->children };
+	struct builder builder = { .profile = profile, .keys = &options->keys,
+				   .groups = counts->groups, .children = counts->children };
 
 	if (counts->rows)
-		build_rows(&builder, counts);
+		build_rows(&builder, options, counts);
 	else
 		build_bare_tree(&builder, counts);
 }

@@ -38,11 +38,11 @@ struct profile_counts {
 };
 
 /* Fills the events of PROFILE, and its call tree, from COUNTS. */
-void profile_rows_build(struct profile *profile, const struct profile_keys *keys,
+void profile_rows_build(struct profile *profile, const struct profile_options *options,
 			const struct profile_counts *counts);
 
 /* Sorts the rows of EVENT (profile_sort.c). */
-void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,
+void profile_rows_sort(struct profile *profile, const struct profile_options *options,
 		       struct profile_event *event);
 
 #endif

@@ -142,19 +142,25 @@ static void sort_by_key(struct sorter *sorter, enum profile_key key)
 	sort_by_texts(sorter);
 }
 
-static void sort_rows(struct sorter *sorter, const struct profile_keys *keys)
+static void sort_by_keys(struct sorter *sorter, const struct profile_keys *keys)
+{
+	for (size_t i = keys->count; i-- > 0;)
+		sort_by_key(sorter, keys->items[i]);
+}
+
+static void sort_rows(struct sorter *sorter, const struct profile_options *options)
 {
 	for (size_t i = 0; i < sorter->count; i++)
 		sorter->order[i].index = i;
 	SORT_BY(sorter, ~row->count);
-	for (size_t i = keys->count; i-- > 0;)
-		sort_by_key(sorter, keys->items[i]);
+	sort_by_keys(sorter, &options->keys);
 	SORT_BY(sorter, ~row->period);
 	SORT_BY(sorter, row->children ? row->depth : 0);
 	SORT_BY(sorter, ~row->children);
+	sort_by_keys(sorter, &options->first);
 }
 
-void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,
+void profile_rows_sort(struct profile *profile, const struct profile_options *options,
 		       struct profile_event *event)
 {
 	size_t count = event->rows.count;
@@ -165,7 +171,7 @@ void profile_rows_sort(struct profile *profile, const struct profile_keys *keys,
 	struct sorter sorter = { .profile = profile, .rows = event->rows.items, .count = count,
 				 .order = order, .values = values, .texts = texts };
 
-	sort_rows(&sorter, keys);
+	sort_rows(&sorter, options);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = event->rows.items[order[i].index];
 	free(event->rows.items);

@@ -43,12 +43,15 @@ static void show_stacks(const struct profile *profile, int fd)
 static void report(struct session *session, int fd)
 {
 	struct profile_options options = { .keys = all_keys, .chains = true, .children = true };
-	struct report_text_options text = { .keys = all_keys, .path = "input", .children = true,
+	struct report_text_options text = { .path = "input", .children = true,
 					    .chains = true, .caller = true };
 	_cleanup_profile_ struct profile *profile = profile_create(session, &options);
 	const struct profile_totals *totals = &profile->totals;
 	uint64_t samples = 0, rows = 0, chained = 0;
 
+	error_destroy(report_columns_parse(
+		"overhead_children,overhead,sample,period,vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym",
+		&text.columns));
 	for (size_t i = 0; i < profile->event_count; i++) {
 		samples += profile->events[i].samples;
 		for (size_t r = 0; r < profile->events[i].rows.count; r++)

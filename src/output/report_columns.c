@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Words and titles are perf's (tools/perf/ui/hist.c, util/sort.c: hpp_sort_dimensions[]). */
+#include "output/report_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "output/view.h"
+
+#define MAX_WIDTH 10000
+
+static const struct {
+	const char *word, *title;
+	size_t width;
+} fields[] = {
+	[REPORT_CHILDREN] = { "overhead_children", "Children", 8 },
+	[REPORT_OVERHEAD] = { "overhead", "Overhead", 8 },
+	[REPORT_SAMPLES] = { "sample", "Samples", 12 },
+	[REPORT_PERIOD] = { "period", "Period", 12 },
+};
+
+size_t report_field_width(enum report_field field)
+{
+	return fields[field].width;
+}
+
+bool report_columns_have(const struct report_columns *columns, enum report_field field)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].field == field)
+			return true;
+	return false;
+}
+
+const char *report_field_title(const struct report_columns *columns, enum report_field field)
+{
+	if (field == REPORT_OVERHEAD && columns->usual &&
+	    report_columns_have(columns, REPORT_CHILDREN))
+		return "Self";
+	return fields[field].title;
+}
+
+void report_columns_add(struct report_columns *columns, enum report_field field,
+			enum profile_key key)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].field == field && columns->items[i].key == key)
+			return;
+	columns->items[columns->count++] = (struct report_column){ .field = field, .key = key };
+}
+
+static bool parse_field(const char *word, enum report_field *ret)
+{
+	for (int i = 0; i < REPORT_KEY; i++) {
+		if (!strcmp(fields[i].word, word)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct error *report_columns_parse(const char *text, struct report_columns *ret)
+{
+	_cleanup_free_ char *copy = memory_strdup(text);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ","))) {
+		enum profile_key key = 0;
+		enum report_field field = REPORT_KEY;
+
+		if (!parse_field(word, &field) && !view_parse_key(word, &key))
+			return error_hint(error_create(ERROR_USAGE, "-F: unknown field '%s'", word),
+					  "the fields are overhead, overhead_children, sample, "
+					  "period, and the keys of --sort");
+		report_columns_add(ret, field, key);
+	}
+	return NULL;
+}
+
+struct error *report_columns_set_widths(const char *text, struct report_columns *columns)
+{
+	for (size_t i = 0;; i++) {
+		char *end;
+		unsigned long width = strtoul(text, &end, 10);
+
+		if (*text < '0' || *text > '9' || (*end && *end != ',') || width > MAX_WIDTH)
+			return error_create(ERROR_USAGE,
+					    "-w takes widths separated by commas, 0 for a column's "
+					    "own, not '%s'", text);
+		if (i < columns->count)
+			columns->items[i].width = width;
+		if (!*end)
+			return NULL;
+		text = end + 1;
+	}
+}
