@@ -40,7 +40,7 @@ static struct error *write_page(const struct loaded_stacks *loaded, const char *
 static struct error *flamegraph(const struct flamegraph_config *config)
 {
 	const char *path = config->output ? config->output : DEFAULT_OUTPUT;
-	struct stacks_options options = { .machines = true };
+	struct stacks_options options = { .vms = true, .vcpus = true };
 	struct loaded_stacks loaded = { 0 };
 	struct error *error = NULL;
 
@@ -75,6 +75,7 @@ static const struct option_spec flamegraph_options[] = {
 	{ OPTION_STRING, 'o', "output", offsetof(struct flamegraph_config, output), "FILE",
 	  "where to write the page; - is standard output (default: " DEFAULT_OUTPUT ")",
 	  .completion = COMPLETE_FILE },
+	STACKS_EVENT_OPTION(struct flamegraph_config, stacks.event),
 	FILTER_OPTIONS(struct flamegraph_config, stacks.filters),
 	RECORDING_SYMBOL_OPTIONS(struct flamegraph_config, stacks.symbols),
 	{ 0 },

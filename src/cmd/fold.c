@@ -39,6 +39,7 @@ static struct error *run_fold(const struct command *command, int argc, char **ar
 
 static const struct option_spec fold_options[] = {
 	RECORDING_INPUT_OPTION(struct stacks_config, input),
+	STACKS_EVENT_OPTION(struct stacks_config, event),
 	FILTER_OPTIONS(struct stacks_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct stacks_config, symbols),
 	{ 0 },

@@ -11,9 +11,14 @@
 
 struct stacks_config {
 	const char *input;
+	const char *event; /* NULL: the first that has samples */
 	struct filter_options filters; /* the caller's to free */
 	struct kernel_source_options symbols;
 };
+
+#define STACKS_EVENT_OPTION(type, field)                                                           \
+	{ OPTION_STRING, 'e', "event", offsetof(type, field), "NAME",                              \
+	  "the event, of a recording of several (default: the first that has samples)" }
 
 struct loaded_stacks {
 	const char *path; /* of the recording */

@@ -180,11 +180,10 @@ static uint32_t add_levels(struct builder *builder, const struct profile_row *ro
 	uint32_t node = 0;
 
 	/* A recording without VMs needs no level for them. */
-	if (builder->options->machines && builder->profile->session->machines.count > 1) {
+	if (builder->options->vms && builder->profile->session->machines.count > 1)
 		node = add_level(builder, node, row, PROFILE_VM, STACK_VM);
-		if (row->vcpu != PERFDATA_NO_VCPU)
-			node = add_level(builder, node, row, PROFILE_VCPU, STACK_VCPU);
-	}
+	if (builder->options->vcpus && row->vcpu != PERFDATA_NO_VCPU)
+		node = add_level(builder, node, row, PROFILE_VCPU, STACK_VCPU);
 	return add_level(builder, node, row, PROFILE_COMM, STACK_PROCESS);
 }
 

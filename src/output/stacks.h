@@ -45,7 +45,7 @@ struct stacks {
 };
 
 struct stacks_options {
-	bool machines; /* add levels for the VM and the vCPU to the command */
+	bool vms, vcpus; /* add levels for the VM and the vCPU to the command */
 	bool tidy;     /* make names like those of stackcollapse-perf.pl */
 };
 

@@ -4,6 +4,7 @@ r"""Folds the output of perf script as stackcollapse-perf.pl does
 
     perf script | collapse.py
     write_chains … | collapse.py --truth       the same for the report of write_chains
+    write_chains … | collapse.py --vms         each line begins with the VM
     write_chains … | collapse.py --escaped     with invalid UTF-8 as \xNN, as perfvisor prints it
 
 The rules, for its default options: only the first event; blanks in a command become '_'; a function
@@ -46,19 +47,21 @@ def from_script(lines):
             head = command.replace(" ", "_"), event, int(period)
 
 
-def from_truth(lines, escaped):
+def from_truth(lines, escaped, vms):
     for line in lines:
-        period, _, _, command, *frames = line.rstrip("\n").split("\t")
+        period, vm, _, command, *frames = line.rstrip("\n").split("\t")
         names = [tidy(frame.split(" ", 2)[2].replace("\x1b", "?")) for frame in frames]
         if escaped:
             names = [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
                      for name in names]
+        if vms:
+            command = vm.replace(";", ":") + ";" + command
         yield command.replace(" ", "_"), "cpu-clock", int(period), names
 
 
 def main():
     lines = open(0, encoding="utf-8", errors="surrogateescape")
-    samples = from_truth(lines, sys.argv[1] == "--escaped") if sys.argv[1:] else from_script(lines)
+    samples = from_truth(lines, "--escaped" in sys.argv, "--vms" in sys.argv) if sys.argv[1:] else from_script(lines)
     counts, first = collections.Counter(), None
     for command, event, period, frames in samples:
         first = first or event

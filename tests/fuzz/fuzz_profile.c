@@ -29,7 +29,8 @@ static void show_stacks(const struct profile *profile, int fd)
 	FILE *out = fdopen(dup(fd), "w");
 
 	for (int machines = 0; profile->event_count && machines < 2; machines++) {
-		struct stacks_options options = { .machines = machines, .tidy = !machines };
+		struct stacks_options options = { .vms = true, .vcpus = machines,
+						  .tidy = !machines };
 		struct stacks *stacks = stacks_create(profile, event, &options);
 
 		assert(stacks->nodes.items[0].count == profile->events[event].samples);
