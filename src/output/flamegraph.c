@@ -66,6 +66,34 @@ static void number_frames(struct writer *writer)
 	}
 }
 
+static int compare_frames(const void *left, const void *right, void *data)
+{
+	const struct writer *writer = data;
+
+	return stacks_compare(writer->stacks, writer->kinds.items[*(const uint32_t *)left],
+			      writer->kinds.items[*(const uint32_t *)right]);
+}
+
+/* Numbers the frames in the order of neighbours, by which the page merges the vCPUs. */
+static void sort_frames(struct writer *writer)
+{
+	size_t count = writer->kinds.count;
+	_cleanup_free_ uint32_t *order = memory_calloc(count + 1, sizeof(*order));
+	_cleanup_free_ uint32_t *numbers = memory_calloc(count + 1, sizeof(*numbers));
+	_cleanup_free_ uint32_t *kinds = memory_calloc(count + 1, sizeof(*kinds));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_frames, writer);
+	for (size_t i = 0; i < count; i++) {
+		numbers[order[i]] = i;
+		kinds[i] = writer->kinds.items[order[i]];
+	}
+	memcpy(writer->kinds.items, kinds, count * sizeof(*kinds));
+	for (size_t i = 0; i < writer->stacks->nodes.count; i++)
+		writer->frame_of[i] = numbers[writer->frame_of[i]];
+}
+
 static void write_names(struct json *json, const struct stacks *stacks)
 {
 	json_open_array(json, "names");
@@ -150,6 +178,7 @@ static void write_data(FILE *out, const struct profile *profile, size_t event,
 	view_append_totals(&totals, &profile->totals);
 	buffer_append_u8(&totals, 0);
 	number_frames(writer);
+	sort_frames(writer);
 	json_init(&json, out);
 	json_open_object(&json, NULL);
 	json_string(&json, "recording", path);

@@ -232,19 +232,26 @@ static int compare_names(const struct stacks *stacks, uint32_t left, uint32_t ri
 					      intern_string(stacks->names, right));
 }
 
-static int compare(const void *left, const void *right, void *data)
+int stacks_compare(const struct stacks *stacks, uint32_t left, uint32_t right)
 {
-	const struct stacks *stacks = data;
-	const struct stack_node *a = &stacks->nodes.items[*(const uint32_t *)left];
-	const struct stack_node *b = &stacks->nodes.items[*(const uint32_t *)right];
-	int order;
+	const struct stack_node *a = &stacks->nodes.items[left];
+	const struct stack_node *b = &stacks->nodes.items[right];
+	int order = compare_names(stacks, a->name, b->name);
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	order = compare_names(stacks, a->name, b->name);
 	if (!order)
 		order = (a->kind > b->kind) - (a->kind < b->kind);
 	return order ? order : compare_names(stacks, a->dso, b->dso);
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+	const struct stacks *stacks = data;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	uint32_t above_a = stacks->nodes.items[a].parent, above_b = stacks->nodes.items[b].parent;
+
+	if (above_a != above_b)
+		return above_a < above_b ? -1 : 1;
+	return stacks_compare(stacks, a, b);
 }
 
 /* Links children, sorted by name, kind and file, and adds up periods. */

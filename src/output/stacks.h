@@ -52,6 +52,8 @@ struct stacks_options {
 /* PROFILE must have a tree, and the keys vm, vcpu and comm if OPTIONS need them. */
 struct stacks *stacks_create(const struct profile *profile, size_t event,
 			     const struct stacks_options *options);
+/* The order of neighbours: of the nodes LEFT and RIGHT by name, kind and file. */
+int stacks_compare(const struct stacks *stacks, uint32_t left, uint32_t right);
 void stacks_destroy(struct stacks *stacks); /* takes NULL */
 
 /* The event to show if only one can be shown: the first that has samples. */

@@ -49,13 +49,13 @@ class Node:
         return sum(child.matched(part) for child in self.children.values())
 
 
-def read_truth(path):
+def read_truth(path, vcpus):
     root = Node("all", "all")
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             period, vm, vcpu, process, *frames = line.rstrip("\n").split("\t")
             node = root.child("VM", vm)
-            if vcpu != "-":
+            if vcpus and vcpu != "-":
                 node = node.child("vCPU", "vCPU " + vcpu)
             node = node.child("process", process)
             for frame in frames:
@@ -125,7 +125,7 @@ class Page:
             "(arguments[1] - box.top) * scale, 1, 1).data].slice(0, 3)", x, y - ROW / 2 + 3))
 
 
-SERVER = ("web <1>", "vCPU 0", "server", "[app]")
+SERVER = ("web <1>", "server", "[app]")
 KERNEL = SERVER + ("entry_SYSCALL_64", "do_syscall_64")
 SCRIPT = "</script><script>document.title='owned'</script>"
 
@@ -134,13 +134,12 @@ def shows_what_is_there(page):
     check("header", "123 samples" in page.text("about") and "cpu-clock" in page.text("about"), True)
     check("legend", page.text("legend"), "guest kernelguest userhost userprocess")
     page.check_tip("web <1>")
-    page.check_tip("web <1>", "vCPU 0")
-    page.check_tip(*SERVER[:3])
+    page.check_tip(*SERVER[:2])
     page.check_tip(*SERVER, file="app")
     page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64",
-                   "? do_syscall_64", "vfs_read", file="[guest.kernel.kallsyms]")
-    page.check_tip("db", "vCPU 0", "server", "[app]", "[app]", "entry_SYSCALL_64", "do_syscall_64",
+    page.check_tip("web <1>", "server", "? entry_SYSCALL_64", "? do_syscall_64", "vfs_read",
+                   file="[guest.kernel.kallsyms]")
+    page.check_tip("db", "server", "[app]", "[app]", "entry_SYSCALL_64", "do_syscall_64",
                    "vfs_read", "vfs_read", file="[guest.kernel.kallsyms]")
     page.check_tip("[host]", "spinner", "[spinner]", file="spinner")
     colours = [page.colour(*SERVER), page.colour(*KERNEL),
@@ -150,11 +149,10 @@ def shows_what_is_there(page):
 
 def takes_no_orders(page):
     page.check_tip(*KERNEL, SCRIPT, file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 1", "evil </script>", "entry_SYSCALL_64",
-                   "gr\u00f6\u00dfe_\u20ac", file="[guest.kernel.kallsyms]")
-    page.check_tip("web <1>", "vCPU 0", "evil </script>", "[app]", "entry_SYSCALL_64",
-                   "do_syscall_64", "<img src=x onerror=\"document.title='owned'\">",
+    page.check_tip("web <1>", "evil </script>", "entry_SYSCALL_64", "gr\u00f6\u00dfe_\u20ac",
                    file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "evil </script>", "[app]", "entry_SYSCALL_64", "do_syscall_64",
+                   "<img src=x onerror=\"document.title='owned'\">", file="[guest.kernel.kallsyms]")
     browser = page.browser
     check("title", browser.run("return document.title"), "vm.data \u2013 flame graph")
     check("elements of a guest's", browser.run(
@@ -174,7 +172,7 @@ def zooms(page):
           + " of what is zoomed" in tip, True)
     # The frames above remain, over the whole width; a click on one zooms out.
     page.browser.pointer(30, page.place(KERNEL)[1] - 4 * ROW)
-    check("above the zoomed frame", page.tip()[0], "vCPU 0")
+    check("above the zoomed frame", page.tip()[0], "web <1>")
     page.browser.press("Backspace")
     check("status one level up", page.focused(), "entry_SYSCALL_64")
     page.browser.run("document.getElementById('reset').click()")
@@ -216,7 +214,7 @@ def goes_by_keys(page):
     browser.press("ArrowLeft")
     check("left", page.focused(), "db")
     browser.press("ArrowRight", "ArrowDown", "ArrowRight")
-    check("right, down, right", page.focused(), "vCPU 1")
+    check("right, down, right", page.focused(), "server")
     browser.press("Enter", "ArrowDown", "ArrowDown", "ArrowDown")
     check("zoomed", page.focused(), "do_syscall_64")
     browser.press("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp")
@@ -224,6 +222,27 @@ def goes_by_keys(page):
     browser.press("Escape")
     check("reset", page.focused(), "all")
     page.zoom = page.root
+
+
+def switches_vcpus(page, truth):
+    browser = page.browser
+    button = "document.getElementById('vcpus')"
+    check("a switch", browser.run(
+        f"return [{button}.hidden, {button}.getAttribute('aria-pressed')]"), [False, "false"])
+    page.click("web <1>", "server")
+    browser.press("v")
+    browser.frame()
+    check("nothing is zoomed", page.focused(), "all")
+    page.root = page.zoom = read_truth(truth, True)
+    page.check_tip("web <1>", "vCPU 0")
+    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64", "? do_syscall_64", "vfs_read",
+                   file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "vCPU 0", "server", "[app]", file="app")
+    page.check_tip("[host]", "spinner", "[spinner]", file="spinner")
+    browser.run(f"{button}.click()")
+    browser.frame()
+    page.root = page.zoom = read_truth(truth, False)
+    page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
 
 
 def has_a_dark_side(page):
@@ -242,11 +261,12 @@ def has_a_dark_side(page):
 
 def main():
     with Browser() as browser:
-        page = Page(browser, read_truth(sys.argv[2]))
+        page = Page(browser, read_truth(sys.argv[2], False))
         browser.open(sys.argv[1])
         for test in (shows_what_is_there, takes_no_orders, zooms, searches,
                      goes_by_keys, has_a_dark_side):
             test(page)
+        switches_vcpus(page, sys.argv[2])
         errors = browser.call("POST", "/se/log", {"type": "browser"})
         check("errors in the browser",
               [entry for entry in errors if entry["level"] == "SEVERE"], [])
