@@ -22,7 +22,7 @@ struct report_config {
 	const char *sort;
 	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
-	const char *fields, *separator, *widths;
+	const char *fields, *separator, *widths, *time_quantum;
 	bool stdio, json, children, no_children, sample_counts, header, header_only;
 	bool branches, no_branches;
 	const char *percentage;
@@ -59,8 +59,8 @@ static struct error *parse_keys(const char *text, struct profile_keys *ret)
 		if (!view_parse_key(word, &key))
 			return error_hint(error_create(ERROR_USAGE, "--sort: unknown key '%s'",
 						       word),
-					  "the keys are vm, vcpu, comm, pid, gcomm, gpid, dso, "
-					  "mode, sym");
+					  "the keys are vm, vcpu, comm, pid, tid, gcomm, gpid, "
+					  "dso, mode, sym, cpu, time");
 		profile_keys_add(ret, key);
 	}
 	return NULL;
@@ -75,6 +75,29 @@ static struct error *parse_percent(const char *option, const char *text, double 
 		return error_create(ERROR_USAGE, "%s takes a percentage, not '%s'", option, text);
 	*ret = value;
 	return NULL;
+}
+
+/* As perf: without a unit they are nanoseconds. */
+static struct error *parse_quantum(const char *text, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+		      { "s", 1000000000 } };
+	uint64_t value;
+	char *end;
+
+	if (!text)
+		return NULL;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	for (size_t i = 0; *text >= '0' && *text <= '9' && !errno && i < 5; i++)
+		if (!strcmp(end, units[i].unit) && value &&
+		    !__builtin_mul_overflow(value, units[i].ns, ret_ns))
+			return NULL;
+	return error_create(ERROR_USAGE, "--time-quantum takes a time such as 100ms, not '%s'",
+			    text);
 }
 
 static struct error *parse_percentage(const char *word, bool *ret_absolute)
@@ -229,6 +252,8 @@ static struct error *report(const struct report_config *config, struct session *
 	if (!error)
 		error = choose_columns(config, &text, &options);
 	if (!error)
+		error = parse_quantum(config->time_quantum, &options.time_quantum_ns);
+	if (!error)
 		error = parse_percentage(config->percentage, &options.absolute);
 	if (!error)
 		error = filter_options_build(&config->filters, session, &filter);
@@ -342,20 +367,24 @@ static const struct option_spec report_options[] = {
 	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
-	  "what to count by, separated by commas: vm, vcpu, comm, pid, gcomm, gpid, dso, mode, sym",
-	  .completion = COMPLETE_WORDS, .words = "vm vcpu comm pid gcomm gpid dso mode sym" },
+	  "what to count by, separated by commas: vm, vcpu, comm, pid, tid, gcomm, gpid, dso, "
+	  "mode, sym, cpu, time",
+	  .completion = COMPLETE_WORDS,
+	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym cpu time" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
 	  "the columns, separated by commas: overhead, overhead_children, sample, period and keys; "
 	  "after a +, more than the usual ones",
 	  .completion = COMPLETE_WORDS,
-	  .words = "overhead overhead_children sample period vm vcpu comm pid gcomm gpid dso mode "
-		   "sym" },
+	  .words = "overhead overhead_children sample period vm vcpu comm pid tid gcomm gpid dso "
+		   "mode sym cpu time" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,
 	  "show all that the recording's header says, too" },
 	{ OPTION_FLAG, 0, "header-only", offsetof(struct report_config, header_only), NULL,
 	  "show nothing else" },
+	{ OPTION_STRING, 0, "time-quantum", offsetof(struct report_config, time_quantum), "TIME",
+	  "how long a time of the key time is: a number with s, ms, us or ns (default: 100ms)" },
 	{ OPTION_STRING, 't', "field-separator", offsetof(struct report_config, separator),
 	  "CHARACTER", "separates columns, which are not padded; in names it becomes a point" },
 	{ OPTION_STRING, 'w', "column-widths", offsetof(struct report_config, widths), "WIDTHS",

@@ -117,6 +117,15 @@ static void write_cell(struct json *json, const struct profile *profile,
 	case PROFILE_PID:
 		write_number(json, word, row->pid, UINT32_MAX);
 		break;
+	case PROFILE_TID:
+		write_number(json, word, row->tid, UINT32_MAX);
+		break;
+	case PROFILE_CPU:
+		write_number(json, word, row->cpu, PROFILE_NO_CPU);
+		break;
+	case PROFILE_TIME:
+		json_unsigned(json, word, row->time_ns);
+		break;
 	case PROFILE_GUEST_COMM:
 		json_string(json, word, text_of(profile, row->guest_comm));
 		break;

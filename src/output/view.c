@@ -16,10 +16,13 @@ static const struct {
 	[PROFILE_VCPU] = { "vcpu", "vCPU" },
 	[PROFILE_COMM] = { "comm", "Command" },
 	[PROFILE_PID] = { "pid", "Pid" },
+	[PROFILE_TID] = { "tid", "Tid" },
 	[PROFILE_GUEST_COMM] = { "gcomm", "Guest Command" },
 	[PROFILE_GUEST_PID] = { "gpid", "Guest Pid" },
 	[PROFILE_DSO] = { "dso", "Shared Object" },
 	[PROFILE_MODE] = { "mode", "Mode" },
+	[PROFILE_CPU] = { "cpu", "CPU" },
+	[PROFILE_TIME] = { "time", "Time" },
 	[PROFILE_SYMBOL] = { "sym", "Symbol" },
 };
 
@@ -140,6 +143,19 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		break;
 	case PROFILE_PID:
 		buffer_printf(out, "%d", (int)row->pid);
+		break;
+	case PROFILE_TID:
+		buffer_printf(out, "%d", (int)row->tid);
+		break;
+	case PROFILE_CPU:
+		if (row->cpu == PROFILE_NO_CPU)
+			buffer_append_string(out, "-");
+		else
+			buffer_printf(out, "%" PRIu32, row->cpu);
+		break;
+	case PROFILE_TIME:
+		buffer_printf(out, "%" PRIu64 ".%06" PRIu64, row->time_ns / 1000000000,
+			      row->time_ns % 1000000000 / 1000);
 		break;
 	case PROFILE_GUEST_COMM:
 		utf8_append_escaped(out, profile_guest_comm(profile, row));

@@ -9,8 +9,11 @@
 #include "profile/counter.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 
 #include "base/memory.h"
+
+#define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* The guest's name for CONTEXT's thread. */
 static uint32_t guest_comm(const struct context *context)
@@ -44,6 +47,8 @@ static struct profile_group group_of(const struct profile_keys *keys,
 		if (group.comm == TIMELINE_NO_COMM)
 			group.tid = context->tid;
 	}
+	if (profile_keys_have(keys, PROFILE_TID))
+		group.tid = context->tid;
 	return group;
 }
 
@@ -58,6 +63,63 @@ static void find_groups(struct counter *counter, struct context *context, size_t
 		return;
 	group.cpumode = 0; /* a chain has several levels */
 	context->chain_row = groups_find(&shared->groups, &group, counter->now++);
+}
+
+/* As of perf's sort__time_sort: a time is that of its quantum's beginning. */
+static uint64_t quantum_of(const struct profile_options *options, uint64_t time_ns)
+{
+	uint64_t quantum_ns =
+		options->time_quantum_ns ? options->time_quantum_ns : DEFAULT_QUANTUM_NS;
+
+	return profile_keys_have(&options->keys, PROFILE_TIME) ? time_ns - time_ns % quantum_ns : 0;
+}
+
+static uint32_t cpu_of(const struct counter_shared *shared, const struct session_sample *sample)
+{
+	const struct perf_event_attr *attr = shared->session->attrs[sample->decoded.event_index];
+
+	if (!profile_keys_have(&shared->options->keys, PROFILE_CPU))
+		return 0;
+	return attr->sample_type & PERF_SAMPLE_CPU ? sample->decoded.sample.cpu : PROFILE_NO_CPU;
+}
+
+static uint32_t group_at_moment(struct counter *counter, uint32_t number,
+				const struct counter_moment *moment)
+{
+	struct groups *groups = &counter->shared->groups;
+	struct profile_group group;
+
+	if (!number)
+		return 0;
+	pthread_mutex_lock(&counter->shared->session->lock);
+	group = groups_get(groups, number);
+	pthread_mutex_unlock(&counter->shared->session->lock);
+	group.time_ns = moment->time_ns;
+	group.cpu = moment->cpu;
+	return groups_find(groups, &group, counter->now++);
+}
+
+/* The groups of CONTEXT's SAMPLE and its chain, which differ with time and CPU. */
+static const uint32_t *find_moment(struct counter *counter, const struct session_sample *sample,
+				   const struct context *context)
+{
+	struct counter_moment wanted = {
+		.row = context->row,
+		.chain_row = context->chain_row,
+		.cpu = cpu_of(counter->shared, sample),
+		.time_ns = quantum_of(counter->shared->options, sample->decoded.sample.time_ns),
+	};
+	uint64_t hash =
+		hash_u64(wanted.time_ns ^ hash_u64((uint64_t)wanted.row << 32 | wanted.cpu));
+	struct counter_moment *moment = &counter->moments[hash % COUNTER_MOMENTS];
+
+	if (moment->row == wanted.row && moment->chain_row == wanted.chain_row &&
+	    moment->cpu == wanted.cpu && moment->time_ns == wanted.time_ns)
+		return moment->groups;
+	*moment = wanted;
+	moment->groups[0] = group_at_moment(counter, wanted.row, &wanted);
+	moment->groups[1] = group_at_moment(counter, wanted.chain_row, &wanted);
+	return moment->groups;
 }
 
 static struct profile_cell *cell_of(const struct counter *counter, uint64_t key)
@@ -207,7 +269,7 @@ static bool passes_filter(struct counter *counter, const struct session_sample *
 
 /* The chain of SAMPLE, with its program's part. */
 static void begin_chain(struct counter *counter, const struct session_sample *sample,
-			const struct context *context, struct chains_end *ret)
+			const struct context *context, uint32_t chain_row, struct chains_end *ret)
 {
 	struct session_sample completed;
 
@@ -216,7 +278,7 @@ static void begin_chain(struct counter *counter, const struct session_sample *sa
 		user_chains_complete(counter->user_chains, context, &completed);
 		sample = &completed;
 	}
-	chains_begin(counter->chains, sample, context, context->chain_row, ret);
+	chains_begin(counter->chains, sample, context, chain_row, ret);
 }
 
 void counter_count(struct counter *counter, const struct session_sample *sample)
@@ -224,6 +286,7 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	struct counter_pending *pending = &counter->pending[counter->pending_count];
 	struct context *context;
+	uint32_t chain_row;
 
 	if (!sample->valid) {
 		*(counter->filters ? &counter->totals.filtered
@@ -236,12 +299,19 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 	if (!context->row)
 		find_groups(counter, context, sample->decoded.event_index);
 	pending->group = context->row;
+	chain_row = context->chain_row;
+	if (counter->moments) {
+		const uint32_t *groups = find_moment(counter, sample, context);
+
+		pending->group = groups[0];
+		chain_row = groups[1];
+	}
 	pending->period = fields->period;
 	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
 	count_total(&counter->totals, context, counter->shared->guest_chains);
 	if (counter->chains)
-		begin_chain(counter, sample, context, &pending->end);
+		begin_chain(counter, sample, context, chain_row, &pending->end);
 	if (++counter->pending_count == COUNTER_BATCH)
 		count_batch(counter);
 }
@@ -256,6 +326,9 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->filters = shared->options->filter && shared->options->filter->any;
 	filtering_init(&counter->filtering, shared->options->filter, resolver);
 	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
+	if (profile_keys_have(&shared->options->keys, PROFILE_TIME) ||
+	    profile_keys_have(&shared->options->keys, PROFILE_CPU))
+		counter->moments = memory_calloc(COUNTER_MOMENTS, sizeof(*counter->moments));
 	if (!shared->options->chains)
 		return;
 	counter->user_chains = user_chains_create(shared->session);
@@ -270,6 +343,7 @@ void counter_deinit(struct counter *counter)
 	vector_deinit(&counter->strays);
 	filtering_deinit(&counter->filtering);
 	free(counter->left_out);
+	free(counter->moments);
 	free(counter->cells);
 	free(counter->contexts);
 }

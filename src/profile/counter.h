@@ -40,6 +40,16 @@ struct left_out {
 	uint64_t samples, period;
 };
 
+/* The groups of a context's samples at one time, on one CPU. */
+struct counter_moment {
+	uint32_t row, chain_row; /* of the context; 0: an empty entry */
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint32_t groups[2]; /* likewise, with time and CPU */
+};
+
+#define COUNTER_MOMENTS 1024
+
 struct counter {
 	struct counter_shared *shared;
 	struct resolver *resolver;
@@ -53,6 +63,7 @@ struct counter {
 	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
 	struct profile_totals totals;
+	struct counter_moment *moments; /* a cache; NULL: time and CPU are no keys */
 	bool filters; /* else there is no filter */
 	struct filtering filtering;
 	struct left_out *left_out; /* of each event */

@@ -18,9 +18,10 @@
 struct profile_group {
 	const struct machine *vm;
 	size_t event;
-	uint32_t vcpu, comm, pid, tid, guest_comm, guest_pid;
+	uint64_t time_ns;
+	uint32_t vcpu, comm, pid, tid, guest_comm, guest_pid, cpu;
 	uint16_t cpumode;
-	uint16_t zero[3]; /* instead of padding */
+	uint16_t zero; /* instead of padding */
 };
 
 struct groups {

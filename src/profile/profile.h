@@ -16,16 +16,20 @@
 
 #define PROFILE_HOST_COMM (TIMELINE_NO_COMM - 1) /* the guest's comm of a host's sample */
 #define PROFILE_NO_PID UINT32_MAX
+#define PROFILE_NO_CPU UINT32_MAX
 
 enum profile_key {
 	PROFILE_VM,
 	PROFILE_VCPU,
 	PROFILE_COMM,
 	PROFILE_PID,
+	PROFILE_TID,
 	PROFILE_GUEST_COMM,
 	PROFILE_GUEST_PID,
 	PROFILE_DSO,
 	PROFILE_MODE,
+	PROFILE_CPU,
+	PROFILE_TIME,
 	PROFILE_SYMBOL,
 	PROFILE_KEY_COUNT,
 };
@@ -53,6 +57,8 @@ struct profile_row {
 	uint32_t guest_pid; /* of the guest's process; PROFILE_NO_PID: not known, or the host's */
 	/* PERF_RECORD_MISC_*: host or guest, kernel or user; CPUMODE_GUESSED */
 	uint16_t cpumode;
+	uint32_t cpu;		  /* PROFILE_NO_CPU: samples do not say */
+	uint64_t time_ns;	  /* when the quantum of time began */
 	uint32_t dso;		  /* string: its short name; for symbol and dso rows */
 	uint32_t location;	  /* one of the locations that are the same by these keys */
 	uint32_t number;	  /* unique in the profile; nodes of call trees refer to it */
@@ -96,6 +102,7 @@ struct profile {
 
 struct profile_options {
 	struct profile_keys keys;
+	uint64_t time_quantum_ns;  /* of PROFILE_TIME; 0: perf's, 100 ms */
 	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
 	bool lone;     /* … where a sample without a chain is represented by its function … */

@@ -38,6 +38,8 @@ static struct profile_row row_of_group(const struct profile_group *group)
 				     .tid = group->tid,
 				     .guest_comm = group->guest_comm,
 				     .guest_pid = group->guest_pid,
+				     .cpu = group->cpu,
+				     .time_ns = group->time_ns,
 				     .cpumode = group->cpumode };
 }
 

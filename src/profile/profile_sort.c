@@ -124,6 +124,15 @@ static void sort_by_key(struct sorter *sorter, enum profile_key key)
 	case PROFILE_PID:
 		SORT_BY(sorter, row->pid);
 		return;
+	case PROFILE_TID:
+		SORT_BY(sorter, row->tid);
+		return;
+	case PROFILE_CPU:
+		SORT_BY(sorter, row->cpu);
+		return;
+	case PROFILE_TIME:
+		SORT_BY(sorter, row->time_ns);
+		return;
 	case PROFILE_GUEST_PID:
 		SORT_BY(sorter, row->guest_pid);
 		return;

@@ -20,6 +20,7 @@ perl -e 'my %h; $h{$_ % 997} += $_ for 1 .. 200000'
 awk 'BEGIN { for (i = 0; i < 300000; i++) s += i }'
 WORKLOAD
 perf record -q -e cpu-clock -F 5000 -o plain sh workload.sh 2>/dev/null >&2
+perf record -q --sample-cpu -e cpu-clock -F 2000 -o cpus sh workload.sh 2>/dev/null >&2
 perf record -q -e cpu-clock -F 2000 -g -o chains sh workload.sh 2>/dev/null >&2
 
 # Titles and rows; blanks at the end of a line, and lines of dots, are not compared.
@@ -35,6 +36,10 @@ compare() { # RECORDING, OPTIONS OF BOTH
 	[ "$file" = plain ] || for side in perf ours; do
 		grep -v '\[[.k]\] \(0x\)\?[0-9a-f]\{16\}' $side.txt | LC_ALL=C sort >sorted && mv sorted $side.txt
 	done
+	# perf has 000 for CPU 0.
+	[ "$file" != cpus ] || for side in perf ours; do
+		sed -E 's/ +/ /g; s/ 0+([0-9])/ \1/' $side.txt | LC_ALL=C sort >sorted && mv sorted $side.txt
+	done
 	diff perf.txt ours.txt >differences || complain "$file $*: $(head -n 8 differences) $(cat ours.err)"
 }
 compare plain -w 0,16
@@ -44,6 +49,11 @@ compare plain -F +sample,period -w 0,0,0,16
 compare plain -F dso,overhead,sample
 compare plain -w 10,4,6,26
 compare plain -w 0,16,8
+compare plain -s time --time-quantum 5ms
+compare plain -F time,overhead,sample --time-quantum 5ms
+compare plain -s time,dso
+compare cpus -s cpu,dso
+compare cpus -F cpu,overhead,dso
 compare chains -n -w 0,0,0,16
 compare chains -F overhead_children,overhead,period,sym
 compare chains -w 0,0,6,6,26
@@ -74,7 +84,8 @@ for options in '--header-only' '--header --sort dso'; do
 done
 "$perfvisor" report -i plain --header-only | grep -q Totals && complain '--header-only shows more'
 
-for wrong in '-F nothing' '-F comm,' '-t ab' '-t .' '-w x' '-w 1,' '-w 99999999'; do
+for wrong in '-F nothing' '-F comm,' '-t ab' '-t .' '-w x' '-w 1,' '-w 99999999' '--time-quantum 0' '--time-quantum 1h' \
+	'--time-quantum x' '--time-quantum 99999999999999s'; do
 	# shellcheck disable=SC2086
 	"$perfvisor" report -i plain $wrong >/dev/null 2>err.txt
 	[ $? = 2 ] || complain "$wrong: $(cat err.txt)"

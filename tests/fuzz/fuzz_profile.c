@@ -18,8 +18,9 @@
 
 static const struct profile_keys all_keys = {
 	.items = { PROFILE_VM, PROFILE_VCPU, PROFILE_COMM, PROFILE_PID, PROFILE_GUEST_COMM,
-		   PROFILE_GUEST_PID, PROFILE_DSO, PROFILE_MODE, PROFILE_SYMBOL },
-	.count = 9,
+		   PROFILE_GUEST_PID, PROFILE_DSO, PROFILE_MODE, PROFILE_SYMBOL, PROFILE_TID,
+		   PROFILE_CPU, PROFILE_TIME },
+	.count = 12,
 };
 
 /* Chains as shown by other views: nothing may get lost on the way. */
@@ -51,7 +52,8 @@ static void report(struct session *session, int fd)
 	uint64_t samples = 0, rows = 0, chained = 0;
 
 	error_destroy(report_columns_parse(
-		"overhead_children,overhead,sample,period,vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym",
+		"overhead_children,overhead,sample,period,vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym,"
+		"tid,cpu,time",
 		&text.columns));
 	for (size_t i = 0; i < profile->event_count; i++) {
 		samples += profile->events[i].samples;
