@@ -23,7 +23,7 @@ struct report_config {
 	const char *graph; /* argument of -g; NULL: not given */
 	const char *percent_limit;
 	const char *fields, *separator, *widths, *time_quantum;
-	bool stdio, json, children, no_children, sample_counts, header, header_only;
+	bool stdio, json, children, no_children, sample_counts, header, header_only, hierarchy;
 	bool branches, no_branches;
 	const char *percentage;
 	struct filter_options filters;
@@ -199,6 +199,10 @@ static struct error *choose_columns(const struct report_config *config,
 	if (!error && config->widths)
 		error = report_columns_set_widths(config->widths, &text->columns);
 	text->separator = config->separator;
+	text->hierarchy = config->hierarchy;
+	if (!error && config->hierarchy &&
+	    (config->fields || config->separator || config->widths || config->json))
+		error = error_create(ERROR_USAGE, "--hierarchy excludes -F, -t, -w and --json");
 	if (!error && config->separator && (!*config->separator || config->separator[1] ||
 					    *config->separator == '.'))
 		error = error_create(ERROR_USAGE, "-t takes one character other than '.', not '%s'",
@@ -218,6 +222,8 @@ static struct error *choose_chains(const struct report_config *config,
 		ret->min_chain_percent = ret->min_percent;
 	}
 	ret->chains = profile_has_chains(session);
+	if (config->hierarchy)
+		ret->chains = false;
 	ret->children = ret->chains && !config->no_children &&
 			(!names_all_fields(config) ||
 			 report_columns_have(&ret->columns, REPORT_CHILDREN));
@@ -385,6 +391,8 @@ static const struct option_spec report_options[] = {
 	  "show nothing else" },
 	{ OPTION_STRING, 0, "time-quantum", offsetof(struct report_config, time_quantum), "TIME",
 	  "how long a time of the key time is: a number with s, ms, us or ns (default: 100ms)" },
+	{ OPTION_FLAG, 0, "hierarchy", offsetof(struct report_config, hierarchy), NULL,
+	  "show the keys as levels of a tree, each with its share; without call chains" },
 	{ OPTION_STRING, 't', "field-separator", offsetof(struct report_config, separator),
 	  "CHARACTER", "separates columns, which are not padded; in names it becomes a point" },
 	{ OPTION_STRING, 'w', "column-widths", offsetof(struct report_config, widths), "WIDTHS",

@@ -10,12 +10,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "output/recording_header.h"
 #include "output/report_chains.h"
+#include "output/report_head.h"
+#include "output/report_hierarchy.h"
 #include "output/stream.h"
 #include "output/view.h"
 
-#define MAX_GUEST_LINES 16 /* in the header */
+#define LEVEL_INDENT 3 /* of a hierarchy, as perf's */
 
 #define RED "\033[31m"
 #define GREEN "\033[32m"
@@ -192,15 +193,20 @@ static void append_titles(struct writer *writer, struct buffer *out)
 	}
 }
 
-static void write_event_header(struct writer *writer, const struct profile_event *event)
+static void append_sums(struct buffer *out, const struct profile_event *event)
 {
-	struct buffer *out = &writer->stream.buffer;
-
 	buffer_append_string(out, "# Samples: ");
 	append_rounded(out, event->total_samples);
 	buffer_append_string(out, " of event '");
 	utf8_append_escaped(out, event->name);
 	buffer_printf(out, "'\n# Event count (approx.): %" PRIu64 "\n#\n# ", event->total_period);
+}
+
+static void write_event_header(struct writer *writer, const struct profile_event *event)
+{
+	struct buffer *out = &writer->stream.buffer;
+
+	append_sums(out, event);
 	append_titles(writer, out);
 	if (writer->options->separator) {
 		buffer_append_u8(out, '\n');
@@ -309,9 +315,71 @@ static bool is_shown(const struct writer *writer, const struct profile_event *ev
 						writer->options->min_percent;
 }
 
+/* Titles as perf has them: "Overhead  Command / Symbol"; each level is indented by 3. */
+static void append_hierarchy_titles(struct writer *writer, struct buffer *out, size_t fields)
+{
+	const struct report_columns *columns = &writer->options->columns;
+	size_t indent = LEVEL_INDENT * (columns->count - fields - 1);
+	const char *separator = "  ";
+
+	append_spaces(out, indent);
+	for (size_t i = 0; i < fields; i++) {
+		const char *title = report_field_title(columns, columns->items[i].field);
+
+		append_spaces(out, (i ? 2 : 0) + writer->widths[i] - strlen(title));
+		buffer_append_string(out, title);
+	}
+	for (size_t i = fields; i < columns->count; i++) {
+		buffer_printf(out, "%s%s", separator, view_title(columns->items[i].key));
+		separator = " / ";
+	}
+	buffer_append_string(out, "\n#\n");
+}
+
+static void write_hierarchy(struct writer *writer, const struct profile_event *event)
+{
+	const struct report_columns *columns = &writer->options->columns;
+	struct buffer *out = &writer->stream.buffer;
+	struct profile_keys keys = { 0 };
+	struct hierarchy hierarchy;
+	size_t fields = 0;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		writer->widths[i] = 0;
+		if (columns->items[i].field == REPORT_KEY)
+			profile_keys_add(&keys, columns->items[i].key);
+		else
+			writer->widths[fields++] = report_field_width(columns->items[i].field);
+	}
+	hierarchy_init(&hierarchy, writer->profile, event, &keys);
+	append_sums(out, event);
+	append_hierarchy_titles(writer, out, fields);
+	for (size_t i = 1; i < hierarchy.nodes.count && output_stream_line(&writer->stream); i++) {
+		const struct hierarchy_node *node = &hierarchy.nodes.items[i];
+		struct profile_row row = { .period = node->period, .count = node->count };
+
+		if (percent_of(node->period, event->total_period) < writer->options->min_percent)
+			continue;
+		append_spaces(out, LEVEL_INDENT * node->level);
+		buffer_clear(&writer->share);
+		for (size_t field = 0; field < fields; field++)
+			append_field(writer, event, &row, field);
+		buffer_append(out, writer->share.data, writer->share.size);
+		append_spaces(out, 2 + LEVEL_INDENT * (keys.count - 1));
+		buffer_append_string(out, intern_string(hierarchy.texts, node->text));
+		buffer_append_u8(out, '\n');
+	}
+	buffer_append_u8(out, '\n');
+	hierarchy_deinit(&hierarchy);
+}
+
 static void write_event(struct writer *writer, const struct profile_event *event)
 {
 	writer->share_kept = false;
+	if (writer->options->hierarchy) {
+		write_hierarchy(writer, event);
+		return;
+	}
 	measure(writer, event);
 	write_event_header(writer, event);
 	writer->chains.total = event->total_period;
@@ -331,81 +399,6 @@ static void write_event(struct writer *writer, const struct profile_event *event
 			return;
 	}
 	buffer_append_string(&writer->stream.buffer, "\n");
-}
-
-static void append_line(struct buffer *out, const char *title, const char *text)
-{
-	if (!*text)
-		return;
-	buffer_printf(out, "# %s: ", title);
-	utf8_append_escaped(out, text);
-	buffer_append_u8(out, '\n');
-}
-
-/* What runs in the VMs, as far as known. */
-static void append_guests(struct buffer *out, const struct perfdata_inventory *inventory)
-{
-	size_t known = 0;
-
-	for (size_t i = 0; i < inventory->vms.count; i++) {
-		const struct perfdata_vm *vm = &inventory->vms.items[i];
-
-		if (!*vm->kernel_release || ++known > MAX_GUEST_LINES)
-			continue;
-		buffer_append_string(out, "# Guest: ");
-		utf8_append_escaped(out, vm->name);
-		buffer_printf(out, " (%" PRIu32 "), Linux ", vm->pid);
-		utf8_append_escaped(out, vm->kernel_release);
-		buffer_append_string(out, *vm->host_name ? ", host name " : "");
-		utf8_append_escaped(out, vm->host_name);
-		buffer_append_u8(out, '\n');
-	}
-	if (known > MAX_GUEST_LINES)
-		buffer_printf(out, "# Guest: … and %zu more\n", known - MAX_GUEST_LINES);
-}
-
-static void append_inventory(struct buffer *out, const struct perfdata_inventory *inventory)
-{
-	append_line(out, "Event chosen", inventory->event_choice);
-	append_guests(out, inventory);
-	if (inventory->no_memory)
-		append_line(out, "Note", "guest memory was not read (--no-memory)");
-	else if (inventory->kernel_only)
-		append_line(out, "Note", "guest processes were not read (--kernel-only)");
-}
-
-static void append_chain_ends(struct buffer *out, const struct profile_totals *totals)
-{
-	_cleanup_buffer_ struct buffer text;
-
-	buffer_init(&text, 1024);
-	if (!view_append_chain_ends(&text, totals))
-		return;
-	buffer_append_string(out, "\n# Guest call chains: ");
-	buffer_append(out, text.data, text.size);
-}
-
-static void write_header(struct writer *writer)
-{
-	struct buffer *out = &writer->stream.buffer;
-	struct perfdata_reader *reader = writer->profile->session->reader;
-	const struct perfdata_features *features = perfdata_reader_features(reader);
-	const struct perfdata_inventory *inventory = perfdata_reader_inventory(reader);
-
-	if (writer->options->header)
-		recording_header_append(out, writer->profile->session, writer->options->path);
-	append_line(out, "Recording", writer->options->path);
-	append_line(out, "Host", features->hostname);
-	append_line(out, "Host kernel", features->osrelease);
-	append_line(out, "Command line", features->cmdline);
-	if (inventory)
-		append_inventory(out, inventory);
-	for (const char *const *note = writer->options->notes; note && *note; note++)
-		append_line(out, "Note", *note);
-	buffer_append_string(out, "#\n# Totals: ");
-	view_append_totals(out, &writer->profile->totals);
-	append_chain_ends(out, &writer->profile->totals);
-	buffer_append_string(out, "\n#\n");
 }
 
 static enum profile_key first_key(const struct report_columns *columns)
@@ -441,7 +434,7 @@ struct error *report_text_write(int fd, const struct profile *profile,
 	buffer_init(&writer.share, 64);
 	if (options->chains)
 		start_chains(&writer);
-	write_header(&writer);
+	report_head_append(&writer.stream.buffer, profile, options);
 	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
 		if (profile->events[i].samples)
 			write_event(&writer, &profile->events[i]);

@@ -24,7 +24,7 @@ perf record -q --sample-cpu -e cpu-clock -F 2000 -o cpus sh workload.sh 2>/dev/n
 perf record -q -e cpu-clock -F 2000 -g -o chains sh workload.sh 2>/dev/null >&2
 
 # Titles and rows; blanks at the end of a line, and lines of dots, are not compared.
-table() { sed -n '/^# Event count/,$p' | sed '1d' | grep . | grep -v '^# \?\(\.\|(\|$\)' | sed 's/ *$//'; }
+table() { sed -n '/^# Event count/,$p' | sed '1d' | grep . | grep -v '^# \?\(\.\|(\|$\)\|no entry >=' | sed 's/ *$//'; }
 compare() { # RECORDING, OPTIONS OF BOTH
 	local file=$1
 	shift
@@ -58,6 +58,12 @@ compare chains -n -w 0,0,0,16
 compare chains -F overhead_children,overhead,period,sym
 compare chains -w 0,0,6,6,26
 
+# Trees: perf's line of dots and its blanks at the ends of lines are not compared.
+compare plain --hierarchy -s comm,dso,sym
+compare plain --hierarchy -s dso,comm -n
+compare plain --hierarchy -s dso
+compare plain --hierarchy -s comm,dso --percent-limit 3
+
 # perf pads what it separates; its manual says that it does not.
 separated() { # SEPARATOR, OPTIONS OF BOTH
 	local separator=$1
@@ -85,7 +91,7 @@ done
 "$perfvisor" report -i plain --header-only | grep -q Totals && complain '--header-only shows more'
 
 for wrong in '-F nothing' '-F comm,' '-t ab' '-t .' '-w x' '-w 1,' '-w 99999999' '--time-quantum 0' '--time-quantum 1h' \
-	'--time-quantum x' '--time-quantum 99999999999999s'; do
+	'--time-quantum x' '--hierarchy -t,' '--time-quantum 99999999999999s'; do
 	# shellcheck disable=SC2086
 	"$perfvisor" report -i plain $wrong >/dev/null 2>err.txt
 	[ $? = 2 ] || complain "$wrong: $(cat err.txt)"
