@@ -90,8 +90,15 @@ compare_report() { # RECORDING, OPTIONS OF BOTH
 	diff perf.head ours.head || complain "report $file $*: other sums"
 }
 
-read -r first last < <(perf script -i plain -F time 2>/dev/null | tr -d ' :' |
-	sed -n '1p; $p' | tr '\n' ' ')
+# Times at which there are samples, however the workload was kept waiting: the first, the second,
+# the middle, the last.
+read -r first second middle last tenth < <(perf script -i plain -F time 2>/dev/null | tr -d ' :' |
+	python3 -c '
+import sys
+times = sys.stdin.read().split()
+middle = times[len(times) // 2]
+share = (float(middle) - float(times[0])) / (float(times[-1]) - float(times[0]))
+print(times[0], times[1], middle, times[-1], min(10, int(share * 10) + 1))')
 at() { # SHARE: a second of the recording's clock
 	awk -v first="$first" -v last="$last" -v share="$1" \
 		'BEGIN { printf "%.6f", first + share * (last - first) }'
@@ -112,9 +119,10 @@ cases=(
 	"--pid $busy" "--tid $thread"
 	"-C $cpu" "--cpu $cpu-$cpu"
 	"-S $function,nosuch" "--symbols $function" "-S 0x$address"
-	"--time $(at 0.2),$(at 0.6)" "--time ,$(at 0.5)" "--time $(at 0.5),"
-	'--time 10%-20%' '--time 0%-10%,30%-40%' '--time 10%/2,10%/5' '--time 30%' '--time 50%-100%'
-	"--comms ls,perl,cat --time 0%-80% -C $cpu,$other --dsos [kernel.kallsyms],[vdso]"
+	"--time $middle,$(at 0.95)" "--time ,$(at 0.5)" "--time $(at 0.5),"
+	"--time $((tenth * 10 - 10))%-$((tenth * 10))%" '--time 0%-10%,30%-40%' "--time 10%/$tenth,10%/1" '--time 30%'
+	'--time 50%-100%'
+	"--comms ls,perl,cat --time 0%-99% -C $cpu,$other --dsos [kernel.kallsyms],[vdso]"
 )
 for options in "${cases[@]}"; do
 	if [[ $cpu = "$other" && $options =~ ^(-C|--cpu) ]]; then
@@ -123,7 +131,7 @@ for options in "${cases[@]}"; do
 	fi
 	for file in plain chains; do
 		case $file:$options in
-		chains:--time\ [0-9,]*.* | chains:*0x* | chains:*nosuch* | chains:--[pt]id*)
+		chains:--time\ [0-9,]*.* | chains:*"$tenth"* | chains:*0x* | chains:*nosuch* | chains:--[pt]id*)
 			continue
 			;;
 		esac
@@ -136,7 +144,7 @@ for options in "${cases[@]}"; do
 	# shellcheck disable=SC2086
 	compare_report plain $options
 done
-compare plain --time "$(at 0.1),$(at 0.2) $(at 0.5),$(at 0.6)"
+compare plain --time "$first,$second $middle,$last"
 compare plain --dsos '[kernel.kallsyms]'
 compare plain --dsos "libc.so.6,$(realpath "$(command -v perl)")"
 compare_report plain --dsos '[kernel.kallsyms],libc.so.6'
@@ -193,6 +201,12 @@ count '$NF ~ /^guest kernel/' --mode guest,kernel
 count '$NF ~ / user/' --mode user
 count '$NF ~ /^guest kernel (. )?vfs_read$/' -S vfs_read
 count '$NF ~ /^guest kernel .*_read$/ && $3 == 1' --symbol-filter _read --vcpu 1
+# convert: of one VM.
+"$perfvisor" convert --native -i vm.data --vm 'web <1>' --symbols vfs_read -o native 2>err.txt ||
+	complain "convert: $(cat err.txt)"
+want=$(awk -F '\t' '$2 == "web <1>" && $NF ~ /vfs_read$/ { n += $1 } END { print n + 0 }' written.txt)
+got=$(perf script -i native -F period -G 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+[ "$want" -gt 0 ] && [ "$got" = "$want" ] || complain "convert: a period of $got, not $want"
 # What is left out is counted: the parts still add up to all.
 all=$("$perfvisor" report -i vm.data | sed -n 's/^# Totals: \([0-9]*\) samples.*/\1/p')
 "$perfvisor" report -i vm.data --vm db --mode kernel >report.txt

@@ -73,6 +73,26 @@ static void report(struct session *session, int fd)
 	show_stacks(profile, fd);
 }
 
+/* Whatever a filter takes, what it leaves out is counted: the sum stays. */
+static void filter_samples(struct session *session)
+{
+	const char *part = "a";
+	struct filter filter = { .any = true, .places = true, .symbol_parts = { &part, 1, 1 },
+				 .cpumodes = 1 << PERF_RECORD_MISC_GUEST_KERNEL |
+					     1 << PERF_RECORD_MISC_USER };
+	struct profile_options options = { .keys = all_keys, .absolute = true };
+	_cleanup_profile_ struct profile *all = profile_create(session, &options);
+	struct profile *some;
+
+	options.filter = &filter;
+	options.chains = true;
+	some = profile_create(session, &options);
+	assert(profile_totals_sum(&all->totals) == profile_totals_sum(&some->totals));
+	for (size_t i = 0; i < some->event_count; i++)
+		assert(some->events[i].total_samples == all->events[i].samples);
+	profile_destroy(some);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kernel_source_options none = { 0 };
@@ -89,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	report(session, fd);
+	filter_samples(session);
 	error_destroy(script_text_write(fd, session, &(struct script_fields){ 0 }, NULL, &counts));
 	return 0;
 }
