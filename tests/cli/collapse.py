@@ -61,7 +61,10 @@ def from_truth(lines, escaped, vms):
 
 def main():
     lines = open(0, encoding="utf-8", errors="surrogateescape")
-    samples = from_truth(lines, "--escaped" in sys.argv, "--vms" in sys.argv) if sys.argv[1:] else from_script(lines)
+    if sys.argv[1:]:
+        samples = from_truth(lines, "--escaped" in sys.argv, "--vms" in sys.argv)
+    else:
+        samples = from_script(lines)
     counts, first = collections.Counter(), None
     for command, event, period, frames in samples:
         first = first or event

@@ -235,8 +235,8 @@ def switches_vcpus(page, truth):
     check("nothing is zoomed", page.focused(), "all")
     page.root = page.zoom = read_truth(truth, True)
     page.check_tip("web <1>", "vCPU 0")
-    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64", "? do_syscall_64", "vfs_read",
-                   file="[guest.kernel.kallsyms]")
+    page.check_tip("web <1>", "vCPU 1", "server", "? entry_SYSCALL_64", "? do_syscall_64",
+                   "vfs_read", file="[guest.kernel.kallsyms]")
     page.check_tip("web <1>", "vCPU 0", "server", "[app]", file="app")
     page.check_tip("[host]", "spinner", "[spinner]", file="spinner")
     browser.run(f"{button}.click()")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The columns of `perfvisor report`, its separator, widths and header are those of `perf report` of recordings that stock
-# perf makes here.
+# The columns of `perfvisor report`, its separator, widths and header are those of `perf report` of
+# recordings that stock perf makes here.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 here=$(mktemp -d)
@@ -13,7 +13,8 @@ complain() {
 	status=1
 }
 
-perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 cat >workload.sh <<'WORKLOAD'
 ls -laR /usr/share/doc >/dev/null
 perl -e 'my %h; $h{$_ % 997} += $_ for 1 .. 200000'
@@ -24,23 +25,30 @@ perf record -q --sample-cpu -e cpu-clock -F 2000 -o cpus sh workload.sh 2>/dev/n
 perf record -q -e cpu-clock -F 2000 -g -o chains sh workload.sh 2>/dev/null >&2
 
 # Titles and rows; blanks at the end of a line, and lines of dots, are not compared.
-table() { sed -n '/^# Event count/,$p' | sed '1d' | grep . | grep -v '^# \?\(\.\|(\|$\)\|no entry >=' | sed 's/ *$//'; }
+table() {
+	sed -n '/^# Event count/,$p' | sed '1d' | grep . |
+		grep -v '^# \?\(\.\|(\|$\)\|no entry >=' | sed 's/ *$//'
+}
 compare() { # RECORDING, OPTIONS OF BOTH
 	local file=$1
 	shift
 	perf report -i "$file" --stdio -g none "$@" 2>/dev/null | table >perf.txt
 	"$perfvisor" report -i "$file" -g none "$@" 2>ours.err | table >ours.txt
-	[ "$(wc -l <perf.txt)" -gt 3 ] || complain "$file $*: perf shows $(wc -l <perf.txt) lines"
+	[ "$(wc -l <perf.txt)" -gt 3 ] ||
+		complain "$file $*: perf shows $(wc -l <perf.txt) lines"
 	# perf has callers above whom they call with -g caller alone, which shows chains.
 	# Callers without a name are addresses, which perf has of the process and not of the file.
 	[ "$file" = plain ] || for side in perf ours; do
-		grep -v '\[[.k]\] \(0x\)\?[0-9a-f]\{16\}' $side.txt | LC_ALL=C sort >sorted && mv sorted $side.txt
+		grep -v '\[[.k]\] \(0x\)\?[0-9a-f]\{16\}' $side.txt | LC_ALL=C sort >sorted &&
+			mv sorted $side.txt
 	done
 	# perf has 000 for CPU 0.
 	[ "$file" != cpus ] || for side in perf ours; do
-		sed -E 's/ +/ /g; s/ 0+([0-9])/ \1/' $side.txt | LC_ALL=C sort >sorted && mv sorted $side.txt
+		sed -E 's/ +/ /g; s/ 0+([0-9])/ \1/' $side.txt | LC_ALL=C sort >sorted &&
+			mv sorted $side.txt
 	done
-	diff perf.txt ours.txt >differences || complain "$file $*: $(head -n 8 differences) $(cat ours.err)"
+	diff perf.txt ours.txt >differences ||
+		complain "$file $*: $(head -n 8 differences) $(cat ours.err)"
 }
 compare plain -w 0,16
 compare plain -n -w 0,0,16
@@ -68,29 +76,38 @@ compare plain --hierarchy -s comm,dso --percent-limit 3
 separated() { # SEPARATOR, OPTIONS OF BOTH
 	local separator=$1
 	shift
-	perf report -i plain --stdio -t "$separator" "$@" 2>/dev/null | grep . | grep -v '^#' |
+	perf report -i plain --stdio -t "$separator" "$@" 2>/dev/null |
+		grep . | grep -v '^#' |
 		sed "s/ *[$separator] */$separator/g; s/^ *//; s/ *$//" >perf.txt
 	"$perfvisor" report -i plain -t "$separator" "$@" | grep . | grep -v '^#' >ours.txt
-	[ -s perf.txt ] && diff perf.txt ours.txt >differences || complain "-t $separator $*: $(head -n 8 differences)"
+	[ -s perf.txt ] && diff perf.txt ours.txt >differences ||
+		complain "-t $separator $*: $(head -n 8 differences)"
 }
 separated , -n
 separated '|' -F overhead,period,comm,dso
 separated x -s dso,sym # x becomes a point where it is in names
-"$perfvisor" report -i plain -t, -n | grep -q '^# Overhead,Samples,Command,Shared Object,Symbol$' || complain 'titles with -t'
+"$perfvisor" report -i plain -t, -n >separated.txt
+grep -q '^# Overhead,Samples,Command,Shared Object,Symbol$' separated.txt ||
+	complain 'titles with -t'
 
-# The header, but for what perf alone says: attributes that do not matter to samples, topology, sections.
+# The header, but for what perf alone says: attributes that do not matter to samples, topology,
+# sections.
 for options in '--header-only' '--header --sort dso'; do
 	# shellcheck disable=SC2086
 	perf report -i plain --stdio $options 2>/dev/null | grep -E '^# [a-z ]+ : ' |
-		grep -vE '^# (header version|data offset|data size|feat offset|missing features|pmu mappings)' |
+		grep -vE '^# (header version|data offset|data size|feat offset|missing features)' |
+		grep -v '^# pmu mappings' |
 		sed -E 's/, size = [0-9]+//; s/(sample_type = [A-Z|_]*).*/\1/; s/ *$//' >perf.txt
 	# shellcheck disable=SC2086
-	"$perfvisor" report -i plain $options 2>/dev/null | grep -E '^# [a-z ]+ : ' | sed 's/ *$//' >ours.txt
-	[ "$(wc -l <perf.txt)" -ge 12 ] && diff perf.txt ours.txt || complain "$options differs"
+	"$perfvisor" report -i plain $options 2>/dev/null | grep -E '^# [a-z ]+ : ' |
+		sed 's/ *$//' >ours.txt
+	[ "$(wc -l <perf.txt)" -ge 12 ] && diff perf.txt ours.txt ||
+		complain "$options differs"
 done
 "$perfvisor" report -i plain --header-only | grep -q Totals && complain '--header-only shows more'
 
-for wrong in '-F nothing' '-F comm,' '-t ab' '-t .' '-w x' '-w 1,' '-w 99999999' '--time-quantum 0' '--time-quantum 1h' \
+for wrong in '-F nothing' '-F comm,' \
+	'-t ab' '-t .' '-w x' '-w 1,' '-w 99999999' '--time-quantum 0' '--time-quantum 1h' \
 	'--time-quantum x' '--hierarchy -t,' '--time-quantum 99999999999999s'; do
 	# shellcheck disable=SC2086
 	"$perfvisor" report -i plain $wrong >/dev/null 2>err.txt

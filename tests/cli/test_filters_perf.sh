@@ -120,7 +120,8 @@ cases=(
 	"-C $cpu" "--cpu $cpu-$cpu"
 	"-S $function,nosuch" "--symbols $function" "-S 0x$address"
 	"--time $middle,$(at 0.95)" "--time ,$(at 0.5)" "--time $(at 0.5),"
-	"--time $((tenth * 10 - 10))%-$((tenth * 10))%" '--time 0%-10%,30%-40%' "--time 10%/$tenth,10%/1" '--time 30%'
+	"--time $((tenth * 10 - 10))%-$((tenth * 10))%" '--time 0%-10%,30%-40%'
+	"--time 10%/$tenth,10%/1" '--time 30%'
 	'--time 50%-100%'
 	"--comms ls,perl,cat --time 0%-99% -C $cpu,$other --dsos [kernel.kallsyms],[vdso]"
 )
@@ -131,7 +132,8 @@ for options in "${cases[@]}"; do
 	fi
 	for file in plain chains; do
 		case $file:$options in
-		chains:--time\ [0-9,]*.* | chains:*"$tenth"* | chains:*0x* | chains:*nosuch* | chains:--[pt]id*)
+		chains:--time\ [0-9,]*.* | chains:*"$tenth"* | chains:*0x* | chains:*nosuch* | \
+			chains:--[pt]id*)
 			continue
 			;;
 		esac
@@ -204,7 +206,8 @@ count '$NF ~ /^guest kernel .*_read$/ && $3 == 1' --symbol-filter _read --vcpu 1
 # convert: of one VM.
 "$perfvisor" convert --native -i vm.data --vm 'web <1>' --symbols vfs_read -o native 2>err.txt ||
 	complain "convert: $(cat err.txt)"
-want=$(awk -F '\t' '$2 == "web <1>" && $NF ~ /vfs_read$/ { n += $1 } END { print n + 0 }' written.txt)
+want=$(awk -F '\t' '$2 == "web <1>" && $NF ~ /vfs_read$/ { n += $1 } END { print n + 0 }' \
+	written.txt)
 got=$(perf script -i native -F period -G 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
 [ "$want" -gt 0 ] && [ "$got" = "$want" ] || complain "convert: a period of $got, not $want"
 # What is left out is counted: the parts still add up to all.

@@ -56,13 +56,18 @@ grep -q . fold.err && { echo "fold: $(cat fold.err)"; status=1; }
 compare events -e cpu-clock -e task-clock -F 3000 -g ./workload
 grep -q "showing only 'cpu-clock'" fold.err || { echo "two events: $(cat fold.err)"; status=1; }
 for event in cpu-clock task-clock; do
-	want=$(perf script -i events -F event,period -G 2>/dev/null | awk -v event="$event:" '$2 == event { n += $1 } END { print n }')
-	got=$("$perfvisor" fold -i events -e $event 2>fold.err | awk '{ n += $NF } END { print n }')
-	[ -n "$want" ] && [ "$got" = "$want" ] || { echo "-e $event: $got of $want; $(cat fold.err)"; status=1; }
+	want=$(perf script -i events -F event,period -G 2>/dev/null |
+		awk -v event="$event:" '$2 == event { n += $1 } END { print n }')
+	got=$("$perfvisor" fold -i events -e $event 2>fold.err |
+		awk '{ n += $NF } END { print n }')
+	[ -n "$want" ] && [ "$got" = "$want" ] ||
+		{ echo "-e $event: $got of $want; $(cat fold.err)"; status=1; }
 	[ -s fold.err ] && { echo "-e $event: $(cat fold.err)"; status=1; }
-	"$perfvisor" flamegraph -i events -e $event -o - 2>/dev/null | grep -q "\"event\": *\"$event\"" ||
+	"$perfvisor" flamegraph -i events -e $event -o - 2>/dev/null |
+		grep -q "\"event\": *\"$event\"" ||
 		{ echo "the page is not of $event"; status=1; }
 done
 "$perfvisor" fold -i events -e cycles >got 2>&1
-[ $? = 1 ] && grep -q 'it has cpu-clock, task-clock' got || { echo "-e cycles: $(cat got)"; status=1; }
+[ $? = 1 ] && grep -q 'it has cpu-clock, task-clock' got ||
+	{ echo "-e cycles: $(cat got)"; status=1; }
 exit $status
