@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Command-line options as tables. A subcommand has one table; parsing fills its config
- * struct by offset, and --help, the bash completion and the test of the man pages read
+ * struct by offset, and --help, completion and the test of the man pages read
  * the same table.
  */
 #ifndef BASE_OPTIONS_H

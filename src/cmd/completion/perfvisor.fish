@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# COMMAND: it is the one on this line
+function __perfvisor_uses
+	set -l words (commandline -opc)
+	test "$words[2]" = $argv[1]
+end
+function __perfvisor_starts
+	test (count (commandline -opc)) = 1
+end
