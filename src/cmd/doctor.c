@@ -29,14 +29,35 @@ static bool use_colors(void)
 	       strcmp(terminal, "dumb");
 }
 
-static void print_finding(const struct host_finding *finding, int width, bool colors)
+static bool needs_mending(const struct host_finding *finding)
+{
+	return finding->mend && finding->grade != HOST_WORKS;
+}
+
+/* The first finding that the same mends; FINDING itself, or one before it. */
+static const struct host_finding *first_mended(const struct host_diagnosis *diagnosis,
+					       const struct host_finding *finding)
+{
+	const struct host_finding *first = diagnosis->findings.items;
+
+	while (!needs_mending(first) || strcmp(first->mend, finding->mend))
+		first++;
+	return first;
+}
+
+static void print_finding(const struct host_diagnosis *diagnosis,
+			  const struct host_finding *finding, int width, bool colors)
 {
 	const struct grade_style *style = &styles[finding->grade];
+	const struct host_finding *first;
 
 	printf("%s%s%s  %-*s  %s\n", colors ? style->color : "", style->mark,
 	       colors ? "\033[0m" : "", width, finding->subject, finding->text);
-	if (finding->mend && finding->grade != HOST_WORKS)
-		printf("      %-*s  -> %s\n", width, "", finding->mend);
+	if (!needs_mending(finding))
+		return;
+	first = first_mended(diagnosis, finding);
+	printf("      %-*s  -> %s%s\n", width, "", first == finding ? "" : "as for ",
+	       first == finding ? finding->mend : first->subject);
 }
 
 static void print_diagnosis(const struct host_diagnosis *diagnosis)
@@ -50,10 +71,8 @@ static void print_diagnosis(const struct host_diagnosis *diagnosis)
 		width = length > width ? length : width;
 	}
 	for (size_t i = 0; i < diagnosis->findings.count; i++)
-		print_finding(&diagnosis->findings.items[i], width, colors);
-	printf("\n%s\n", host_diagnosis_can_record(diagnosis)
-				 ? "A recording would work: perfvisor record"
-				 : "A recording would not work now: see the lines marked [no].");
+		print_finding(diagnosis, &diagnosis->findings.items[i], width, colors);
+	printf("\n%s\n", host_diagnosis_conclusion(diagnosis));
 }
 
 static struct error *run_doctor(const struct command *command, int argc, char **argv,

@@ -7,6 +7,18 @@
 #include "base/utf8.h"
 #include "host/vm/vm.h"
 
+static struct error *no_vm(const struct host_vms *vms)
+{
+	if (vms->processes_hidden)
+		return error_hint(error_create(ERROR_PERMISSION,
+					       "no VM can be seen: %zu processes of other users "
+					       "may not be looked at", vms->processes_hidden),
+				  "run it as root; 'perfvisor doctor' says what else gives the "
+				  "rights");
+	return error_hint(error_create(ERROR_NOT_FOUND, "no VM of KVM was found on this host"),
+			  "'perfvisor doctor' says what works here");
+}
+
 struct error *guest_command_choose(const struct host_vms *vms, const char *text,
 				   const struct host_vm **ret)
 {
@@ -17,8 +29,7 @@ struct error *guest_command_choose(const struct host_vms *vms, const char *text,
 		return NULL;
 	}
 	if (!vms->items.count)
-		return error_hint(error_create(ERROR_NOT_FOUND, "no VM is running on this host"),
-				  "'perfvisor doctor' shows what perfvisor can see");
+		return no_vm(vms);
 	return error_hint(error_create(ERROR_USAGE, "this host runs %zu VMs: choose one with --vm",
 				       vms->items.count),
 			  "'perfvisor list' lists them");

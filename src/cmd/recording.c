@@ -237,31 +237,41 @@ struct error *recording_select_vms(const struct session *session, const struct s
 	return NULL;
 }
 
-/* Why a profile is empty, as far as the recording tells. */
-static const char *empty_reason(const struct profile *profile)
+/* Samples that were taken, but are not in the file. */
+static void warn_of_unwritten(const struct profile_totals *totals)
 {
-	const struct perfdata_inventory *inventory =
-		perfdata_reader_inventory(profile->session->reader);
+	log_warning("the profile is empty: %llu samples fell on the host and %llu on guests and "
+		    "were not asked for, %llu were lost", (unsigned long long)totals->host_counted,
+		    (unsigned long long)totals->guest_counted, (unsigned long long)totals->lost);
+	if (totals->lost)
+		log_note("a lower rate (-F) loses fewer samples");
+	if (totals->host_counted && !totals->guest_counted)
+		log_note("idle guests give no samples, and some modules of KVM let guests' samples "
+			 "look like the host's: 'perfvisor record --host' keeps those");
+}
+
+/* What is known of an empty profile: a reason only where the recording gives it. */
+static void warn_of_emptiness(const struct profile *profile)
+{
+	const struct perfdata_reader *reader = profile->session->reader;
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(reader);
 	const struct profile_totals *totals = &profile->totals;
 
-	if (perfdata_reader_error(profile->session->reader))
-		return "no sample can be read before the damage";
-	if (inventory && !inventory->vms.count && !inventory->host)
-		return "no VM was running when it was made";
-	if (totals->lost)
-		return "all samples were lost: a lower rate (-F) loses fewer";
-	if (totals->host_counted)
-		return "every sample was taken in the host: the guests were idle";
-	if (totals->guest_counted)
-		return "every sample was taken in guests, but only the host's were recorded "
-		       "(--host)";
-	if (perfdata_reader_truncated(profile->session->reader))
-		return "it ends before the first sample";
-	if (profile->session->counts)
-		return "it was made by 'perf stat record', which counts and takes no samples";
-	if (inventory && !totals->guest_sampled)
-		return "its event does not count while a guest runs";
-	return "the recording has no samples";
+	if (perfdata_reader_error(reader))
+		log_warning("the profile is empty: no sample can be read before the damage");
+	else if (totals->lost || totals->host_counted || totals->guest_counted)
+		warn_of_unwritten(totals);
+	else if (inventory && !inventory->vms.count && !inventory->host)
+		log_warning("the profile is empty: no VM was found while it was recorded");
+	else if (perfdata_reader_truncated(reader))
+		log_warning("the profile is empty: it ends before the first sample");
+	else if (profile->session->counts)
+		log_warning("the profile is empty: it was made by 'perf stat record', which counts "
+			    "and takes no samples");
+	else if (inventory && !inventory->guest_sampled && !inventory->host)
+		log_warning("the profile is empty: its event does not count while a guest runs");
+	else
+		log_warning("the profile is empty: the recording has no samples");
 }
 
 void recording_note_filtered(uint64_t left_out, uint64_t all)
@@ -283,7 +293,7 @@ void recording_warn_if_empty(const struct profile *profile)
 		recording_note_filtered(profile->totals.filtered, profile->totals.filtered);
 		return;
 	}
-	log_warning("the profile is empty: %s", empty_reason(profile));
+	warn_of_emptiness(profile);
 	if (perfdata_reader_inventory(profile->session->reader))
 		log_warning("'perfvisor doctor' shows what works on this host, and how to fix the "
 			    "rest");

@@ -166,14 +166,15 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 	else if (!totals.sampled)
 		cause = "the recording ended before sampling began";
 	else if (!totals.vms_alive)
-		cause = "the VMs have ended";
+		cause = "no sample was taken before the VMs ended";
 	else if (stats.looks.failed)
 		cause = "QEMU could not be asked";
 	else if (stats.looks.paused)
 		cause = "the guest is paused";
 	else if (stats.looks.halted)
 		cause = "the vCPUs were halted";
-	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1)
+	else if (!recorder_inventory(recorder)->vms.items[0].vcpus.count && totals.vms == 1 &&
+		 !totals.vcpus_unknown)
 		cause = "its vCPUs have not run yet";
 	else if (sum->host_dropped)
 		cause = "all samples were the host's; use --host to record those";

@@ -44,6 +44,15 @@ bool host_diagnosis_can_record(const struct host_diagnosis *diagnosis)
 	return true;
 }
 
+const char *host_diagnosis_conclusion(const struct host_diagnosis *diagnosis)
+{
+	if (!host_diagnosis_can_record(diagnosis))
+		return "A recording would not work now: see the lines marked [no].";
+	if (diagnosis->guests_doubtful)
+		return "A recording would work, but may hold no guest samples: see KVM above.";
+	return "A recording would work: perfvisor record";
+}
+
 /*
  * True on x86 for any module but the two usual vendors': pvm, for one, marks samples of guests as
  * the host's. On other architectures KVM has no vendors.
@@ -62,13 +71,14 @@ void host_diagnose_kvm(struct host_diagnosis *diagnosis)
 	};
 	enum host_kvm_vendor vendor = host_kvm_vendor();
 
+	diagnosis->guests_doubtful = is_unusual(vendor);
 	if (access("/dev/kvm", F_OK))
 		host_diagnosis_add(diagnosis, HOST_FAILS, "KVM",
 				   "modprobe kvm_amd or modprobe kvm_intel; if that fails, turn on "
 				   "virtualization in the firmware, or nested virtualization "
 				   "where this host is a VM itself",
 				   "there is no /dev/kvm, so there are no KVM guests");
-	else if (is_unusual(vendor))
+	else if (diagnosis->guests_doubtful)
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "KVM",
 				   "if a recording has no guest samples, try: perfvisor record "
 				   "--host",
@@ -135,8 +145,8 @@ void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *
 			vms->processes_hidden);
 	if (!vms->items.count) {
 		host_diagnosis_add(diagnosis, HOST_FAILS, "VMs",
-				   "start one; perfvisor list shows it", "none is running%s",
-				   vms->processes_hidden ? ", or none is visible" : "");
+				   "start one; perfvisor list shows it", "%s",
+				   vms->processes_hidden ? "none is visible" : "none is running");
 		return;
 	}
 	names = name_some(vms);

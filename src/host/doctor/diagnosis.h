@@ -23,9 +23,14 @@ struct host_finding {
 	char *mend;	     /* how to fix it: a command, or other advice; NULL: nothing to fix */
 };
 
-/* How to give a process the missing rights. */
+/*
+ * How to give a process the missing rights. A program with capabilities that everyone may run would
+ * show every guest to every user. chgrp(1) removes capabilities, so setcap(8) comes last.
+ */
 #define HOST_MEND_RIGHTS                                                                           \
-	"run it as root, or: setcap " HOST_CAPABILITIES "+ep \"$(command -v perfvisor)\""
+	"run it as root, or for a group, whose members then see into every VM of this host: "      \
+	"f=$(command -v perfvisor); groupadd -f perfvisor; chgrp perfvisor \"$f\"; "               \
+	"chmod 0750 \"$f\"; setcap " HOST_CAPABILITIES "+ep \"$f\""
 #if HAVE_BPF
 #define HOST_CAPABILITIES "cap_perfmon,cap_bpf,cap_sys_ptrace"
 #else /* without BPF, VMs are found in /proc/PID/fd, which only owners may read */
@@ -34,12 +39,16 @@ struct host_finding {
 
 struct host_diagnosis {
 	VECTOR(struct host_finding) findings; /* in the order in which they are printed */
+	bool guests_doubtful; /* samples of guests may be mistaken for the host's */
 };
 
 void host_diagnose(struct host_diagnosis *ret);
 void host_diagnosis_deinit(struct host_diagnosis *diagnosis);
 /* Whether a recording would work now: no finding is HOST_FAILS. */
 bool host_diagnosis_can_record(const struct host_diagnosis *diagnosis);
+
+/* The same in a sentence, as far as it is known. */
+const char *host_diagnosis_conclusion(const struct host_diagnosis *diagnosis);
 
 /*
  * For the files that do the checks: appends a finding. MEND (may be NULL) and the text are copied.

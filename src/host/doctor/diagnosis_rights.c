@@ -162,7 +162,8 @@ static void diagnose_paranoid(struct host_diagnosis *diagnosis)
 				   level < 0 ? "" : ", which does not restrict this process");
 	else
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "perf_event_paranoid",
-				   HOST_MEND_RIGHTS ", or: sysctl kernel.perf_event_paranoid=-1",
+				   "run it as root, or for every user and all that runs here: "
+				   "sysctl kernel.perf_event_paranoid=-1",
 				   "%ld: without CAP_PERFMON %s", level,
 				   level > 1
 					   ? "no guest can be sampled"

@@ -92,11 +92,11 @@ static struct error *permission_error(const struct host_event *event, int errno_
 	if (level >= PARANOID_ADMIN && host_capability_perf())
 		return error_hint(error,
 				  "at level %d this kernel requires CAP_SYS_ADMIN: run as root, "
-				  "or 'sysctl kernel.perf_event_paranoid=2' and grant the "
-				  "capabilities cap_perfmon and cap_sys_ptrace",
+				  "or 'sysctl kernel.perf_event_paranoid=2' and grant the rights "
+				  "that 'perfvisor doctor' names",
 				  level);
-	return error_hint(error, "run as root, or grant the capabilities cap_perfmon "
-			  "and cap_sys_ptrace; see 'perfvisor doctor'");
+	return error_hint(error, "run as root; 'perfvisor doctor' shows how else to grant the "
+			  "rights");
 }
 
 static struct error *unsupported_error(const struct host_event *event, int errno_value)

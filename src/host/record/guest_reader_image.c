@@ -20,7 +20,8 @@ static void note_code(const struct guest_reader *reader, const struct host_vm *v
 		      const struct guest_image_code *code, bool first)
 {
 	if (!code->count && first)
-		log_note("VM '%s' has no call chains: it does not run the code in '%s'", vm->name,
+		log_note("VM '%s' has no call chains: no code of '%s' was found where its vCPUs "
+			 "map the file's addresses", vm->name,
 			 guest_image_path(reader->options.image));
 	else if (code->count)
 		log_detail("VM '%s' runs %llu KiB of the code in '%s'", vm->name,

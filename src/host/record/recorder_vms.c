@@ -41,7 +41,9 @@ static uint64_t count_forks(void)
 
 static struct error *no_vms(const struct host_vms *found)
 {
-	struct error *error = error_create(ERROR_NOT_FOUND, "there is no VM to record");
+	struct error *error = error_create(ERROR_NOT_FOUND, "%s",
+					   found->processes_hidden ? "no VM to record can be seen"
+								   : "there is no VM to record");
 
 	if (found->processes_hidden)
 		return error_hint(error,

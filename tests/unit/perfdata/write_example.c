@@ -2,8 +2,9 @@
 /*
  * Writes a recording with the writer, for stock perf to read (tests/cli/test_writer_perf.sh):
  *
- *	write_example FILE|- [finish | kill | kill-late | guest-maps | guest-processes |
- *			      compressed | compressed-kill]
+ *	write_example FILE|- [MODE]
+ *	MODE: finish | kill | kill-late | guest-maps | guest-processes | compressed |
+ *	      compressed-kill | host-only
  *
  * Two events, two guests with two vCPUs each, one of which appears while recording, and a host
  * process. Prints a line per sample, as `perf script -F
@@ -19,6 +20,7 @@
  * guest kernel symbols under --guestmount. guest-processes: guest samples have the pid and tid of
  * guest processes, whose comms and mappings are in the file; the line then ends with the guest's
  * comm and, for user samples, the file mapped there. compressed: with compressed records.
+ * host-only: no sample is written, and HOST_ONLY of the host are said to have been left out.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,6 +39,7 @@
 #define FIRST_VM 5000
 #define SECOND_VM 6000
 #define HOST_PID 900
+#define HOST_ONLY 2961
 #define EXEC_AT 300 /* before this sample, a guest process executes another program */
 
 struct source {
@@ -283,7 +286,7 @@ static void add_second_vm(struct perfdata_writer *writer, struct source sources[
 	write_threads(writer, SECOND_VM, 2);
 }
 
-static void finish(struct perfdata_writer *writer, bool guest_processes)
+static void finish(struct perfdata_writer *writer, bool guest_processes, uint64_t rounds)
 {
 	static const uint8_t build_id[20] = { 0xab, 0xcd, 1,  2,  3,  4,  5,  6,  7,  8,
 					      9,    10,   11, 12, 13, 14, 15, 16, 17, 18 };
@@ -298,7 +301,8 @@ static void finish(struct perfdata_writer *writer, bool guest_processes)
 						     .inventory = &inventory,
 						     .symbols = symbols };
 
-	inventory.vms.items[0].counts.guest_kernel = ROUNDS;
+	inventory.vms.items[0].counts.guest_kernel = rounds;
+	inventory.vms.items[0].counts.host_dropped = rounds ? 0 : HOST_ONLY;
 	features.symbols_count = guest_processes ? 0 : 1;
 	check(perfdata_writer_finish(writer, &features));
 }
@@ -316,6 +320,7 @@ int main(int argc, char **argv)
 	bool to_pipe = argc > 1 && strcmp(argv[1], "-") == 0;
 	FILE *truth = to_pipe ? stderr : stdout;
 	bool guest_processes = strcmp(mode, "guest-processes") == 0;
+	uint64_t rounds = strcmp(mode, "host-only") == 0 ? 0 : ROUNDS;
 
 	if (argc < 2)
 		return 2;
@@ -339,13 +344,13 @@ int main(int argc, char **argv)
 	if (guest_processes)
 		write_first_processes(writer, sources);
 	check(perfdata_writer_flush(writer));
-	for (; number < 3 * ROUNDS; number++)
+	for (; number < 3 * rounds; number++)
 		write_sample(writer, events, &sources[number % 3], number, truth);
 	check(perfdata_writer_round(writer));
 	add_second_vm(writer, sources);
 	if (guest_processes)
 		write_second_processes(writer, sources);
-	for (; number < 9 * ROUNDS; number++) {
+	for (; number < 9 * rounds; number++) {
 		if (guest_processes && number == EXEC_AT)
 			replace_process(writer, sources);
 		write_sample(writer, events, &sources[number % 6], number, truth);
@@ -354,7 +359,7 @@ int main(int argc, char **argv)
 	check(perfdata_writer_round(writer));
 	fflush(truth);
 	if (!strstr(mode, "kill")) {
-		finish(writer, guest_processes);
+		finish(writer, guest_processes, rounds);
 		perfdata_inventory_deinit(&inventory);
 		return 0;
 	}
