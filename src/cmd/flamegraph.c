@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor flamegraph: writes a recording's call chains as an HTML page. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/replacement.h"
 #include "cmd/command.h"
 #include "cmd/recording.h"
 #include "cmd/stacks_command.h"
@@ -16,25 +17,44 @@
 
 struct flamegraph_config {
 	const char *output;
+	bool force;
 	struct stacks_config stacks;
 };
 
 static struct error *write_page(const struct loaded_stacks *loaded, const char *path)
 {
-	bool to_stdout = !strcmp(path, "-");
-	FILE *out = to_stdout ? stdout : fopen(path, "we");
-	struct error *error = NULL;
+	_cleanup_replacement_ struct replacement page = { 0 };
+	struct error *error;
 
-	if (!out)
-		return error_system(errno, "could not write '%s'", path);
-	flamegraph_write(out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
-	if (fflush(out) || ferror(out))
-		error = error_system(errno, "could not write '%s'", path);
-	if (!to_stdout)
-		fclose(out);
-	if (!error && !to_stdout)
+	if (!strcmp(path, "-")) {
+		flamegraph_write(stdout, loaded->profile, loaded->event, loaded->stacks,
+				 loaded->path);
+		return NULL;
+	}
+	error = replacement_begin(path, &page);
+	if (error)
+		return error;
+	flamegraph_write(page.out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
+	error = replacement_finish(&page);
+	if (!error)
 		log_note("wrote '%s': open it in a browser", path);
 	return error;
+}
+
+static struct error *check_output(const char *path, bool force)
+{
+	struct stat status;
+
+	if (!strcmp(path, "-"))
+		return !isatty(STDOUT_FILENO) ? NULL
+			: error_hint(error_create(ERROR_USAGE,
+						  "refusing to write HTML to a terminal"),
+				     "use -o FILE.html");
+	if (force || stat(path, &status) || !S_ISREG(status.st_mode) || flamegraph_is_page(path))
+		return NULL;
+	return error_hint(error_create(ERROR_UNSUPPORTED,
+				       "'%s' is not a page of perfvisor: it is left alone", path),
+			  "name another with -o, or --force");
 }
 
 static struct error *flamegraph(const struct flamegraph_config *config)
@@ -42,12 +62,8 @@ static struct error *flamegraph(const struct flamegraph_config *config)
 	const char *path = config->output ? config->output : DEFAULT_OUTPUT;
 	struct stacks_options options = { .vms = true, .vcpus = true };
 	struct loaded_stacks loaded = { 0 };
-	struct error *error = NULL;
+	struct error *error = check_output(path, config->force);
 
-	if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
-		error = error_hint(error_create(ERROR_USAGE,
-						"refusing to write HTML to a terminal"),
-				   "use -o FILE.html");
 	if (!error)
 		error = stacks_load(&config->stacks, &options, &loaded);
 	if (!error)
@@ -76,6 +92,8 @@ static const struct option_spec flamegraph_options[] = {
 	  "where to write the page; - is standard output (default: " DEFAULT_OUTPUT ")",
 	  .completion = COMPLETE_FILE },
 	STACKS_EVENT_OPTION(struct flamegraph_config, stacks.event),
+	{ OPTION_FLAG, 0, "force", offsetof(struct flamegraph_config, force), NULL,
+	  "replace FILE even if it is not a page of perfvisor" },
 	FILTER_OPTIONS(struct flamegraph_config, stacks.filters),
 	RECORDING_SYMBOL_OPTIONS(struct flamegraph_config, stacks.symbols),
 	{ 0 },

@@ -24,6 +24,8 @@
 #include "output/view.h"
 
 #define MARK "@DATA@"
+#define GENERATOR "<meta name=\"generator\" content=\"perfvisor\">" /* in the first HEAD_BYTES */
+#define HEAD_BYTES 1024
 
 extern const char flamegraph_page[]; /* generated from flamegraph.html, terminated */
 
@@ -228,4 +230,16 @@ void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
 	free(writer.frame_of);
 	map_deinit(&writer.frames);
 	vector_deinit(&writer.kinds);
+}
+
+bool flamegraph_is_page(const char *path)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	char head[HEAD_BYTES + 1];
+	size_t size = file ? fread(head, 1, HEAD_BYTES, file) : 0;
+
+	if (!file || ferror(file))
+		return false;
+	head[size] = 0;
+	return !size || strstr(head, GENERATOR);
 }

@@ -3,6 +3,7 @@
 #ifndef OUTPUT_FLAMEGRAPH_H
 #define OUTPUT_FLAMEGRAPH_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "output/stacks.h"
@@ -13,5 +14,8 @@
  */
 void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
 		      const struct stacks *stacks, const char *path);
+
+/* Whether the file PATH is such a page, of whatever version, or empty. */
+bool flamegraph_is_page(const char *path);
 
 #endif

@@ -61,20 +61,57 @@ static void remove_recording(const char *path)
 		remove_parts(AT_FDCWD, path, 0);
 }
 
-struct error *perfdata_directory_create(const char *path, char **ret_file)
+static struct error *make_room(const char *path)
 {
 	_cleanup_free_ char *old = memory_printf("%s.old", path);
 	struct stat status;
 
-	if (!lstat(path, &status)) {
-		remove_recording(old);
-		if (rename(path, old))
-			return error_hint(
-				error_system(errno, "could not rename '%s' to '%s'", path, old),
-				"remove '%s', or choose another folder with -o", old);
-	}
+	if (lstat(path, &status))
+		return NULL;
+	remove_recording(old);
+	if (rename(path, old))
+		return error_hint(error_system(errno, "could not rename '%s' to '%s'", path, old),
+				  "remove '%s', or choose another folder with -o", old);
+	return NULL;
+}
+
+struct error *perfdata_directory_create(const char *path, char **ret_file)
+{
+	struct error *error = make_room(path);
+
+	if (error)
+		return error;
 	if (mkdir(path, 0700))
 		return error_system(errno, "could not create the folder '%s'", path);
 	*ret_file = memory_printf("%s/data", path);
 	return NULL;
+}
+
+struct error *perfdata_directory_create_beside(const char *path, char **ret_beside, char **ret_file)
+{
+	size_t length = strlen(path);
+	_cleanup_free_ char *beside = NULL;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	beside = memory_printf("%.*s.XXXXXX", (int)length, path);
+	if (!mkdtemp(beside))
+		return error_system(errno, "could not make a folder next to '%s'", path);
+	*ret_file = memory_printf("%s/data", beside);
+	*ret_beside = take_pointer(beside);
+	return NULL;
+}
+
+struct error *perfdata_directory_put(const char *beside, const char *path)
+{
+	struct error *error = make_room(path);
+
+	if (!error && rename(beside, path))
+		error = error_system(errno, "could not rename '%s' to '%s'", beside, path);
+	return error;
+}
+
+void perfdata_directory_remove(const char *beside)
+{
+	remove_parts(AT_FDCWD, beside, 0);
 }

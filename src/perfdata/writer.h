@@ -75,6 +75,22 @@ void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; clo
 struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
 
 /*
+ * The same in two steps, for a folder that is to appear at PATH only when it is complete: makes a
+ * folder next to it, *RET_BESIDE, to be freed, which is readable by its owner alone; then puts it
+ * at PATH, or removes it.
+ */
+struct error *perfdata_directory_create_beside(const char *path, char **ret_beside,
+					       char **ret_file) MUST_CHECK;
+struct error *perfdata_directory_put(const char *beside, const char *path) MUST_CHECK;
+void perfdata_directory_remove(const char *beside);
+
+/*
+ * An error where PATH, or the PATH.old that it would become, is there and is not a recording (or an
+ * empty file or folder). HINT says what to do then. Changes nothing.
+ */
+struct error *perfdata_check_replaceable(const char *path, const char *hint) MUST_CHECK;
+
+/*
  * Adds a new id for event EVENT_INDEX (unique in the file, chosen by the writer), with an ID_INDEX
  * record in the stream that tells perf its machine_pid and vcpu. SPEC's id is ignored.
  */

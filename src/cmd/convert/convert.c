@@ -15,7 +15,7 @@
 
 struct convert_config {
 	const char *input, *output;
-	bool native;
+	bool native, force;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
@@ -139,7 +139,7 @@ static struct error *convert(const struct convert_config *config, int argc, char
 {
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_(native_deinit) struct native native = { 0 };
-	_cleanup_free_ char *file = NULL;
+	_cleanup_free_ char *file = NULL, *beside = NULL;
 	const char *output = config->output ? config->output : "perf.data.native";
 	const char *path;
 	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
@@ -149,6 +149,8 @@ static struct error *convert(const struct convert_config *config, int argc, char
 	native.session = session;
 	if (!error)
 		error = check_output(path, output);
+	if (!error && !config->force)
+		error = perfdata_check_replaceable(output, "name another with -o, or --force");
 	if (!error)
 		error = choose_vm(session, &config->filters.vms, &native.machine);
 	if (!error)
@@ -156,13 +158,17 @@ static struct error *convert(const struct convert_config *config, int argc, char
 	if (!error)
 		error = native_choose_kernel(&native);
 	if (!error)
-		error = perfdata_directory_create(output, &file);
+		error = perfdata_directory_create_beside(output, &beside, &file);
 	if (!error)
 		error = native_write_records(&native, file);
 	if (!error)
-		error = native_write_symbols(&native, output);
+		error = native_write_symbols(&native, beside);
 	if (!error)
 		error = write_features(&native, argc, argv);
+	if (!error)
+		error = perfdata_directory_put(beside, output);
+	if (error && beside)
+		perfdata_directory_remove(beside);
 	if (error)
 		return error;
 	recording_warn_of_damage(session, path);
@@ -195,6 +201,8 @@ static const struct option_spec convert_options[] = {
 	  "perf and others" },
 	{ OPTION_STRING, 'o', "output", offsetof(struct convert_config, output), "DIR",
 	  "the folder to write (default: perf.data.native)", .completion = COMPLETE_FILE },
+	{ OPTION_FLAG, 0, "force", offsetof(struct convert_config, force), NULL,
+	  "convert even if DIR or DIR.old is not a recording" },
 	FILTER_VM_OPTION(struct convert_config, filters,
 			 "the VM; required if the recording has several"),
 	FILTER_SAMPLE_OPTIONS(struct convert_config, filters),

@@ -440,6 +440,9 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 
 	record_symbols_init(options, &symbols);
 	if (!error)
+		error = perfdata_check_replaceable(options->output,
+						   "name another with -o, or remove it");
+	if (!error)
 		error = record_events_prepare(options, &events);
 	if (!error) {
 		interrupt_install();
