@@ -17,8 +17,8 @@ struct replacement {
 };
 
 /*
- * Opens RET for PATH; the new file is readable by its owner alone. A link is followed. What is there
- * and is no regular file (a pipe, a device) is written to as it is.
+ * Opens RET for PATH; the new file is readable by its owner alone. A link is followed. What is
+ * there and is no regular file (a pipe, a device) is written to as it is.
  */
 struct error *replacement_begin(const char *path, struct replacement *ret) MUST_CHECK;
 /* All was written: puts the file in its place. Fails if anything could not be written. */

@@ -18,11 +18,11 @@
  */
 #include "guest/process/elf_frames.h"
 
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/dwarf.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "guest/process/elf_copy_private.h"

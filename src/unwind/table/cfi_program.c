@@ -7,8 +7,7 @@
  * DW_CFA_restore_state restores CFA, too, as GCC intends and other readers do. Each instruction
  * takes at least a byte, so a program always ends.
  */
-#include <dwarf.h>
-
+#include "base/dwarf.h"
 #include "unwind/table/cfi.h"
 
 #define MAX_REMEMBERED 32 /* compilers make one or two */

@@ -14,9 +14,9 @@
  * Source: LSB 5.0 Core, "Exception Frames" and "DWARF Extensions"; DWARF 4, 6.4.1 and 7.23. Limits:
  * little-endian, no segments; no GCC 2 ("eh").
  */
+#include "base/dwarf.h"
 #include "unwind/table/cfi.h"
 
-#include <dwarf.h>
 #include <elf.h>
 
 #define LONG_RECORD 0xffffffffu

@@ -16,8 +16,7 @@
  * arch/x86/entry/vdso/vdso32/sigreturn.S); or CFA is the struct sigcontext that contains them (the
  * same since 7.0).
  */
-#include <dwarf.h>
-
+#include "base/dwarf.h"
 #include "unwind/table/cfi.h"
 
 static bool fits(int64_t value)
