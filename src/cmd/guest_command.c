@@ -19,11 +19,25 @@ static struct error *no_vm(const struct host_vms *vms)
 			  "'perfvisor doctor' says what works here");
 }
 
-struct error *guest_command_choose(const struct host_vms *vms, const char *text,
+/* The VM that TEXT names, where KVM runs none of that name also a QEMU without KVM. */
+static struct error *select_vm(struct host_vms *vms, const char *text, const struct host_vm **ret)
+{
+	struct error *error = host_vms_select(vms, text, ret);
+
+	if (!error || error_code(error) != ERROR_NOT_FOUND)
+		return error;
+	error_destroy(error);
+	host_vms_add_all_emulated(vms);
+	return host_vms_select(vms, text, ret);
+}
+
+struct error *guest_command_choose(struct host_vms *vms, const char *text,
 				   const struct host_vm **ret)
 {
 	if (text)
-		return host_vms_select(vms, text, ret);
+		return select_vm(vms, text, ret);
+	if (!vms->items.count)
+		host_vms_add_all_emulated(vms);
 	if (vms->items.count == 1) {
 		*ret = &vms->items.items[0];
 		return NULL;

@@ -11,8 +11,11 @@
  * Errors come with hints for the user.
  */
 struct error *guest_command_open(const char *text, struct guest_view **ret) MUST_CHECK;
-/* The same in two steps, for callers that need the VM, too. *RET points into VMS. */
-struct error *guest_command_choose(const struct host_vms *vms, const char *text,
+/*
+ * The same in two steps, for callers that need the VM, too. *RET points into VMS, to which the
+ * QEMUs without KVM are added if KVM runs no such VM.
+ */
+struct error *guest_command_choose(struct host_vms *vms, const char *text,
 				   const struct host_vm **ret) MUST_CHECK;
 struct error *guest_command_open_vm(struct vm_memory_finder *finder, const struct host_vm *vm,
 				    struct guest_view **ret) MUST_CHECK;

@@ -20,7 +20,9 @@
 #include "host/vm/vm_memory.h"
 #include "output/json.h"
 
-#define NAME_MAX_WIDTH 32 /* longer names push the threads to the right */
+#define EMULATED_NAMED 3 /* VMs without KVM; more are counted */
+#define NAME_MAX_WIDTH 48 /* of longer names the end is cut off */
+#define CUT_MARK "..."
 #define THREADS_MAX_BYTES ((size_t)1024 * 1024)
 #define GUESTS_MAX_NS 20000000000u /* after this, no more guests are looked into */
 
@@ -112,7 +114,9 @@ static void widen(size_t *width, const char *text)
 {
 	size_t columns = utf8_count(text);
 
-	if (columns > *width && columns <= NAME_MAX_WIDTH)
+	if (columns > NAME_MAX_WIDTH)
+		columns = NAME_MAX_WIDTH;
+	if (columns > *width)
 		*width = columns;
 }
 
@@ -138,22 +142,37 @@ static void print_padded(const char *text, size_t width)
 	printf("  %s%*s", text, (int)(columns < width ? width - columns : 0), "");
 }
 
+/* TEXT, whose end is cut off if it is longer than the widest column. */
+static void print_cut(const char *text, size_t width)
+{
+	_cleanup_free_ char *cut = NULL;
+	size_t columns = 0, bytes = 0;
+
+	if (utf8_count(text) > NAME_MAX_WIDTH) {
+		while (columns <= NAME_MAX_WIDTH - strlen(CUT_MARK)) /* the byte after so many */
+			columns += ((uint8_t)text[bytes++] & 0xc0) != 0x80;
+		cut = memory_printf("%.*s" CUT_MARK, (int)bytes - 1, text);
+	}
+	print_padded(cut ? cut : text, width);
+}
+
 static void print_row(const struct host_vm *vm, const struct guest_uts *guest,
 		      const struct widths *widths, const char *missing)
 {
 	_cleanup_buffer_ struct buffer threads;
-	char memory[32], uptime[32];
+	char memory[32], uptime[32], vcpus[32];
 
 	format_memory(vm->memory_bytes, memory, sizeof(memory));
 	format_uptime(uptime_seconds(vm), uptime, sizeof(uptime));
 	buffer_init(&threads, THREADS_MAX_BYTES);
 	append_threads(vm, missing, &threads);
 	printf("%7" PRIu32, vm->pid);
-	print_padded(vm->vmm, widths->vmm);
-	printf("  %5zu  %10s  %11s", vm->vcpus.count, memory, uptime);
-	print_padded(vm->name, widths->name);
-	print_padded(*guest->host_name ? guest->host_name : "-", widths->host_name);
-	print_padded(*guest->release ? guest->release : "-", threads.size ? widths->release : 0);
+	print_cut(vm->vmm, widths->vmm);
+	snprintf(vcpus, sizeof(vcpus), "%zu", vm->vcpus.count);
+	printf("  %5s  %10s  %11s", vm->emulated ? "?" : vcpus, memory, uptime);
+	print_cut(vm->name, widths->name);
+	print_cut(*guest->host_name ? guest->host_name : "-", widths->host_name);
+	print_cut(*guest->release ? guest->release : "-", threads.size ? widths->release : 0);
 	if (threads.size)
 		printf("  %.*s", (int)threads.size, (const char *)threads.data);
 	putchar('\n');
@@ -170,6 +189,21 @@ static void print_table(const struct list *list)
 	for (size_t i = 0; i < list->vms.items.count; i++)
 		print_row(&list->vms.items.items[i], &list->guests[i], &widths,
 			  unknown ? "?" : "-");
+}
+
+static void say_what_is_emulated(const struct host_vms *vms)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < vms->items.count; i++) {
+		const struct host_vm *vm = &vms->items.items[i];
+
+		if (vm->emulated && count++ < EMULATED_NAMED)
+			log_note("VM '%s' runs without KVM: 'perfvisor record --engine qmp -p %"
+				 PRIu32 "' samples it", vm->name, vm->pid);
+	}
+	if (count > EMULATED_NAMED)
+		log_note("the same holds for %zu other VMs", count - EMULATED_NAMED);
 }
 
 static void say_what_is_missing(const struct host_vms *vms)
@@ -206,6 +240,7 @@ static void write_vm(struct json *json, const struct host_vm *vm, const struct g
 	json_unsigned(json, "pid", vm->pid);
 	json_string(json, "name", vm->name);
 	json_string(json, "vmm", vm->vmm);
+	json_bool(json, "kvm", !vm->emulated);
 	json_string(json, "host_name", known(guest->host_name));
 	json_string(json, "kernel_release", known(guest->release));
 	if (vm->memory_bytes)
@@ -317,6 +352,7 @@ static struct error *find(const struct list_config *config, struct list *ret)
 
 	if (error)
 		return error;
+	host_vms_add_all_emulated(&ret->vms);
 	ret->guests = memory_calloc(ret->vms.items.count, sizeof(*ret->guests));
 	if (!config->no_memory)
 		look_into_guests(ret);
@@ -341,8 +377,10 @@ static struct error *run_list(const struct command *command, int argc, char **ar
 		print_json(&list);
 	else if (list.vms.items.count)
 		print_table(&list);
-	if (!config.json)
+	if (!config.json) {
 		say_what_is_missing(&list.vms);
+		say_what_is_emulated(&list.vms);
+	}
 	return NULL;
 }
 

@@ -39,7 +39,14 @@ static uint64_t count_forks(void)
 	return 0;
 }
 
-static struct error *no_vms(const struct host_vms *found)
+static struct error *hint_at_engine(struct error *error, const struct host_vm *vm)
+{
+	return error_hint(error, "VM '%s' is a QEMU without KVM: --engine qmp -p %" PRIu32
+			  " records it", vm->name, vm->pid);
+}
+
+/* FOUND has no VM; this may add those that KVM does not run. */
+static struct error *no_vms(struct host_vms *found)
 {
 	struct error *error = error_create(ERROR_NOT_FOUND, "%s",
 					   found->processes_hidden ? "no VM to record can be seen"
@@ -50,18 +57,34 @@ static struct error *no_vms(const struct host_vms *found)
 				  "%zu processes could not be inspected: run as root, or with "
 				  "cap_sys_ptrace; see 'perfvisor doctor'",
 				  found->processes_hidden);
+	host_vms_add_all_emulated(found);
+	if (found->items.count)
+		return hint_at_engine(error, &found->items.items[0]);
 	return error_hint(error,
 			  "'perfvisor list' shows the processes that have a KVM VM open, "
 			  "and 'perfvisor doctor' whether KVM works here");
 }
 
-/* If TEXT is a pid that has no VM, adds what it is instead. */
-static struct error *explain_selection(struct error *error, const char *text)
+/*
+ * If TEXT is a pid that has no VM, adds what it is instead. The VMs that KVM does not run are added
+ * to FOUND.
+ */
+static struct error *explain_selection(struct host_vms *found, struct error *error,
+				       const char *text)
 {
+	const struct host_vm *vm;
 	char comm[64];
 	char *end;
 	unsigned long pid = strtoul(text, &end, 10);
 
+	if (error_code(error) != ERROR_NOT_FOUND)
+		return error;
+	host_vms_add_all_emulated(found);
+	error_destroy(error);
+	error = host_vms_select(found, text, &vm);
+	if (!error)
+		return hint_at_engine(error_create(ERROR_NOT_FOUND, "KVM does not run VM '%s'",
+						   vm->name), vm);
 	if (error_code(error) != ERROR_NOT_FOUND || *end || !pid || pid > INT32_MAX)
 		return error;
 	error_destroy(error);
@@ -122,7 +145,7 @@ struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret)
 
 		error = host_vms_select(ret, recorder->config.vms[i], &vm);
 		if (error)
-			return explain_selection(error, recorder->config.vms[i]);
+			return explain_selection(ret, error, recorder->config.vms[i]);
 		if (find_recorded(recorder, vm->pid) == SIZE_MAX)
 			error = add_vm(recorder, vm, true);
 	}

@@ -298,7 +298,7 @@ static char *describe(const struct host_vms *vms, const char *text)
 	}
 	description = memory_printf("%.*s%s", (int)names.size,
 				    names.size ? (const char *)names.data : "",
-				    names.overflow ? " …" : "");
+				    names.overflow ? " ..." : "");
 	buffer_deinit(&names);
 	return description;
 }
@@ -321,9 +321,28 @@ static const struct host_vm *match(const struct host_vms *vms, const char *text,
 	return found;
 }
 
+/* The error for a TEXT that is the thread of a vCPU; NULL: it is none. */
+static struct error *is_thread(const struct host_vms *vms, const char *text)
+{
+	for (size_t i = 0; i < vms->items.count; i++) {
+		const struct host_vm *vm = &vms->items.items[i];
+
+		for (size_t v = 0; v < vm->vcpus.count; v++)
+			if (vm->vcpus.items[v].tid && names_pid(text, vm->vcpus.items[v].tid))
+				return error_hint(
+					error_create(ERROR_USAGE,
+						     "%s is the thread of vCPU %" PRIu32
+						     " of VM '%s'", text,
+						     vm->vcpus.items[v].number, vm->name),
+					"the VM is process %" PRIu32, vm->pid);
+	}
+	return NULL;
+}
+
 struct error *host_vms_select(const struct host_vms *vms, const char *text,
 			      const struct host_vm **ret)
 {
+	struct error *error;
 	size_t count;
 	const struct host_vm *vm = match(vms, text, true, &count);
 	_cleanup_free_ char *there = NULL;
@@ -341,6 +360,9 @@ struct error *host_vms_select(const struct host_vms *vms, const char *text,
 		return error_hint(error_create(ERROR_NOT_FOUND,
 					       "there is no VM '%s': no VMs were found", text),
 				  "'perfvisor doctor' shows what perfvisor can see");
+	error = is_thread(vms, text);
+	if (error)
+		return error;
 	return error_hint(error_create(ERROR_NOT_FOUND, "there is no VM '%s'", text),
 			  "the VMs are %s", there);
 }

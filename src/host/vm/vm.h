@@ -53,6 +53,11 @@ void host_vms_deinit(struct host_vms *vms);
 const struct host_vm *host_vms_of_process(const struct host_vms *vms, uint32_t pid);
 /* Adds process PID, a QEMU without a KVM VM; without vCPUs. ERROR_NOT_FOUND: it is not a QEMU. */
 struct error *host_vms_add_emulated(struct host_vms *vms, uint32_t pid) MUST_CHECK;
+/*
+ * The same for all processes that are known to be such. What host_vms_find() gives has none: KVM
+ * does not count their cycles, and only QEMU's monitor knows of them.
+ */
+void host_vms_add_all_emulated(struct host_vms *vms);
 
 /*
  * For repeated searches: loads the BPF iterator once, which is most of the cost of host_vms_find().

@@ -22,6 +22,7 @@ static struct host_vms make_vms(void)
 
 		vector_append(&vms.items, vm);
 	}
+	vector_append(&vms.items.items[1].vcpus, ((struct host_vcpu){ .number = 3, .tid = 21 }));
 	return vms;
 }
 
@@ -62,6 +63,9 @@ static void refuses_what_is_not_one_vm(void **state)
 			    "the VMs are web (pid 10), db (pid 20), web (pid 30), 20 (pid 40), "
 			    "two:5 (pid 50), two:7 (pid 50)");
 	assert_error(error, ERROR_NOT_FOUND);
+	error = host_vms_select(&vms, "21", &vm);
+	assert_string_equal(error_message(error), "21 is the thread of vCPU 3 of VM 'db'");
+	assert_error(error, ERROR_USAGE);
 	assert_error(host_vms_select(&vms, "", &vm), ERROR_NOT_FOUND);
 	assert_error(host_vms_select(&vms, "010", &vm), ERROR_NOT_FOUND);
 	assert_null(vm);
