@@ -10,9 +10,7 @@ documented_commands() {
 
 # COMMAND: print the path of its page
 manual_page() {
-	local page=docs/man/perfvisor-$1.1
-	! grep -q '^\.so man1/perfvisor.1$' "$page" || page=docs/man/perfvisor.1
-	echo "$page"
+	echo "docs/man/perfvisor-$1.1"
 }
 
 # COMMAND: print the options that have their own paragraph in its page, each as "-s --long", "-s" or

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/suggestion.h"
+
 /* What getopt_long() returns for table row N; larger than any character. */
 #define ROW_BASE 256
 
@@ -19,9 +21,12 @@ static size_t table_size(const struct option_spec *table)
 	return count;
 }
 
-static bool takes_argument(const struct option_spec *spec)
+/* For getopt_long(): none, required or optional, which are as many colons. */
+static int argument_of(const struct option_spec *spec)
 {
-	return spec->type != OPTION_FLAG;
+	if (spec->type == OPTION_ABSENT)
+		return optional_argument;
+	return spec->type == OPTION_FLAG ? no_argument : required_argument;
 }
 
 static struct error *parse_unsigned(const struct option_spec *spec, const char *text, uint64_t *ret)
@@ -31,9 +36,13 @@ static struct error *parse_unsigned(const struct option_spec *spec, const char *
 
 	errno = 0;
 	value = strtoull(text, &end, 0);
-	if (*text < '0' || *text > '9' || *end || errno)
-		return error_create(ERROR_USAGE, "--%s takes a whole number, not '%s'", spec->name,
-				    text);
+	if (*text < '0' || *text > '9' || *end || errno) {
+		struct error *error = error_create(ERROR_USAGE,
+						   "--%s takes a whole number, not '%s'",
+						   spec->name, text);
+
+		return spec->hint ? error_hint(error, "%s", spec->hint) : error;
+	}
 	if (value < spec->min)
 		return error_create(ERROR_USAGE, "--%s must be at least %llu", spec->name,
 				    (unsigned long long)spec->min);
@@ -110,6 +119,7 @@ static struct error *store(const struct option_spec *spec, void *config, const c
 		return parse_seconds(spec, text, field);
 	case OPTION_PERCENT:
 		return parse_percent(spec, text, field);
+	case OPTION_ABSENT:
 	case OPTION_END:
 		break;
 	}
@@ -124,12 +134,12 @@ static void fill_getopt(const struct option_spec *table, size_t count, struct op
 	for (size_t i = 0; i < count; i++) {
 		if (table[i].name)
 			*longs++ = (struct option){ .name = table[i].name,
-						    .has_arg = takes_argument(&table[i]),
+						    .has_arg = argument_of(&table[i]),
 						    .val = ROW_BASE + (int)i };
 		if (!table[i].short_name)
 			continue;
 		*shorts++ = table[i].short_name;
-		if (takes_argument(&table[i]))
+		for (int colons = argument_of(&table[i]); colons; colons--)
 			*shorts++ = ':';
 	}
 	*longs = (struct option){ 0 };
@@ -159,12 +169,34 @@ static const char *take_argument(const struct option_spec *spec, char **argv)
 	return spec->fallback;
 }
 
+static struct error *unknown_option(const struct option_spec *table, size_t count,
+				    const char *option)
+{
+	struct error *error = error_create(ERROR_USAGE, "unknown option '%s'", option);
+	_cleanup_free_ char *name = memory_strdup(option + strspn(option, "-"));
+	struct suggestion suggestion = { .text = name };
+
+	name[strcspn(name, "=")] = 0;
+	for (size_t i = 0; i < count; i++)
+		if (table[i].name && table[i].type != OPTION_ABSENT)
+			suggestion_consider(&suggestion, table[i].name);
+	return suggestion.best ? error_hint(error, "did you mean --%s?", suggestion.best) : error;
+}
+
+static struct error *absent_option(const struct option_spec *spec)
+{
+	return error_hint(error_create(ERROR_USAGE, "perf's option %s%s is not available",
+				       spec->name ? "--" : "-",
+				       spec->name ? spec->name : (char[]){ spec->short_name, 0 }),
+			  "%s", spec->help);
+}
+
 struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
 			    int *ret_rest)
 {
 	size_t count = table_size(table);
 	_cleanup_free_ struct option *longs = memory_calloc(count + 1, sizeof(*longs));
-	_cleanup_free_ char *shorts = memory_calloc(2 * count + 3, 1);
+	_cleanup_free_ char *shorts = memory_calloc(3 * count + 3, 1);
 	const struct option_spec *spec;
 	struct error *error;
 	int value;
@@ -182,8 +214,10 @@ struct error *options_parse(const struct option_spec *table, void *config, int a
 		if (value == '?' && optopt)
 			return error_create(ERROR_USAGE, "%s takes no argument", argv[optind - 1]);
 		if (value == '?')
-			return error_create(ERROR_USAGE, "unknown option '%s'", argv[optind - 1]);
+			return unknown_option(table, count, argv[optind - 1]);
 		spec = row_of(table, count, value);
+		if (spec->type == OPTION_ABSENT)
+			return absent_option(spec);
 		error = store(spec, config, take_argument(spec, argv));
 		if (error)
 			return error;
@@ -198,7 +232,7 @@ void options_print(const struct option_spec *table, FILE *out)
 	int width = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < count; i++) {
+		for (size_t i = 0; option_is_listed(&table[i]); i++) {
 			const char *optional = table[i].fallback ? "[" : "";
 			_cleanup_free_ char *left = memory_printf(
 				"%c%c%s%s%s%s%s%s%s", table[i].short_name ? '-' : ' ',

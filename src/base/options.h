@@ -23,6 +23,7 @@ enum option_type {
 	OPTION_UNSIGNED, /* uint64_t, decimal or 0x…, at least min, at most max (0: no limit) */
 	OPTION_UNSIGNEDS, /* struct unsigned_list: the option may be repeated */
 	OPTION_SECONDS,	 /* double, more than 0 */
+	OPTION_ABSENT,	 /* perf has it; it is an error whose hint is in HELP, and stands last */
 	OPTION_PERCENT,	 /* double, more than 0, at most 100 */
 };
 
@@ -54,6 +55,7 @@ struct option_spec {
 	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
 	/* OPTION_STRING: the value if no argument is given; NULL: the argument is required. */
 	const char *fallback;
+	const char *hint; /* OPTION_UNSIGNED: for an argument that is no number; NULL: none */
 };
 
 /*
@@ -63,6 +65,12 @@ struct option_spec {
  */
 struct error *options_parse(const struct option_spec *table, void *config, int argc, char **argv,
 			    int *ret_rest) MUST_CHECK;
+
+/* Whether SPEC is to be listed: false at the end of the table, and for options that are absent. */
+static inline bool option_is_listed(const struct option_spec *spec)
+{
+	return spec->type != OPTION_END && spec->type != OPTION_ABSENT;
+}
 
 /* The table as aligned lines of text. */
 void options_print(const struct option_spec *table, FILE *out);

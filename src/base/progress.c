@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 
 #define INTERVAL_NS 200000000ULL
 
@@ -21,7 +22,7 @@ uint64_t clock_monotonic_ns(void)
 
 static bool on_terminal(void)
 {
-	return log_enabled(LOG_NOTE) && isatty(STDERR_FILENO);
+	return log_enabled(LOG_NOTE) && isatty(STDERR_FILENO) && !terminal_is_dumb();
 }
 
 bool progress_due(const struct progress *progress)

@@ -33,6 +33,8 @@ extern const struct command command_list, command_record, command_report, comman
 /* All commands, in the order of `perfvisor help`; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* NULL: no such command */
+/* The error for a NAME that is none. */
+struct error *command_unknown(const char *name) MUST_CHECK;
 
 /*
  * Parses ARGV using the command's table. --help prints the help and sets *RET_HELP; the caller must

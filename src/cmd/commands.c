@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/suggestion.h"
 #include "cmd/command.h"
 
 const struct command *const commands[] = {
@@ -19,10 +20,23 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+struct error *command_unknown(const char *name)
+{
+	struct error *error = error_create(ERROR_USAGE, "unknown command '%s'", name);
+	struct suggestion suggestion = { .text = name };
+
+	for (size_t i = 0; commands[i]; i++)
+		suggestion_consider(&suggestion, commands[i]->name);
+	if (suggestion.best)
+		return error_hint(error, "did you mean %s? 'perfvisor help' lists the commands",
+				  suggestion.best);
+	return error_hint(error, "'perfvisor help' lists the commands");
+}
+
 void command_print_help(const struct command *command)
 {
 	printf("Usage: perfvisor %s%s%s%s\n\n%s.\n", command->name,
-	       command->options->type == OPTION_END ? "" : " [OPTION]…",
+	       command->options->type == OPTION_END ? "" : " [OPTION]...",
 	       *command->arguments ? " " : "", command->arguments, command->summary);
 	if (command->options->type != OPTION_END) {
 		printf("\nOptions:\n");

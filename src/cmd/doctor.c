@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "host/doctor/diagnosis.h"
 
@@ -20,13 +21,9 @@ static const struct grade_style styles[] = {
 	[HOST_FAILS] = { "[no]", "\033[31m" },
 };
 
-/* Colors are only for terminals, and can be turned off (no-color.org). */
 static bool use_colors(void)
 {
-	const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(unwanted && *unwanted) && terminal &&
-	       strcmp(terminal, "dumb");
+	return isatty(STDOUT_FILENO) && terminal_wants_colors();
 }
 
 static bool needs_mending(const struct host_finding *finding)

@@ -5,7 +5,7 @@
 static void print_overview(void)
 {
 	printf("perfvisor shows, from a KVM host, where its guests spend their time.\n\n"
-	       "Usage: perfvisor COMMAND [OPTION]…\n\nCommands:\n");
+	       "Usage: perfvisor COMMAND [OPTION]...\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\n'perfvisor COMMAND --help' shows a command's options, with examples.\n");
@@ -28,8 +28,7 @@ static struct error *run_help(const struct command *command, int argc, char **ar
 	}
 	named = command_find(argv[rest]);
 	if (!named)
-		return error_hint(error_create(ERROR_USAGE, "unknown command '%s'", argv[rest]),
-				  "'perfvisor help' lists the commands");
+		return command_unknown(argv[rest]);
 	command_print_help(named);
 	return NULL;
 }

@@ -49,10 +49,7 @@ int main(int argc, char **argv)
 		return finish(guest_parser_run(), 1);
 	command = command_find(command_name(argv[1]));
 	if (!command)
-		return finish(error_hint(error_create(ERROR_USAGE, "unknown command '%s'",
-						      argv[1]),
-					 "'perfvisor help' lists the commands"),
-			      0);
+		return finish(command_unknown(argv[1]), 0);
 	error = command->run(command, argc - 1, argv + 1, &status);
 	return finish(error, status);
 }

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 
 #define NOTES_SHOWN 3 /* how many VMs, or files, that lack the same are named */
 #define NAMES_MAX_BYTES 65536
@@ -50,6 +51,9 @@ struct error *recording_open(const char *input, const struct kernel_source_optio
 		return error_hint(error_create(ERROR_NOT_FOUND,
 					       "there is no recording in this folder"),
 				  "'perfvisor record' makes one; -i says which file to read");
+	error = kernel_source_check(symbols);
+	if (error)
+		return error;
 	memory_keep_freed();
 	error = session_open(path, symbols, ret);
 	if (error)
@@ -319,7 +323,9 @@ void pager_start(struct pager *pager)
 	int ends[2];
 	pid_t pid;
 
-	*pager = (struct pager){ .fd = STDOUT_FILENO, .terminal = isatty(STDOUT_FILENO) };
+	/* A terminal that cannot move its cursor shows no pager either. */
+	*pager = (struct pager){ .fd = STDOUT_FILENO,
+				 .terminal = isatty(STDOUT_FILENO) && !terminal_is_dumb() };
 	/* Closing the pipe early, by quitting the pager or with `| head`, is not an error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!pager->terminal || pipe2(ends, O_CLOEXEC))

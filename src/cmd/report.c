@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
@@ -138,7 +139,7 @@ static struct error *write_report(const struct profile *profile,
 	struct error *error;
 
 	pager_start(&pager);
-	options->colour = pager.terminal && !getenv("NO_COLOR");
+	options->colour = pager.terminal && terminal_wants_colors();
 	error = report_text_write(pager.fd, profile, options);
 	pager_finish(&pager);
 	return error;

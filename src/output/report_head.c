@@ -38,7 +38,7 @@ static void append_guests(struct buffer *out, const struct perfdata_inventory *i
 		buffer_append_u8(out, '\n');
 	}
 	if (known > MAX_GUEST_LINES)
-		buffer_printf(out, "# Guest: … and %zu more\n", known - MAX_GUEST_LINES);
+		buffer_printf(out, "# Guest: ... and %zu more\n", known - MAX_GUEST_LINES);
 }
 
 static void append_inventory(struct buffer *out, const struct perfdata_inventory *inventory)

@@ -9,6 +9,9 @@
  */
 #include "symbol/kernel_source.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "base/file.h"
 #include "base/memory.h"
 #include "symbol/elf_file.h"
@@ -159,5 +162,19 @@ struct error *kernel_source_load(const struct kernel_source_options *options, ui
 	*ret = NULL;
 	if (ret_source)
 		*ret_source = NULL;
+	return NULL;
+}
+
+struct error *kernel_source_check(const struct kernel_source_options *options)
+{
+	struct stat status;
+
+	if (!options->guestmount)
+		return NULL;
+	if (stat(options->guestmount, &status))
+		return error_system(errno, "--guestmount '%s'", options->guestmount);
+	if (!S_ISDIR(status.st_mode))
+		return error_create(ERROR_USAGE, "--guestmount '%s' is not a folder",
+				    options->guestmount);
 	return NULL;
 }

@@ -48,6 +48,10 @@ class Node:
             return self.total
         return sum(child.matched(part) for child in self.children.values())
 
+    def largest(self, name):
+        """The total of the largest node of that name."""
+        return max([self.total if self.name == name else 0] + [child.largest(name) for child in self.children.values()])
+
 
 def read_truth(path, vcpus):
     root = Node("all", "all")
@@ -197,11 +201,13 @@ def searches(page):
     check("no search", page.text("matched"), "")
     plain = page.colour(*KERNEL)
     browser.press("/", *"do_sys", "Enter")
-    check("first match", page.focused(), "do_syscall_64")
+    check("a match", page.focused(), "do_syscall_64")
+    share = percent(page.root.largest("do_syscall_64"), page.root.total)
+    check("it is the largest", f"{share} of all" in page.text("status"), True)
     check("a match has a colour of its own", page.colour(*KERNEL) != plain, True)
     first = page.text("status")
     browser.press("n")
-    check("next match", page.focused(), "do_syscall_64")
+    check("next match", page.focused().removeprefix("? "), "do_syscall_64")
     check("next match is another", page.text("status") != first, True)
     browser.press("Escape", "/", "Escape")
     page.zoom = page.root
@@ -245,6 +251,22 @@ def switches_vcpus(page, truth):
     page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
 
 
+def is_narrow(page):
+    """On a telephone all of the status can be read."""
+    browser = page.browser
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=700, deviceScaleFactor=1, mobile=False)
+    browser.frame()
+    browser.press("/", *"do_sys", "Enter")
+    check("a narrow page", browser.run("return innerWidth"), 390)
+    check("the status is not cut off", browser.run(
+        "const status = document.getElementById('status');"
+        "return status.textContent.length > 60 && status.scrollWidth <= status.clientWidth &&"
+        "    status.scrollHeight <= status.clientHeight"), True)
+    browser.press("Escape", "/", "Escape")
+    browser.devtools("Emulation.clearDeviceMetricsOverride")
+    browser.frame()
+
+
 def has_a_dark_side(page):
     browser = page.browser
     light = (browser.run("return getComputedStyle(document.body).backgroundColor"),
@@ -264,7 +286,7 @@ def main():
         page = Page(browser, read_truth(sys.argv[2], False))
         browser.open(sys.argv[1])
         for test in (shows_what_is_there, takes_no_orders, zooms, searches,
-                     goes_by_keys, has_a_dark_side):
+                     goes_by_keys, is_narrow, has_a_dark_side):
             test(page)
         switches_vcpus(page, sys.argv[2])
         errors = browser.call("POST", "/se/log", {"type": "browser"})

@@ -24,6 +24,18 @@ expect() {
 }
 expect 2 "unknown command 'frobnicate'" frobnicate
 expect 2 "hint: 'perfvisor help'" frobnicate
+expect 2 'hint: did you mean record\?' recrod
+expect 2 'hint: did you mean report\?' help reprot
+expect 2 'hint: did you mean --duration\?' record --durration 5
+expect 2 'hint: did you mean --guestkallsyms\?' report --guestkalsyms=x
+# What perf has and perfvisor has not comes with what there is instead, in each of its forms.
+for option in --all-cpus -C0 '-C 0' --cpu=0,1 '--cpu 0' '-t 1' --tid=1 -b '-j any'; do
+	# shellcheck disable=SC2086 # words
+	expect 2 "perf's option --[a-z-]+ is not available" record $option
+	grep -qE '^ *hint: .*-[apg] ' "$folder/err" || complain "record $option: $(cat "$folder/err")"
+done
+expect 2 "takes a whole number, not 'max'" record -F max
+grep -q 'hint: .*/proc/sys/kernel/perf_event_max_sample_rate' "$folder/err" || complain "-F max: $(cat "$folder/err")"
 expect 2 '' # no arguments: the overview, and a status that scripts notice
 grep -q '^Commands:' "$folder/out" || complain 'no overview without arguments'
 expect 0 '' --help
@@ -51,4 +63,25 @@ os.close(nobody)
 sys.exit(subprocess.call(sys.argv[1:], stdout=pipe, restore_signals=False))
 CLOSED
 [ ! -s "$folder/err" ] || complain "a closed pipe is an error: $(cat "$folder/err")"
+# A folder that is missing is no guest without symbols.
+recording=tests/golden/perfdata/kvm.data
+for command in "report -i $recording" "script -i $recording" "fold -i $recording" "flamegraph -i $recording -o -" \
+	"convert --native -i $recording" record; do
+	# shellcheck disable=SC2086 # words
+	expect 1 "perfvisor: --guestmount '/nonexistent': No such file" $command --guestmount /nonexistent
+done
+
+# Terminals without escape sequences, users who want no colours, and locales without UTF-8.
+for settings in TERM=dumb 'TERM=xterm NO_COLOR=1'; do
+	for command in doctor 'report -i tests/golden/perfdata/chains.data'; do
+		script -qec "env PERFVISOR_PAGER=cat $settings $perfvisor $command" /dev/null </dev/null >"$folder/out"
+		! grep -q $'\033' "$folder/out" || complain "$settings $command: escape sequences"
+	done
+done
+script -qec "env PERFVISOR_PAGER='sed s/^/paged/' TERM=dumb $perfvisor report -i tests/golden/perfdata/chains.data" \
+	/dev/null </dev/null | grep -q '^paged' && complain 'a pager on a dumb terminal'
+for command in $(documented_commands); do
+	"$perfvisor" "$command" --help >"$folder/out"
+	! LC_ALL=C grep -q '[^ -~]' "$folder/out" || complain "$command --help is not ASCII: $(LC_ALL=C grep '[^ -~]' "$folder/out")"
+done
 exit $status

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perfvisor completion: prints a completion script for bash, zsh or fish. What it offers is
- * generated from the commands' option tables; the rest is one file for each shell (perfvisor.bash …).
- * The script must not trust the names of VMs and files: it treats them as data and quotes what it
- * offers, so that nothing in a name is executed, neither by completion nor with the line.
+ * generated from the commands' option tables; the rest is one file for each shell
+ * (perfvisor.bash …). The script must not trust the names of VMs and files: it treats them as data
+ * and quotes what it offers, so that nothing in a name is executed, neither by completion nor with
+ * the line.
  */
 #include "cmd/completion/completion.h"
 
@@ -48,7 +49,7 @@ static void print_argument_cases(void)
 {
 	printf("_perfvisor_argument() {\n\tcase \"$1\" in\n");
 	for (size_t i = 0; commands[i]; i++)
-		for (size_t o = 0; commands[i]->options[o].type != OPTION_END; o++)
+		for (size_t o = 0; option_is_listed(&commands[i]->options[o]); o++)
 			if (commands[i]->options[o].type != OPTION_FLAG)
 				print_argument_case(commands[i], &commands[i]->options[o]);
 	printf("\tcompletion:completion)\n\t\t[[ $current != -* ]] || return 1\n"
@@ -61,7 +62,7 @@ static void print_option_words(void)
 	printf("_perfvisor_options() {\n\tcase \"$1\" in\n");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t%s) echo '--help", commands[i]->name);
-		for (size_t o = 0; commands[i]->options[o].type != OPTION_END; o++)
+		for (size_t o = 0; option_is_listed(&commands[i]->options[o]); o++)
 			if (commands[i]->options[o].name)
 				printf(" --%s", commands[i]->options[o].name);
 		printf("' ;;\n");

@@ -56,7 +56,7 @@ static void print_command(const struct command *command)
 	printf("complete -c perfvisor -n __perfvisor_starts -fa %s -d ", command->name);
 	print_quoted(command->summary);
 	printf("\ncomplete -c perfvisor -n '__perfvisor_uses help' -fa %s\n", command->name);
-	for (size_t o = 0; command->options[o].type != OPTION_END; o++)
+	for (size_t o = 0; option_is_listed(&command->options[o]); o++)
 		print_option(command, &command->options[o]);
 }
 

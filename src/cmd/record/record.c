@@ -99,6 +99,15 @@ static const struct option_spec record_option_table[] = {
 	       "do not read guests' user space, and record no guest processes"),
 	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print more"),
 	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "print only what went wrong"),
+	{ OPTION_ABSENT, 0, "all-cpus", .help = "-a records every VM, on whatever CPU it runs" },
+	{ OPTION_ABSENT, 'C', "cpu", .help = "vCPUs are recorded on whatever CPU they run; -p "
+					     "PID or --vm NAME chooses a VM" },
+	{ OPTION_ABSENT, 't', "tid", .help = "-p PID or --vm NAME records all vCPUs of a VM" },
+	{ OPTION_ABSENT, 'u', "uid", .help = "-p PID or --vm NAME chooses a VM" },
+	{ OPTION_ABSENT, 'G', "cgroup", .help = "-p PID or --vm NAME chooses a VM" },
+	{ OPTION_ABSENT, 'b', "branch-any", .help = "-g records call chains, without branches" },
+	{ OPTION_ABSENT, 'j', "branch-filter",
+	  .help = "-g records call chains, without branches" },
 	{ 0 }
 };
 
@@ -443,6 +452,8 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 		error = perfdata_check_replaceable(options->output,
 						   "name another with -o, or remove it");
 	if (!error)
+		error = kernel_source_check(&symbols.options);
+	if (!error)
 		error = record_events_prepare(options, &events);
 	if (!error) {
 		interrupt_install();
@@ -479,7 +490,7 @@ static struct error *run_record(const struct command *command, int argc, char **
 const struct command command_record = {
 	.name = "record",
 	.summary = "Sample what guests do into a perf.data file",
-	.arguments = "[-- COMMAND…]",
+	.arguments = "[-- COMMAND...]",
 	.options = record_option_table,
 	.examples = "  perfvisor record                          # all VMs, until Ctrl-C\n"
 		    "  perfvisor record --vm web --duration 10   # one VM, for ten seconds\n"

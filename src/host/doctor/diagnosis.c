@@ -97,7 +97,7 @@ static char *name_some(const struct host_vms *vms)
 	for (size_t i = 0; i < vms->items.count && i < VMS_NAMED; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", vms->items.items[i].name);
 	if (vms->items.count > VMS_NAMED)
-		buffer_append_string(&names, ", …");
+		buffer_append_string(&names, ", ...");
 	text = memory_printf("%.*s", (int)names.size, (const char *)names.data);
 	buffer_deinit(&names);
 	return text;
@@ -133,7 +133,7 @@ void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *
 
 	if (!host_capability_initial_pids())
 		host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "Container",
-				   "docker run --pid=host …, or run perfvisor on the host itself",
+				   "docker run --pid=host ..., or run perfvisor on the host itself",
 				   "running in a pid namespace: only VMs inside it are visible");
 	if (!vms)
 		return;

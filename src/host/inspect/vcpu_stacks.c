@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "host/capture/capture.h"
@@ -19,6 +20,7 @@
 #define LOOK_NS 100000000ull
 #define LIMIT_NS 1000000000ull
 #define ATTEMPTS 16
+#define VCPU_NUMBERS_BYTES 400 /* of vCPUs that are named where another was asked for */
 #define USER_STACK_BYTES (32 << 10)
 #define VERSION 1 /* the version of the guest that the sampler gets */
 
@@ -357,6 +359,21 @@ static struct error *read_rest(struct survey *survey, const struct met *met, str
 	return NULL;
 }
 
+static struct error *no_such_vcpu(const struct host_vm *vm, uint32_t wanted)
+{
+	_cleanup_buffer_ struct buffer numbers;
+	struct error *error;
+
+	buffer_init(&numbers, VCPU_NUMBERS_BYTES);
+	for (size_t i = 0; i < vm->vcpus.count; i++)
+		buffer_printf(&numbers, "%s%u", i ? ", " : "", vm->vcpus.items[i].number);
+	error = error_create(ERROR_NOT_FOUND, "VM '%s' has no vCPU %u", vm->name, wanted);
+	if (!vm->vcpus.count)
+		return error;
+	return error_hint(error, "its vCPUs are %.*s%s", (int)numbers.size,
+			  (const char *)numbers.data, numbers.overflow ? " ..." : "");
+}
+
 static struct error *choose_vcpus(struct survey *survey, uint32_t wanted)
 {
 	for (int started = 1; started >= 0; started--)
@@ -368,8 +385,7 @@ static struct error *choose_vcpus(struct survey *survey, uint32_t wanted)
 				vector_append(&survey->met, (struct met){ .vcpu = vcpu });
 		}
 	if (!survey->met.count && wanted != VCPU_STACKS_ALL)
-		return error_create(ERROR_NOT_FOUND, "VM '%s' has no vCPU %u", survey->vm->name,
-				    wanted);
+		return no_such_vcpu(survey->vm, wanted);
 	if (!survey->met.count)
 		return error_create(ERROR_UNSUPPORTED, "the vCPUs of VM '%s' are not known",
 				    survey->vm->name);
