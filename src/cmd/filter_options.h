@@ -37,7 +37,7 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	{ OPTION_STRINGS, 'd', "dsos", offsetof(type, field.dsos), "NAMES",                        \
 	  "only code of these files or kernels, separated by commas" },                            \
 	{ OPTION_STRINGS, 'S', "symbols", offsetof(type, field.symbols), "NAMES",                  \
-	  "only these functions, or addresses (0x…), separated by commas" },                       \
+	  "only these functions, or addresses (0x...), separated by commas" },                     \
 	{ OPTION_STRINGS, 0, "symbol", offsetof(type, field.symbols), "NAMES",                     \
 	  "the same as --symbols" },                                                               \
 	{ OPTION_STRINGS, 0, "symbol-filter", offsetof(type, field.symbol_parts), "TEXT",          \

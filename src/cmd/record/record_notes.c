@@ -24,7 +24,7 @@ static char *describe_vms(const struct recorder *recorder)
 	for (size_t i = 0; i < inventory->vms.count && i < NAMES_SHOWN; i++)
 		buffer_printf(&text, "%s%s", i ? ", " : " (", inventory->vms.items[i].name);
 	if (inventory->vms.count)
-		buffer_printf(&text, "%s)", inventory->vms.count > NAMES_SHOWN ? ", …" : "");
+		buffer_printf(&text, "%s)", inventory->vms.count > NAMES_SHOWN ? ", ..." : "");
 	buffer_printf(&text, ", %zu %sthread%s", totals.threads,
 		      totals.vcpus_unknown ? "" : "vCPU ", plural(totals.threads));
 	return memory_strndup((const char *)text.data, text.size);
