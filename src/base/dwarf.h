@@ -30,6 +30,7 @@ enum dwarf_cfa {
 	DW_CFA_val_offset = 0x14,
 	DW_CFA_val_offset_sf = 0x15,
 	DW_CFA_val_expression = 0x16,
+	DW_CFA_GNU_window_save = 0x2d,
 	DW_CFA_GNU_args_size = 0x2e,
 	DW_CFA_advance_loc = 0x40,
 	DW_CFA_offset = 0x80,

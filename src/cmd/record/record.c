@@ -102,7 +102,6 @@ static const struct option_spec record_option_table[] = {
 	{ OPTION_ABSENT, 0, "all-cpus", .help = "-a records every VM, on whatever CPU it runs" },
 	{ OPTION_ABSENT, 'C', "cpu", .help = "vCPUs are recorded on whatever CPU they run; -p "
 					     "PID or --vm NAME chooses a VM" },
-	{ OPTION_ABSENT, 't', "tid", .help = "-p PID or --vm NAME records all vCPUs of a VM" },
 	{ OPTION_ABSENT, 'u', "uid", .help = "-p PID or --vm NAME chooses a VM" },
 	{ OPTION_ABSENT, 'G', "cgroup", .help = "-p PID or --vm NAME chooses a VM" },
 	{ OPTION_ABSENT, 'b', "branch-any", .help = "-g records call chains, without branches" },
