@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The completion script, loaded and called as bash does, offers the commands and, for each command,
-# the options that the manual pages document. The command accepts each offered option. Then lines are
+# the options that the manual pages document. The command accepts each offered option. Then lines
+# are
 # typed into bash, zsh and fish, with names of VMs that a shell could expand or run.
 set -u
 . tests/manual.sh
@@ -82,7 +83,8 @@ while IFS= read -r name; do
 	printf '%s\n' "$1"
 done <<<"$names" | sort >"$folder/names"
 perfvisor | python3 -c 'import json, sys
-for vm in json.load(sys.stdin)["vms"][:6]: print(vm["name"])' | sort | cmp - "$folder/names" || complain "VMs: $names"
+for vm in json.load(sys.stdin)["vms"][:6]: print(vm["name"])' | sort | cmp - "$folder/names" ||
+	complain "VMs: $names"
 [ ! -e "$folder/run" ] || complain 'a name was run'
 [ "$(offered record --vm W)" = 'Web\ Server\ 1' ] || complain "W: $(offered record --vm W)"
 [ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] ||
@@ -109,6 +111,7 @@ command -v fish >/dev/null || exit $status
 for command in $commands; do
 	got=$("$perfvisor" completion fish | env HOME="$folder" fish -c "source; complete -C 'perfvisor $command --'" | cut -f1 | sort)
 	want=$({ echo --help; documented_options "$command" | grep -o -e '--.*'; } | sort)
-	[ "$got" = "$want" ] || complain "fish, $command: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"
+	[ "$got" = "$want" ] ||
+		complain "fish, $command: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"
 done
 exit $status

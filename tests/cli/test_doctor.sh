@@ -71,7 +71,8 @@ says '^\[--\]  Capabilities +missing: CAP_PERFMON .*CAP_BPF .*CAP_SYS_PTRACE'
 says '^\[--\]  BPF '
 # They are not given to everyone who may run the program. The advice appears once.
 says '^ +-> run it as root, or for a group, .*chgrp perfvisor "\$f"; chmod 0750 "\$f"; setcap '
-[ "$(grep -c setcap "$folder/out")" = 1 ] || complain "setcap is advised more than once: $(cat "$folder/out")"
+[ "$(grep -c setcap "$folder/out")" = 1 ] ||
+	complain "setcap is advised more than once: $(cat "$folder/out")"
 says '^ +-> as for Processes$'
 # With exactly these capabilities, the findings are gone.
 caps=$(sed -nE 's/.* setcap ([a-z_,]+)\+ep .*/\1/p' "$folder/out" | head -n 1)

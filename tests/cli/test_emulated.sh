@@ -61,7 +61,8 @@ for name in emulated1 "${pids[0]}"; do
 		# shellcheck disable=SC2086 # words
 		run 1 $command --vm "$name"
 		says err "VM 'emulated1'"
-		! grep -q 'there is no VM' "$folder/err" || complain "$command: $(cat "$folder/err")"
+		! grep -q 'there is no VM' "$folder/err" ||
+			complain "$command: $(cat "$folder/err")"
 	done
 done
 [ ! -e "$folder/none.data" ] || complain 'a recording is begun'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What perfvisor writes appears when it is complete, for its owner alone, and takes the place of perfvisor's own files
+# What perfvisor writes appears when it is complete, for its owner alone, and takes the place of
+# perfvisor's own files
 # only: whatever else is there stays as it is.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
@@ -57,7 +58,8 @@ run 0 "$perfvisor" flamegraph -i vm.data -o link
 [ -L link ] && cmp page first || complain 'a link is not followed'
 run 0 "$perfvisor" flamegraph -i vm.data -o notes --force
 cmp notes first || complain '--force does not replace'
-"$perfvisor" flamegraph -i vm.data -o /dev/stdout 2>/dev/null | cmp - first || complain 'a pipe gets another page'
+"$perfvisor" flamegraph -i vm.data -o /dev/stdout 2>/dev/null | cmp - first ||
+	complain 'a pipe gets another page'
 holds first link notes page second
 rm first link notes page second
 
@@ -77,7 +79,8 @@ says 'could not write'
 holds letters notes
 mkdir native # An empty folder holds nothing.
 run 0 "${convert[@]}" -o native
-[ "$(stat -c %a native native/data | tr '\n' ' ')" = '700 600 ' ] || complain "modes: $(stat -c %a native native/data)"
+[ "$(stat -c %a native native/data | tr '\n' ' ')" = '700 600 ' ] ||
+	complain "modes: $(stat -c %a native native/data)"
 cp native/data first
 rmdir native.old
 run 0 "${convert[@]}" -o native

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Messages give a reason only where it is known: recordings without samples of guests, or of nothing, that are cut
+# Messages give a reason only where it is known: recordings without samples of guests, or of
+# nothing, that are cut
 # off, and a host whose processes may not be looked at.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
@@ -28,8 +29,10 @@ says_not() {
 	! grep -qE -e "$1" err || complain "stderr says '$1': $(cat err)"
 }
 
-# Samples of the host say nothing of why there are none of guests (tests/unit/perfdata/write_example.c).
-"$(dirname "$perfvisor")/tests/unit/write_example" host-only host-only >/dev/null || complain 'write_example failed'
+# Samples of the host say nothing of why there are none of guests
+# (tests/unit/perfdata/write_example.c).
+"$(dirname "$perfvisor")/tests/unit/write_example" host-only host-only >/dev/null ||
+	complain 'write_example failed'
 run 0 "$perfvisor" report -i host-only
 says 'the profile is empty: 2961 samples fell on the host and 0 on guests .* 7 were lost'
 says 'record --host'
@@ -37,7 +40,8 @@ says_not 'were idle|all samples were lost'
 
 # What stock perf writes may hold no samples at all, or no event that samples.
 perf record -q -e dummy -o dummy.data true 2>perf.err || complain "perf record: $(cat perf.err)"
-perf stat record -e task-clock -o stat.data true 2>perf.err || complain "perf stat record: $(cat perf.err)"
+perf stat record -e task-clock -o stat.data true 2>perf.err ||
+	complain "perf stat record: $(cat perf.err)"
 for file in dummy stat; do
 	run 0 "$perfvisor" report -i $file.data
 	says 'the profile is empty: (the recording has no samples|.*perf stat record.*takes no samples)'

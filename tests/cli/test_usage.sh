@@ -32,7 +32,8 @@ expect 2 'hint: did you mean --guestkallsyms\?' report --guestkalsyms=x
 for option in --all-cpus -C0 '-C 0' --cpu=0,1 '--cpu 0' '-t 1' --tid=1 -b '-j any'; do
 	# shellcheck disable=SC2086 # words
 	expect 2 "perf's option --[a-z-]+ is not available" record $option
-	grep -qE '^ *hint: .*-[apg] ' "$folder/err" || complain "record $option: $(cat "$folder/err")"
+	grep -qE '^ *hint: .*-[apg] ' "$folder/err" ||
+		complain "record $option: $(cat "$folder/err")"
 done
 expect 2 "takes a whole number, not 'max'" record -F max
 grep -q 'hint: .*/proc/sys/kernel/perf_event_max_sample_rate' "$folder/err" || complain "-F max: $(cat "$folder/err")"
@@ -82,6 +83,7 @@ script -qec "env PERFVISOR_PAGER='sed s/^/paged/' TERM=dumb $perfvisor report -i
 	/dev/null </dev/null | grep -q '^paged' && complain 'a pager on a dumb terminal'
 for command in $(documented_commands); do
 	"$perfvisor" "$command" --help >"$folder/out"
-	! LC_ALL=C grep -q '[^ -~]' "$folder/out" || complain "$command --help is not ASCII: $(LC_ALL=C grep '[^ -~]' "$folder/out")"
+	! LC_ALL=C grep -q '[^ -~]' "$folder/out" ||
+		complain "$command --help is not ASCII: $(LC_ALL=C grep '[^ -~]' "$folder/out")"
 done
 exit $status

@@ -31,7 +31,8 @@ for command in "${commands[@]}"; do
 	[ -z "$options" ] || count=$((count + $(wc -l <<<"$options")))
 	diff <(cat <<<"$options") <(cat <<<"$(shown_options "$command")") ||
 		complain "$command --help lists (>) other options than $page (<)"
-	! grep -q '^\.so' "$page" || complain "$page cannot be read where it is, before it is installed"
+	! grep -q '^\.so' "$page" ||
+		complain "$page cannot be read where it is, before it is installed"
 	warnings=$(groff -man -ww -Tutf8 -z "$page" 2>&1)
 	[ -z "$warnings" ] || complain "$page: $warnings"
 done

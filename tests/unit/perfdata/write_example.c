@@ -316,11 +316,10 @@ int main(int argc, char **argv)
 	_cleanup_perfdata_writer_ struct perfdata_writer *writer = NULL;
 	const char *mode = argc > 2 ? argv[2] : "finish";
 	struct source sources[6];
-	uint64_t number = 0;
+	uint64_t number = 0, rounds = strcmp(mode, "host-only") == 0 ? 0 : ROUNDS;
 	bool to_pipe = argc > 1 && strcmp(argv[1], "-") == 0;
 	FILE *truth = to_pipe ? stderr : stdout;
 	bool guest_processes = strcmp(mode, "guest-processes") == 0;
-	uint64_t rounds = strcmp(mode, "host-only") == 0 ? 0 : ROUNDS;
 
 	if (argc < 2)
 		return 2;
