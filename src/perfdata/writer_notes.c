@@ -17,6 +17,7 @@
 #define KEPT_BYTES ((size_t)64 << 20)
 /* Tables of one kernel begin with the same names: so much of them says that they are alike. */
 #define ALIKE_BYTES 4096
+#define SMALL_BYTES 1024 /* a table that is not compressed: it would save next to nothing */
 #define INVENTORY_MAX_BYTES ((size_t)1 << 30)
 #define BUILD_IDS_MAX_BYTES ((size_t)64 << 20)
 
@@ -123,7 +124,8 @@ static void put_table(struct buffer *out, const struct perfdata_writer_symbols *
 	buffer_append_u32(out, coding);
 	if (coding == TABLE_SAME)
 		return;
-	if (!table_compress(symbols->data, symbols->size, plan->base ? plan->base->data : NULL,
+	if (symbols->size < SMALL_BYTES ||
+	    !table_compress(symbols->data, symbols->size, plan->base ? plan->base->data : NULL,
 			    plan->base ? plan->base->size : 0, out)) {
 		coding = TABLE_PLAIN;
 		buffer_append(out, symbols->data, symbols->size);
