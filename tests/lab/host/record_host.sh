@@ -221,7 +221,7 @@ wait $!
 keep killed
 for number in 1 2 3 4 5; do
 	perfvisor-release record --max-overhead 100 -o "/tmp/random$number" --vm guest1 --vm guest2 2>/dev/null &
-	sleep $((RANDOM % 4)).$((RANDOM % 1000))
+	sleep $((RANDOM % 9)).$((RANDOM % 1000))
 	kill -9 $!
 	wait $!
 	keep "random$number"
