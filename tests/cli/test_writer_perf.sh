@@ -136,7 +136,8 @@ for mode in kill kill-late; do
 	"$perfvisor" report -i "$folder/$mode.data" --sort vm >"$folder/vms" 2>&1
 	wants "the VMs of $mode" '^ .* first$' <"$folder/vms"
 	wants "the VMs of $mode" '^ .* second$' <"$folder/vms"
-	wants "$mode" "recording '.*' was cut off at $(date +%Y)-.*, [0-9.]+ s after it began" <"$folder/vms"
+	wants "$mode" "recording '.*' was cut off at $(date +%Y)-.*, [0-9.]+ s after it began" \
+		<"$folder/vms"
 	wants "the header of $mode" '^# Command line: perfvisor record -e cpu-clock$' <"$folder/vms"
 done
 "$perfvisor" report -i "$folder/processes.data" 2>&1 | grep 'cut off' &&
@@ -145,26 +146,30 @@ done
 # Compressed records.
 write compressed compressed
 same_samples compressed
-perf report --header-only -i "$folder/compressed.data" 2>&1 | wants 'header of compressed' '^# compressed : Zstd, level = 1, ratio = [0-9]+$'
-perf report -i "$folder/compressed.data" --stats 2>/dev/null | wants 'compressed records' '^ +COMPRESSED events: +[1-9]'
+perf report --header-only -i "$folder/compressed.data" 2>&1 |
+	wants 'header of compressed' '^# compressed : Zstd, level = 1, ratio = [0-9]+$'
+perf report -i "$folder/compressed.data" --stats 2>/dev/null |
+	wants 'compressed records' '^ +COMPRESSED events: +[1-9]'
 grep -aq 'hostthread' "$folder/compressed.data" && complain 'records are not compressed'
 [ "$(stat -c %s "$folder/compressed.data")" -lt $(($(stat -c %s "$folder/processes.data") / 2)) ] ||
 	complain 'what is compressed is not smaller'
 write compressed-kill compressed-kill
-"$perfvisor" script -i "$folder/compressed-kill.data" -F ip,machine_pid 2>"$folder/warnings" | grep -c . |
+"$perfvisor" script -i "$folder/compressed-kill.data" -F ip 2>"$folder/warnings" | grep -c . |
 	wants 'samples of a compressed recording that was cut off' '^450$'
 wants 'compressed and cut off' 'was cut off at ' <"$folder/warnings"
 
 # The pipe form: what perf and perfvisor say of it is what they say of the file.
 piped() { # piped MODE: the recording MODE.pipe, the truth MODE.truth
-	"$write_example" - "$1" >"$folder/$1.pipe" 2>"$folder/$1.truth" || complain "$1: no pipe was written"
+	"$write_example" - "$1" >"$folder/$1.pipe" 2>"$folder/$1.truth" ||
+		complain "$1: no pipe was written"
 }
 for mode in finish kill compressed; do
 	piped $mode
 	# What perf reads from a pipe.
 	perf_samples - <"$folder/$mode.pipe" >"$folder/$mode.perf"
 	[ -s "$folder/$mode.truth" ] || complain "$mode: no samples were written to the pipe"
-	diff -u "$folder/$mode.truth" "$folder/$mode.perf" || complain "$mode: perf script shows other samples"
+	diff -u "$folder/$mode.truth" "$folder/$mode.perf" ||
+		complain "$mode: perf script shows other samples"
 	grep -iE 'unknown|unprocessable|not present|out of order|invalid|property terminated' \
 		"$folder/warnings" && complain "$mode: perf warns of the pipe"
 done
@@ -175,18 +180,22 @@ for line in "hostname : $uname" "os release : $(uname -r)" 'perf version : perfv
 	wants 'header of the pipe' "^# $line" <<<"$header"
 done
 perf buildid-list -i - <"$folder/finish.pipe" 2>/dev/null |
-	wants 'buildid-list of the pipe' '^abcd010203040506070809[0-9a-f]{18} /usr/bin/example-host$'
+	wants 'buildid-list of the pipe' \
+		'^abcd010203040506070809[0-9a-f]{18} /usr/bin/example-host$'
 piped guest-processes
 same_as_file() { # same_as_file COMMAND…: with -i FILE it prints what it prints of the pipe
-	"$@" -i "$folder/processes.data" 2>"$folder/warnings" | grep -v '^# Recording' >"$folder/of_file"
-	"$@" -i - <"$folder/guest-processes.pipe" 2>>"$folder/warnings" | grep -v '^# Recording' >"$folder/of_pipe"
+	"$@" -i "$folder/processes.data" 2>"$folder/warnings" |
+		grep -v '^# Recording' >"$folder/of_file"
+	"$@" -i - <"$folder/guest-processes.pipe" 2>>"$folder/warnings" |
+		grep -v '^# Recording' >"$folder/of_pipe"
 	[ -s "$folder/of_file" ] || complain "$*: nothing"
 	diff -u "$folder/of_file" "$folder/of_pipe" || complain "$*: other than of the file"
 	grep -v 'name them with --guestkallsyms' "$folder/warnings" && complain "$*: warns"
 }
 same_as_file "$perfvisor" report --sort vm,gcomm,dso,sym
 same_as_file "$perfvisor" script
-"$perfvisor" report --sort vm -i - <"$folder/kill.pipe" 2>&1 | wants 'a pipe that broke off' 'was cut off at '
+"$perfvisor" report --sort vm -i - <"$folder/kill.pipe" 2>&1 |
+	wants 'a pipe that broke off' 'was cut off at '
 
 # An existing file is kept.
 cp "$folder/whole.truth" "$folder/older.truth"

@@ -38,7 +38,8 @@ for recording in *.data; do
 	look "${recording%.data}"
 done
 for recording in killed.data random?.data; do
-	[ ! -e "$recording" ] || "$perfvisor" report -i "$recording" --sort vm,sym >"${recording%.data}.names" 2>&1
+	[ ! -e "$recording" ] ||
+		"$perfvisor" report -i "$recording" --sort vm,sym >"${recording%.data}.names" 2>&1
 done
 if [ -e piped.pipe ]; then
 	"$perfvisor" report -i - --sort vm,sym <piped.pipe >piped.names 2>&1

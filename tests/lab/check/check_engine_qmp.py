@@ -109,22 +109,27 @@ def check_names(name):
     """A kernel's functions, processes and the VM have names."""
     report = read(f"{name}.report")
     check(re.search(r"^ .* tcg +user7525 +\[u\] (hot_[ab]|main)\b", report, re.M) and
-          re.search(r"^ .* tcg +reader +\[g\] [a-z_]", report, re.M), f"{name}: it has names: {report[:2000]}")
+          re.search(r"^ .* tcg +reader +\[g\] [a-z_]", report, re.M),
+          f"{name}: it has names: {report[:2000]}")
 
 
 def check_cut_off(name):
     check_names(name)
-    check(re.search(rf"recording '\S*/{name}' was cut off at \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d, [\d.]+ s after it began",
-                    read(f"{name}.report")), f"{name}: it is said to be cut off, and when: {read(f'{name}.report')[:300]}")
+    report = read(f"{name}.report")
+    check(re.search(rf"recording '\S*/{name}' was cut off at \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d, "
+                    r"[\d.]+ s after it began", report),
+          f"{name}: it is said to be cut off, and when: {report[:300]}")
 
 
 def check_endings():
     check_cut_off("killed")
     check_cut_off("limited")
     check(read("limited.status").strip() == "1" and "could not write" in read("limited.err") and
-          "can be read" in read("limited.err"), f"limited: it ends with a message: {read('limited.err')}")
+          "can be read" in read("limited.err"),
+          f"limited: it ends with a message: {read('limited.err')}")
     check_names("piped")
-    check("cut off" not in read("piped.report") and "from the command" in read("piped.err"), "piped: nothing else is in the pipe")
+    check("cut off" not in read("piped.report") and "from the command" in read("piped.err"),
+          "piped: nothing else is in the pipe")
 
 
 samples = read_blocks(f"{folder}/script")

@@ -371,14 +371,17 @@ def check_nothing_unnamed(name):
     names = read(f"{name}.names")
     check("qemu-system" not in names, f"{name}: no VM has the name of a process")
     unnamed = sum(float(row.split("%")[0]) for row in names.splitlines() if "[g] 0x" in row)
-    check(unnamed < 5, f"{name}: {unnamed} % of the samples are of a kernel's addresses without names")
+    check(unnamed < 5,
+          f"{name}: {unnamed} % of the samples are of a kernel's addresses without names")
 
 
 def check_names(name):
     """Both VMs have their names, and what runs in them has, too."""
     names = read(f"{name}.names")
-    check(re.search(r"^ .* guest1 +\[u\] hot_[ab]$", names, re.M), f"{name}: guest1's function has its name: {names[:1500]}")
-    check(re.search(r"^ .* guest2 +\[g\] [a-z_]", names, re.M), f"{name}: guest2's kernel has names: {names[:1500]}")
+    check(re.search(r"^ .* guest1 +\[u\] hot_[ab]$", names, re.M),
+          f"{name}: guest1's function has its name: {names[:1500]}")
+    check(re.search(r"^ .* guest2 +\[g\] [a-z_]", names, re.M),
+          f"{name}: guest2's kernel has names: {names[:1500]}")
     check_nothing_unnamed(name)
 
 
@@ -390,14 +393,18 @@ def check_killed():
              if os.path.exists(f"{folder}/{name}.data")]
     for name in there:
         ips = [int(ip, 16) for ip in read(f"{name}.ips").split()]
-        check(sorted(ips) == sorted(row[3] for row in samples(name)), f"{name}: both readers read the same {len(ips)} samples")
-        check(re.search(r"was cut off at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, [\d.]+ s after it began", read(f"{name}.names")),
+        check(sorted(ips) == sorted(row[3] for row in samples(name)),
+              f"{name}: both readers read the same {len(ips)} samples")
+        check(re.search(r"was cut off at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, [\d.]+ s after it began",
+                        read(f"{name}.names")),
               f"{name}: it is said to be cut off, and when: {read(f'{name}.names')[:300]}")
         check_nothing_unnamed(name)
     check_names("piped")
     ips = read("piped.ips").split()
-    check(len(ips) > 100 and sorted(ips) == sorted(read("piped.perf_ips").split()), f"piped: {len(ips)} samples, by both readers")
-    check("from the command" in read("piped.err") and "cut off" not in read("piped.names"), "piped: the recording alone")
+    check(len(ips) > 100 and sorted(ips) == sorted(read("piped.perf_ips").split()),
+          f"piped: {len(ips)} samples, by both readers")
+    check("from the command" in read("piped.err") and "cut off" not in read("piped.names"),
+          "piped: the recording alone")
 
 
 def check_views():

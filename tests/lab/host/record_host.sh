@@ -220,7 +220,8 @@ kill -9 $!
 wait $!
 keep killed
 for number in 1 2 3 4 5; do
-	perfvisor-release record --max-overhead 100 -o "/tmp/random$number" --vm guest1 --vm guest2 2>/dev/null &
+	perfvisor-release record --max-overhead 100 -o "/tmp/random$number" --vm guest1 \
+		--vm guest2 2>/dev/null &
 	sleep $((RANDOM % 9)).$((RANDOM % 1000))
 	kill -9 $!
 	wait $!
@@ -228,8 +229,8 @@ for number in 1 2 3 4 5; do
 done
 
 # Through a pipe, to be read elsewhere; the command's own output is not in it.
-perfvisor-release record --max-overhead 100 -o - --vm guest1 --vm guest2 -- sh -c 'echo from the command; sleep 4' \
-	2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
+perfvisor-release record --max-overhead 100 -o - --vm guest1 --vm guest2 -- \
+	sh -c 'echo from the command; sleep 4' 2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
 
 record command --vm guest1 -- sh -c 'sleep 1; exit 3'
 # guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that
