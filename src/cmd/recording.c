@@ -90,7 +90,7 @@ static void warn_of_cut(const struct session *session, const char *path)
 		log_warning("the last %" PRIu64 " bytes of records in '%s' are no whole record and "
 			    "are left out", rest_bytes, path);
 	} else if (perfdata_reader_truncated(session->reader)) {
-		log_warning("'%s' ends too early: the recorder was killed or the disk was full; "
+		log_warning("'%s' is incomplete, as if its recorder was killed or the disk full: "
 			    "showing what was written", path);
 	}
 }

@@ -20,7 +20,7 @@ perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
 rows() {
 	awk '/^# Samples:/ { event = $NF; print event, $3, $4 }
 		/^# Event count/ { print event, $NF }
-		/^ *[0-9]/ { $1 = $1; print event, $0 }' | sed 's/ of / /' | LC_ALL=C sort
+		/^ *[0-9]/ { $1 = $1; print event, $0 }' | sed 's/ of / /; s/ *;/;/g' | LC_ALL=C sort
 }
 
 compare() { # NAME MEMBERS ARGUMENTS-OF-perf-record…
@@ -40,9 +40,10 @@ compare() { # NAME MEMBERS ARGUMENTS-OF-perf-record…
 		complain "script of $name:" \
 			"$(diff perf.txt ours.txt | grep -c '^[<>]') lines differ:" \
 			"$(diff perf.txt ours.txt | head -n 6)"
-	perf report --no-group --no-children -g none --stdio -i "$name" --sort comm,dso \
+	# With -t perf does not cut off names that are longer than the event before had.
+	perf report --no-group --no-children -g none --stdio -i "$name" --sort comm,dso -t ';' \
 		2>/dev/null | rows >perf.txt
-	"$perfvisor" report --no-children -g none -i "$name" --sort comm,dso 2>ours.err |
+	"$perfvisor" report --no-children -g none -i "$name" --sort comm,dso -t ';' 2>ours.err |
 		rows >ours.txt
 	[ "$(wc -l <perf.txt)" -ge $((2 * members)) ] ||
 		complain "$name: perf reports $(cat perf.txt)"

@@ -18,7 +18,6 @@
 
 #define STEP_MS 200
 #define DELAY_STEP_US 1000
-#define MAX_STACK_BYTES 32768
 #define FIRST_LOOK_NS 10000000000ull
 #define MAX_OVERHEAD_PERCENT 2
 #define MAX_PAUSED_PERCENT 10
@@ -63,7 +62,7 @@ static const struct option_spec record_option_table[] = {
 	       .completion = COMPLETE_WORDS, .words = "dwarf fp", .fallback = "dwarf"),
 	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
 	       "how much of a guest's user stack to copy (default: 8192)", .min = 1,
-	       .max = MAX_STACK_BYTES),
+	       .max = RECORD_MAX_STACK_BYTES),
 	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
 	       "exact (the default), or scan: guess callers where a chain breaks off, and mark "
 	       "them",
@@ -109,50 +108,6 @@ static const struct option_spec record_option_table[] = {
 	  .help = "-g records call chains, without branches" },
 	{ 0 }
 };
-
-/*
- * The modes of perf record --call-graph. The user cannot choose how a guest is unwound: that
- * depends on its kernel and programs.
- */
-static struct error *check_call_graph(struct record_options *options)
-{
-	const char *mode = options->call_graph, *comma = strchr(mode, ',');
-	int length = comma ? comma - mode : (int)strlen(mode);
-	unsigned long size;
-	char *end;
-
-	options->callchains = true;
-	if (!strcmp(mode, "fp")) {
-		log_note("--call-graph fp: only the host's chains use frame pointers; guests' "
-			 "use unwind data");
-		return NULL;
-	}
-	if (length != 5 || strncmp(mode, "dwarf", 5))
-		return error_hint(
-			error_create(ERROR_USAGE,
-				     "--call-graph takes dwarf, dwarf,SIZE or fp, not '%s'",
-				     mode),
-			"use -g or --call-graph dwarf in front of a command");
-	if (!comma)
-		return NULL;
-	size = strtoul(comma + 1, &end, 10);
-	if (comma[1] < '0' || comma[1] > '9' || *end || !size || size > MAX_STACK_BYTES)
-		return error_create(ERROR_USAGE,
-				    "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
-				    MAX_STACK_BYTES, comma + 1);
-	options->stack_bytes = size;
-	return NULL;
-}
-
-static struct error *check_unwind(struct record_options *options)
-{
-	options->scan = !strcmp(options->unwind, "scan");
-	if (!options->scan && strcmp(options->unwind, "exact") != 0)
-		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'",
-				    options->unwind);
-	options->callchains = true;
-	return NULL;
-}
 
 /* Must come before defaults that depend on the engine. */
 static struct error *check_engine(struct record_options *options)
@@ -210,9 +165,7 @@ static struct error *check_options(struct record_options *options)
 	if (error)
 		return error;
 	log_set_level(options->quiet ? LOG_WARNING : options->verbose ? LOG_DETAIL : LOG_NOTE);
-	error = options->call_graph ? check_call_graph(options) : NULL;
-	if (!error && options->unwind)
-		error = check_unwind(options);
+	error = record_take_chains(options);
 	if (!error)
 		error = check_engine(options);
 	if (error)

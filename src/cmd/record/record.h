@@ -48,6 +48,9 @@ struct record_options {
 
 /* Reads the arguments that are kept as text (record_values.c). */
 struct error *record_take_values(struct record_options *options) MUST_CHECK;
+/* --call-graph, --stack-size, --unwind; may print a note. */
+struct error *record_take_chains(struct record_options *options) MUST_CHECK;
+#define RECORD_MAX_STACK_BYTES 32768
 void record_free_values(struct record_options *options);
 
 /* The events to sample, ready to be opened (record_events.c). */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "cmd/record/record.h"
 #include "host/system/process.h"
 
@@ -108,6 +109,57 @@ struct error *record_take_values(struct record_options *options)
 				     "--vcpu takes numbers and ranges such as 0-3,7, not '%s'",
 				     options->vcpu_text);
 	return error ? error : take_threads(options);
+}
+
+/*
+ * The modes of perf record --call-graph. The user cannot choose how a guest is unwound: that
+ * depends on its kernel and programs.
+ */
+static struct error *check_call_graph(struct record_options *options)
+{
+	const char *mode = options->call_graph, *comma = strchr(mode, ',');
+	int length = comma ? comma - mode : (int)strlen(mode);
+	unsigned long size;
+	char *end;
+
+	options->callchains = true;
+	if (!strcmp(mode, "fp")) {
+		log_note("--call-graph fp: only the host's chains use frame pointers; guests' "
+			 "use unwind data");
+		return NULL;
+	}
+	if (length != 5 || strncmp(mode, "dwarf", 5))
+		return error_hint(
+			error_create(ERROR_USAGE,
+				     "--call-graph takes dwarf, dwarf,SIZE or fp, not '%s'",
+				     mode),
+			"use -g or --call-graph dwarf in front of a command");
+	if (!comma)
+		return NULL;
+	size = strtoul(comma + 1, &end, 10);
+	if (comma[1] < '0' || comma[1] > '9' || *end || !size || size > RECORD_MAX_STACK_BYTES)
+		return error_create(ERROR_USAGE,
+				    "--call-graph dwarf,SIZE takes 1 to %d bytes, not '%s'",
+				    RECORD_MAX_STACK_BYTES, comma + 1);
+	options->stack_bytes = size;
+	return NULL;
+}
+
+static struct error *check_unwind(struct record_options *options)
+{
+	options->scan = !strcmp(options->unwind, "scan");
+	if (!options->scan && strcmp(options->unwind, "exact") != 0)
+		return error_create(ERROR_USAGE, "--unwind takes exact or scan, not '%s'",
+				    options->unwind);
+	options->callchains = true;
+	return NULL;
+}
+
+struct error *record_take_chains(struct record_options *options)
+{
+	struct error *error = options->call_graph ? check_call_graph(options) : NULL;
+
+	return error || !options->unwind ? error : check_unwind(options);
 }
 
 void record_free_values(struct record_options *options)
