@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types lines with TAB into bash, zsh or fish on a terminal of its own: check_completion.py SHELL PERFVISOR
+"""Types lines with TAB into bash, zsh or fish on a terminal of its own:
+check_completion.py SHELL PERFVISOR
 
 A stand-in answers for perfvisor: 'list --json' lists the VM of the case, and what
 else it is called with is what came of the line."""
@@ -29,24 +30,33 @@ STARTS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"],
              "PS1='ready$(cat \"$WORK/count\")>'; eval \"$($REAL_PERFVISOR completion bash)\"\n"),
     "zsh": (["zsh", "-f", "-i"],
-            "autoload -U compinit; compinit -u -D; setopt prompt_subst; PROMPT='ready$(cat \"$WORK/count\")>'; "
+            "autoload -U compinit; compinit -u -D; setopt prompt_subst; "
+            "PROMPT='ready$(cat \"$WORK/count\")>'; "
             "eval \"$($REAL_PERFVISOR completion zsh)\"\n"),
     "fish": (["fish", "-i"],
-             "function fish_prompt; echo -n ready(cat $WORK/count)'>'; end; $REAL_PERFVISOR completion fish | source\n"),
+             "function fish_prompt; echo -n ready(cat $WORK/count)'>'; end; "
+             "$REAL_PERFVISOR completion fish | source\n"),
 }
 # Names of VMs, of which each comes as one word that is it, after nothing and after --vm=.
-NAMES = ("web1", "Web Server 1", "$(touch${IFS}run)", "`touch run`", "$HOME", "${HOME}", "*", "?*", "[a-z]*", "~", "~root",
-         "~/x", "=ls", "-x", "--help", "-", "web:1", "a=b", "a:b=c:d", "it's", 'in "quotes"', "back\\slash", "\\", "\\n", "$'\\n'",
-         "a;touch run", "a|touch run", "a&touch run", ">run", "<(touch run)", "!!", "#no", "(touch run)", "{a,b}", "two  spaces",
+NAMES = ("web1", "Web Server 1", "$(touch${IFS}run)", "`touch run`", "$HOME", "${HOME}", "*", "?*",
+         "[a-z]*", "~", "~root", "~/x", "=ls", "-x", "--help", "-", "web:1", "a=b", "a:b=c:d",
+         "it's", 'in "quotes"', "back\\slash", "\\", "\\n", "$'\\n'", "a;touch run", "a|touch run",
+         "a&touch run", ">run", "<(touch run)", "!!", "#no", "(touch run)", "{a,b}", "two  spaces",
          " leading", "trailing ", "naïve-日本", "%1", "^a", "a,b", '","name": "other', "a\tb\\x")
 # (typed, the VM's name): what completes a part that was typed.
-PARTS = (("we", "web1"), ("Web\\ S", "Web Server 1"), ("'Web S", "Web Server 1"), ("web:", "web:1"), ("a:b=", "a:b=c:d"),
-         ("a=", "a=b"), ("\\$\\(to", "$(touch${IFS}run)"), ("\\~r", "~root"))
-# (typed after "perfvisor ", what perfvisor is called with), with a file "file name" and a folder "folder" there.
-LINES = (("ver\t", ["version"]), ("help ver\t", ["help", "version"]), ("record --dura\t5", ["record", "--duration", "5"]),
-         ("record --engine q\t", ["record", "--engine", "qmp"]), ("record --engine=q\t", ["record", "--engine=qmp"]),
-         ("report -i file\t", ["report", "-i", "file name"]), ("report --input=file\t", ["report", "--input=file name"]),
-         ("record --guestmount fo\t", ["record", "--guestmount", "folder"]), ("report --comp\t", ["report", "--comp"]),
+PARTS = (("we", "web1"), ("Web\\ S", "Web Server 1"), ("'Web S", "Web Server 1"),
+         ("web:", "web:1"), ("a:b=", "a:b=c:d"), ("a=", "a=b"),
+         ("\\$\\(to", "$(touch${IFS}run)"), ("\\~r", "~root"))
+# (typed after "perfvisor ", what perfvisor is called with), with a file "file name" and a folder
+# "folder" there.
+LINES = (("ver\t", ["version"]), ("help ver\t", ["help", "version"]),
+         ("record --dura\t5", ["record", "--duration", "5"]),
+         ("record --engine q\t", ["record", "--engine", "qmp"]),
+         ("record --engine=q\t", ["record", "--engine=qmp"]),
+         ("report -i file\t", ["report", "-i", "file name"]),
+         ("report --input=file\t", ["report", "--input=file name"]),
+         ("record --guestmount fo\t", ["record", "--guestmount", "folder"]),
+         ("report --comp\t", ["report", "--comp"]),
          ("comple\tzs\t", ["completion", "zsh"]))
 
 
@@ -83,8 +93,9 @@ class Shell:
         self.write("bin/perfvisor", STAND_IN)
         os.chmod(f"{work}/bin/perfvisor", 0o755)
         self.write("count", "0\n")
-        environment = {**os.environ, "WORK": work, "REAL_PERFVISOR": PERFVISOR, "HOME": work, "TERM": "xterm",
-                       "LC_ALL": "C.UTF-8", "PATH": f"{work}/bin:{os.environ['PATH']}"}
+        environment = {**os.environ, "WORK": work, "REAL_PERFVISOR": PERFVISOR, "HOME": work,
+                       "TERM": "xterm", "LC_ALL": "C.UTF-8",
+                       "PATH": f"{work}/bin:{os.environ['PATH']}"}
         arguments, first = STARTS[SHELL]
         self.terminal = Terminal(arguments, environment, f"{work}/here")
         self.terminal.send(first)
@@ -103,9 +114,11 @@ class Shell:
         if not self.terminal.wait_for(b"ready%d>" % self.count):
             sys.exit(f"{SHELL}: {typed!r}, {names}: no answer: {self.terminal.output!r}")
         with open(f"{self.work}/called", encoding="utf-8") as file:
-            got = [word.rstrip("/") for word in file.read().split("\0")[:-1]]  # of folders; zsh leaves it out
+            # The slash is of folders; zsh leaves it out.
+            got = [word.rstrip("/") for word in file.read().split("\0")[:-1]]
         if got != want:
-            self.failures.append(f"{typed!r}, VMs {names}: perfvisor is called with {got}, not {want}")
+            self.failures.append(f"{typed!r}, VMs {names}: perfvisor is called with {got}, "
+                                 f"not {want}")
         found = sorted(os.listdir(f"{self.work}/here"))
         if found not in ([], ["file name", "folder"]):
             sys.exit(f"{SHELL}: {typed!r}, {names}: there is now {found}")
@@ -122,7 +135,8 @@ def try_all(shell):
         if SHELL == "fish" and name[0] == "~":
             continue
         shell.try_line(f"record --vm {typed}\t", ["record", "--vm", name], [name, "other"])
-        shell.try_line(f"record --end -G --vm {typed}\t", ["record", "--end", "-G", "--vm", name], [name, "other"])
+        shell.try_line(f"record --end -G --vm {typed}\t", ["record", "--end", "-G", "--vm", name],
+                       [name, "other"])
     os.makedirs(f"{shell.work}/here/folder")
     shell.write("here/file name", "")
     for typed, want in LINES:
@@ -135,7 +149,8 @@ with tempfile.TemporaryDirectory() as work:
     shell.terminal.send("exit\n")
     os.close(shell.terminal.fd)
     os.waitpid(shell.terminal.pid, 0)
-version = subprocess.run([SHELL, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+version = subprocess.run([SHELL, "--version"], capture_output=True,
+                         text=True).stdout.splitlines()[0]
 for failure in shell.failures:
     print(failure)
 print(f"{version}: {shell.count} lines, {len(shell.failures)} failures")

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares call chains, sample by sample: dwarf_chains.py PERF.TXT OURS.TXT LEAST
 
-Both are what `script -F comm,tid,time,ip,sym,dso` prints. LEAST: how many samples there must be. Prints how many
-chains are equal, shorter (the beginning of perf's), longer and different, and the first of those that are not equal.
-Fails if more than one of a hundred is not equal, or if one begins differently.
+Both are what `script -F comm,tid,time,ip,sym,dso` prints. LEAST: how many samples there must be.
+Prints how many chains are equal, shorter (the beginning of perf's), longer and different, and the
+first of those that are not equal. Fails if more than one of a hundred is not equal, or if one
+begins differently.
 
-Where a copy of the stack ends, perf reads 0 and has a frame at ffffffffffffffff, which is left out here; and it takes
-the last word of the copy to be outside (access_mem() in tools/perf/util/unwind-libunwind-local.c), so that it may miss
-one more frame.
+Where a copy of the stack ends, perf reads 0 and has a frame at ffffffffffffffff, which is left out
+here; and it takes the last word of the copy to be outside (access_mem() in
+tools/perf/util/unwind-libunwind-local.c), so that it may miss one more frame.
 """
 import sys
 
@@ -26,7 +27,8 @@ def read(path):
 
 
 theirs, ours = list(read(sys.argv[1])), list(read(sys.argv[2]))
-counts = {"equal": 0, "shorter": 0, "longer": 0, "different": 0, "cut off": 0, "without a frame": 0, "beginning differently": 0}
+counts = {"equal": 0, "shorter": 0, "longer": 0, "different": 0, "cut off": 0,
+          "without a frame": 0, "beginning differently": 0}
 shown = 0
 if [head for head, frames in theirs] != [head for head, frames in ours]:
     sys.exit(f"{len(theirs)} samples of perf are not the same {len(ours)}")
@@ -46,7 +48,10 @@ for (head, perf), (_, own) in zip(theirs, ours):
     counts["beginning differently"] += perf[:1] != own[:1]
     if kind != "equal" and shown < SHOWN:
         shown += 1
-        print(f"{kind}: {head}", *(f"  {'=' if i < common and perf[i] == own[i] else '!'} perf {perf[i:i + 1]} ours {own[i:i + 1]}"
-                                   for i in range(max(len(perf), len(own)))), sep="\n")
+        print(f"{kind}: {head}",
+              *(f"  {'=' if i < common and perf[i] == own[i] else '!'} "
+                f"perf {perf[i:i + 1]} ours {own[i:i + 1]}"
+                for i in range(max(len(perf), len(own)))), sep="\n")
 print(len(ours), "samples:", counts)
-sys.exit(counts["equal"] < 0.99 * len(ours) or counts["without a frame"] > 0 or counts["beginning differently"] > 0)
+sys.exit(counts["equal"] < 0.99 * len(ours) or counts["without a frame"] > 0
+         or counts["beginning differently"] > 0)

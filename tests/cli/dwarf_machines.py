@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Call chains of recordings of machines that are not here: dwarf_machines.py PERFVISOR SOURCE.C
 
-Builds SOURCE.C with clang for arm64 and ppc64le and writes recordings of perf's whose samples were taken at each
-instruction of leaf() and of its callers down to it. Registers and stack are made as readelf (-wF) says that the code
-leaves them there. `perfvisor script` must show the functions that the sample was made of, by nm.
+Builds SOURCE.C with clang for arm64 and ppc64le and writes recordings of perf's whose samples were
+taken at each instruction of leaf() and of its callers down to it. Registers and stack are made as
+readelf (-wF) says that the code leaves them there. `perfvisor script` must show the functions that
+the sample was made of, by nm.
 """
 import os
 import re
@@ -14,10 +15,13 @@ import sys
 
 # perf's numbers of registers (arch/*/include/uapi/asm/perf_regs.h), and what readelf calls them.
 MACHINES = {
-    "arm64": {"target": "aarch64-linux-gnu", "arch": "aarch64", "count": 33, "sp": 31, "fp": 29, "lr": 30, "ip": 32,
+    "arm64": {"target": "aarch64-linux-gnu", "arch": "aarch64", "count": 33,
+              "sp": 31, "fp": 29, "lr": 30, "ip": 32,
               "names": {"sp": "sp", "x29": "fp"}, "call": lambda word: word >> 26 == 0x25},
-    "ppc64le": {"target": "powerpc64le-linux-gnu", "arch": "ppc64le", "count": 44, "sp": 1, "fp": 31, "lr": 36, "ip": 32,
-                "names": {"r1": "sp", "r31": "fp"}, "call": lambda word: word >> 26 == 18 and word & 1},
+    "ppc64le": {"target": "powerpc64le-linux-gnu", "arch": "ppc64le", "count": 44,
+                "sp": 1, "fp": 31, "lr": 36, "ip": 32,
+                "names": {"r1": "sp", "r31": "fp"},
+                "call": lambda word: word >> 26 == 18 and word & 1},
 }
 STACK, STACK_BYTES = 0x7ff000000000, 48 * 1024 # large()'s frame is larger
 IP, TID, TIME, CALLCHAIN, PERIOD, REGS_USER, STACK_USER = 1, 2, 4, 32, 256, 1 << 12, 1 << 13
@@ -29,7 +33,8 @@ def run(*command):
 
 
 def read_rows(program):
-    """Of each function (start, end, rows): rows are (address, CFA's register and offset, rule of fp, rule of ra)."""
+    """Of each function (start, end, rows): rows are (address, CFA's register and offset, rule of
+    fp, rule of ra)."""
     functions = []
     common = columns = None
     for line in run("readelf", "-wF", program).splitlines():
@@ -88,7 +93,8 @@ def make_sample(machine, functions, addresses):
         else:
             cfa = sp + offset
         returns = offset_of(rules, ("ra", "x30", "r65", "lr"))
-        put("lr" if returns is None else cfa + returns, addresses[number + 1] if number + 1 < len(addresses) else 0)
+        put("lr" if returns is None else cfa + returns,
+            addresses[number + 1] if number + 1 < len(addresses) else 0)
         frame_at = offset_of(rules, ("x29", "r31"))
         if frame_at is not None:
             frame_place = cfa + frame_at
@@ -113,7 +119,8 @@ def write_recording(path, machine, program, span, samples):
     attr += struct.pack("<QII", mask, STACK_BYTES, 0) + bytes(128 - 96)
     trailer = struct.pack("<IIQ", PID, PID, 0)
     data = record(3, struct.pack("<II", PID, PID) + text("program") + trailer)
-    data += record(1, struct.pack("<IIQQQ", PID, PID, span[0], span[1] - span[0], span[2]) + text(program) + trailer)
+    data += record(1, struct.pack("<IIQQQ", PID, PID, span[0], span[1] - span[0], span[2])
+                   + text(program) + trailer)
     for number, (registers, stack) in enumerate(samples):
         body = struct.pack("<QIIQQQ", registers[machine["ip"]], PID, PID, 1000 + number, 1000, 0)
         body += struct.pack("<Q", 2) + struct.pack(f"<{len(registers)}Q", *registers)
@@ -124,8 +131,8 @@ def write_recording(path, machine, program, span, samples):
     feature = struct.pack("<I", 64) + text(machine["arch"]).ljust(64, b"\0")
     feature_at = data_at + len(data) + 16
     with open(path, "wb") as out:
-        out.write(b"PERFILE2" + struct.pack("<QQQQQQQQ", header_bytes, len(attr) + 16, attr_at, len(attr) + 16,
-                                            data_at, len(data), 0, 0))
+        out.write(b"PERFILE2" + struct.pack("<QQQQQQQQ", header_bytes, len(attr) + 16, attr_at,
+                                            len(attr) + 16, data_at, len(data), 0, 0))
         out.write(struct.pack("<QQQQ", 1 << 6, 0, 0, 0)) # HEADER_ARCH
         out.write(attr + bytes(16) + data + struct.pack("<QQ", feature_at, len(feature)) + feature)
 
@@ -142,9 +149,11 @@ def segment(program):
 
 def check(perfvisor, source, name, machine):
     program = os.path.abspath(name)
-    subprocess.run(["clang", f"--target={machine['target']}", "-O2", "-ffreestanding", "-nostdlib", "-static", "-fuse-ld=lld",
-                    "-fasynchronous-unwind-tables", "-fomit-frame-pointer", "-Wl,-e,begin", "-o", program, source], check=True)
-    symbols = {int(line.split()[0], 16): line.split()[2] for line in run("nm", program).splitlines() if line[17] in "tT"}
+    subprocess.run(["clang", f"--target={machine['target']}", "-O2", "-ffreestanding", "-nostdlib",
+                    "-static", "-fuse-ld=lld", "-fasynchronous-unwind-tables",
+                    "-fomit-frame-pointer", "-Wl,-e,begin", "-o", program, source], check=True)
+    symbols = {int(line.split()[0], 16): line.split()[2]
+               for line in run("nm", program).splitlines() if line[17] in "tT"}
     functions = read_rows(program)
     start, end, offset = segment(program)
     with open(program, "rb") as file:
@@ -152,11 +161,12 @@ def check(perfvisor, source, name, machine):
     spans = {symbols[first]: (first, last) for first, last, _ in functions if first in symbols}
     # The return address behind each call, by what it is called in.
     # Where its calls lead back to.
-    behind = {called: [at + 4 for at in range(*span, 4) if machine["call"](struct.unpack_from("<I", code, at - start)[0])]
+    behind = {called: [at + 4 for at in range(*span, 4)
+                       if machine["call"](struct.unpack_from("<I", code, at - start)[0])]
               for called, span in spans.items()}
     # Of recurse()'s two calls one goes to itself; which one does not matter here.
-    callers = ([behind[called][0] for called in ("inner", "middle")] + [behind["recurse"][-1]] + [behind["recurse"][0]] * 3 +
-               [behind["large"][0], behind["begin"][0]])
+    callers = ([behind[called][0] for called in ("inner", "middle")] + [behind["recurse"][-1]]
+               + [behind["recurse"][0]] * 3 + [behind["large"][0], behind["begin"][0]])
     names = ["inner", "middle"] + ["recurse"] * 4 + ["large"] # large()'s caller is not in the copy
     chains = []
     for depth, called in enumerate(["leaf", "inner", "middle", "recurse"]):
@@ -178,4 +188,5 @@ def check(perfvisor, source, name, machine):
     return wrong or len(chains) < 40
 
 
-sys.exit(bool(sum([bool(check(sys.argv[1], sys.argv[2], *machine)) for machine in MACHINES.items()])))
+sys.exit(bool(sum([bool(check(sys.argv[1], sys.argv[2], *machine))
+                   for machine in MACHINES.items()])))

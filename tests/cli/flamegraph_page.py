@@ -50,7 +50,8 @@ class Node:
 
     def largest(self, name):
         """The total of the largest node of that name."""
-        return max([self.total if self.name == name else 0] + [child.largest(name) for child in self.children.values()])
+        return max([self.total if self.name == name else 0]
+                   + [child.largest(name) for child in self.children.values()])
 
 
 def read_truth(path, vcpus):
@@ -254,7 +255,8 @@ def switches_vcpus(page, truth):
 def is_narrow(page):
     """On a telephone all of the status can be read."""
     browser = page.browser
-    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=700, deviceScaleFactor=1, mobile=False)
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=700,
+                     deviceScaleFactor=1, mobile=False)
     browser.frame()
     browser.press("/", *"do_sys", "Enter")
     check("a narrow page", browser.run("return innerWidth"), 390)

@@ -90,7 +90,8 @@ for vm in json.load(sys.stdin)["vms"][:6]: print(vm["name"])' | sort | cmp - "$f
 [ "$(offered record --vm 'Web\ S')" = 'Web\ Server\ 1' ] ||
 	complain "quoted: $(offered record --vm 'Web\ S')"
 [ "$(offered record --vm '"w')" = web ] || complain "in a quote: $(offered record --vm '"w')"
-[ "$(offered record --vm '"W')" = 'Web Server 1' ] || complain "in a quote: $(offered record --vm '"W')"
+[ "$(offered record --vm '"W')" = 'Web Server 1' ] ||
+	complain "in a quote: $(offered record --vm '"W')"
 [ -z "$(offered record --vm '"$')" ] || complain 'in a quote, a name that means something there'
 # The same is true for names of files.
 touch "$folder/\$(touch run)"
@@ -101,15 +102,19 @@ touch "$folder/\$(touch run)"
 ! "$perfvisor" completion tcsh 2>/dev/null || complain 'there is a completion for tcsh'
 for shell in bash zsh fish; do
 	if ! command -v $shell >/dev/null; then
-		echo "skipped: completion in $shell, because it is not installed: 'make setup' does it"
+		echo "skipped: completion in $shell, because it is not installed:" \
+			"'make setup' does it"
 		continue
 	fi
-	python3 tests/cli/check_completion.py $shell "$(realpath "${PERFVISOR:-build/release/perfvisor}")" ||
+	python3 tests/cli/check_completion.py $shell \
+		"$(realpath "${PERFVISOR:-build/release/perfvisor}")" ||
 		complain "$shell: lines above"
 done
 command -v fish >/dev/null || exit $status
 for command in $commands; do
-	got=$("$perfvisor" completion fish | env HOME="$folder" fish -c "source; complete -C 'perfvisor $command --'" | cut -f1 | sort)
+	got=$("$perfvisor" completion fish |
+		env HOME="$folder" fish -c "source; complete -C 'perfvisor $command --'" |
+		cut -f1 | sort)
 	want=$({ echo --help; documented_options "$command" | grep -o -e '--.*'; } | sort)
 	[ "$got" = "$want" ] ||
 		complain "fish, $command: $(diff <(cat <<<"$want") <(cat <<<"$got") | grep '^[<>]')"

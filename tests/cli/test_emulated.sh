@@ -50,7 +50,8 @@ python3 - "$folder/out" "$long" "${pids[@]}" <<'CHECK' || status=1
 import json, sys
 vms = {vm["pid"]: vm for vm in json.load(open(sys.argv[1]))["vms"]}
 first, second = (vms[int(pid)] for pid in sys.argv[3:])
-if (first["name"], first["kvm"], first["vcpus"], second["name"]) != ("emulated1", False, [], sys.argv[2]):
+if (first["name"], first["kvm"], first["vcpus"], second["name"]) != (
+        "emulated1", False, [], sys.argv[2]):
     sys.exit(f"list --json: {first}, {second}")
 CHECK
 for name in emulated1 "${pids[0]}"; do

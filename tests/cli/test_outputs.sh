@@ -29,7 +29,8 @@ says() {
 # holds NAME…: that is all there is, besides what the test itself uses
 holds() {
 	local found
-	found=$(find . -mindepth 1 -maxdepth 1 ! -name vm.data ! -name out ! -name err -printf '%f\n' | sort | tr '\n' ' ')
+	found=$(find . -mindepth 1 -maxdepth 1 ! -name vm.data ! -name out ! -name err \
+		-printf '%f\n' | sort | tr '\n' ' ')
 	[ "$found" = "${*:+$* }" ] || complain "there is '$found', not '$*'"
 }
 # full COMMAND…: where no file can become larger than 8 KiB

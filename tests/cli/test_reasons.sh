@@ -42,9 +42,10 @@ says_not 'were idle|all samples were lost'
 perf record -q -e dummy -o dummy.data true 2>perf.err || complain "perf record: $(cat perf.err)"
 perf stat record -e task-clock -o stat.data true 2>perf.err ||
 	complain "perf stat record: $(cat perf.err)"
+why='the recording has no samples|.*perf stat record.*takes no samples'
 for file in dummy stat; do
 	run 0 "$perfvisor" report -i $file.data
-	says 'the profile is empty: (the recording has no samples|.*perf stat record.*takes no samples)'
+	says "the profile is empty: ($why)"
 	says_not 'does not count'
 done
 
@@ -54,7 +55,8 @@ run 0 "$perfvisor" report -i cut.data
 says "'cut.data' is incomplete"
 says_not '(killed or the disk was full)|ends before its time: the recorder'
 
-[ "$(id -u)" = 0 ] || { echo 'skipped: a user with fewer rights, because this is not root'; exit $status; }
+[ "$(id -u)" = 0 ] ||
+	{ echo 'skipped: a user with fewer rights, because this is not root'; exit $status; }
 chmod 755 .
 cp "$perfvisor" perfvisor
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/perfvisor")

@@ -64,20 +64,23 @@ CLOSED
 [ ! -s "$folder/err" ] || complain "a closed pipe is an error: $(cat "$folder/err")"
 # A folder that is missing is no guest without symbols.
 recording=tests/golden/perfdata/kvm.data
-for command in "report -i $recording" "script -i $recording" "fold -i $recording" "flamegraph -i $recording -o -" \
-	"convert --native -i $recording" record; do
+for command in "report -i $recording" "script -i $recording" "fold -i $recording" \
+	"flamegraph -i $recording -o -" "convert --native -i $recording" record; do
 	# shellcheck disable=SC2086 # words
-	expect 1 "perfvisor: --guestmount '/nonexistent': No such file" $command --guestmount /nonexistent
+	expect 1 "perfvisor: --guestmount '/nonexistent': No such file" \
+		$command --guestmount /nonexistent
 done
 
 # Terminals without escape sequences, users who want no colours, and locales without UTF-8.
 for settings in TERM=dumb 'TERM=xterm NO_COLOR=1'; do
 	for command in doctor 'report -i tests/golden/perfdata/chains.data'; do
-		script -qec "env PERFVISOR_PAGER=cat $settings $perfvisor $command" /dev/null </dev/null >"$folder/out"
+		script -qec "env PERFVISOR_PAGER=cat $settings $perfvisor $command" \
+			/dev/null </dev/null >"$folder/out"
 		! grep -q $'\033' "$folder/out" || complain "$settings $command: escape sequences"
 	done
 done
-script -qec "env PERFVISOR_PAGER='sed s/^/paged/' TERM=dumb $perfvisor report -i tests/golden/perfdata/chains.data" \
+report="$perfvisor report -i tests/golden/perfdata/chains.data"
+script -qec "env PERFVISOR_PAGER='sed s/^/paged/' TERM=dumb $report" \
 	/dev/null </dev/null | grep -q '^paged' && complain 'a pager on a dumb terminal'
 for command in $(documented_commands); do
 	"$perfvisor" "$command" --help >"$folder/out"
