@@ -20,7 +20,8 @@ perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
 rows() {
 	awk '/^# Samples:/ { event = $NF; print event, $3, $4 }
 		/^# Event count/ { print event, $NF }
-		/^ *[0-9]/ { $1 = $1; print event, $0 }' | sed 's/ of / /; s/ *;/;/g' | LC_ALL=C sort
+		/^ *[0-9]/ { $1 = $1; print event, $0 }' |
+		sed 's/ of / /; s/ *;/;/g' | LC_ALL=C sort
 }
 
 compare() { # NAME MEMBERS ARGUMENTS-OF-perf-record…
