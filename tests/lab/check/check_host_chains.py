@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks the host's chains in a recording by `record --host --guest -g`: chains of the VMM's
 threads. Stock perf must read the same from the file, and the chains must lead from KVM's code to
-the system call that runs a vCPU, and to the VMM."""
+the system call that runs a vCPU, and to the VMM. Of the guests' chains it must read the kernel's
+addresses; those of programs it prints as they were sampled, since it does not know their files."""
 import sys
 
-from script_text import blocks_of_host, frames_of
+from script_text import blocks_of_guests, blocks_of_host, frames_of
 from verdict import check, exit_status
 
 folder = sys.argv[1]
@@ -31,4 +32,15 @@ def leads_to_vmm(chain):
 right = sum(map(leads_to_vmm, running))
 odd = next((chain for chain in running if not leads_to_vmm(chain)), "")
 check(right == len(running), f"{right} of these lead through KVM's ioctl to the VMM {odd}")
+
+
+def kernels_of_guests(name):
+    return [[address for address, _ in frames_of(block) if address >> 63]
+            for block in blocks_of_guests(f"{folder}/{name}")]
+
+
+ours, perfs = kernels_of_guests("host_script"), kernels_of_guests("perf_script")
+callers = sum(len(frames) > 1 for frames in ours)
+check(ours == perfs and callers >= 500,
+      f"stock perf prints the same {len(ours)} kernel chains of guests: {callers} have callers")
 sys.exit(exit_status())

@@ -333,16 +333,17 @@ def check_rights():
     check(int(read("level3.status")) == 1 and "requires CAP_SYS_ADMIN" in read("level3.err"),
           "level3: a message says what Debian's kernel needs")
     check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
-          "cap_perfmon" in read("none.err"), "none: a message says what is missing")
+          "run as root" in read("none.err"), "none: a message says what is missing")
 
 
 def check_parts():
     rows, thread = check_common("chosen", 143), int(read("chosen.thread"))
-    check({row[2] for row in rows} == {thread}, f"chosen: samples of thread {thread} only")
+    check({row[2] for row in rows} == {thread},
+          f"chosen: {len(rows)} samples, of thread {thread} only")
     size = os.path.getsize(f"{folder}/chosen.data")
-    check("has reached --max-size 40K" in read("chosen.err") and size >= 40960,
+    check("has reached --max-size 700K" in read("chosen.err") and size >= 700 << 10,
           f"chosen: it ends with {size} bytes")
-    delay = min(row[4] for row in rows) / 1e9 - float(read("chosen.begin"))
+    delay = min((row[4] for row in rows), default=0) / 1e9 - float(read("chosen.begin"))
     check(delay >= 0.68, f"chosen: {delay:.2f} s after the command's start: at least 0.7, less the "
           "hundredths of uptime")
     check("rings of 8 KiB" in read("chosen.err"), "chosen: its rings have two pages")
@@ -389,7 +390,7 @@ def check_killed():
     """Whatever the moment, what is there can be read, by both readers, and has names."""
     check(len(samples("killed")) > 100, f"killed: {len(samples('killed'))} samples are readable")
     check_names("killed")
-    there = [name for name in ["killed"] + [f"random{number}" for number in range(1, 6)]
+    there = [name for name in ["killed"] + [f"random{number}" for number in range(1, 4)]
              if os.path.exists(f"{folder}/{name}.data")]
     for name in there:
         ips = [int(ip, 16) for ip in read(f"{name}.ips").split()]

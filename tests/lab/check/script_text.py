@@ -5,7 +5,7 @@ import re
 
 ON_VCPU = re.compile(r"\s*VM: *\d+ VCPU: *(\d+) +")
 # Samples of the host belong to its threads.
-VMM = re.compile(rf"({ON_VCPU.pattern})?\s*qemu-system-x86 ")
+VMM = re.compile(r"(\s*VM: *\d+ +(VCPU: *\d+ +)?)?\s*qemu-system-x86 ")
 
 
 def read_blocks(path):
