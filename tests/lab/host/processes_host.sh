@@ -22,6 +22,7 @@ if [ "${1-}" = kinds ]; then
 	for name in kernel_only no_memory; do
 		perfvisor record --max-overhead 100 --${name//_/-} --duration 1 -F 500 \
 			-o "$OUT/$name" || exit
+		perfvisor-release script -i "$OUT/$name" >"$OUT/$name.script" || exit
 	done
 	record_known 1 /tmp/folder --dir -F 500 <<<'130 ^reader ' || exit
 	perf script -i /tmp/folder -F ip,sym,symoff >"$OUT/folder" 2>/dev/null
