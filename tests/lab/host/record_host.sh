@@ -54,12 +54,13 @@ keep_consoles() {
 trap keep_consoles EXIT
 truth
 # Let stock perf record the same guest at the same time, because no two seconds of an emulated guest
-# are alike. perf fails if a thread ends while it opens events, as QEMU's workers do.
+# are alike. perf fails if a thread ends while it opens events, as QEMU's workers do. The periods
+# have no common divisor with each other or a guest's tick: timers in step miss what others see.
 record_two() {
 	cp /run/lab/guest1/console.log "$OUT/guest1.before"
-	PROGRAM=perfvisor-release record two -c 1000000 -- sh -c "
+	PROGRAM=perfvisor-release record two -c 997003 -- sh -c "
 		for _ in 1 2 3 4 5; do
-			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 \
+			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1037003 \
 				-o /tmp/perf -p $(cat /run/lab/guest2/pid) sleep $1 \
 				>/dev/null 2>&1 && exit
 		done
