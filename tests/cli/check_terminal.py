@@ -29,6 +29,10 @@ COMMANDS = (
     ("report", "--no-children", "-g", "callee,0"),
     ("report", "--json"), ("report", "--vm", "nosuch"), ("script",),
     ("script", "-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,machine_pid,vcpu"), ("fold",),
+    ("report", "--header-only"), ("report", "--header", "-n", "-w", "9,9"),
+    ("report", "-t", ";", "-F", "overhead,period,sample,comm,dso,sym"),
+    ("report", "--hierarchy", "-s", "vm,comm,dso,sym"), ("report", "-C", "0", "-s", "comm,tid"),
+    ("fold", "-e", "nosuch"), ("fold", "--comm", "nosuch"),
 )
 failures, looked_at, escaped = [], 0, 0
 

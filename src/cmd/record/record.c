@@ -401,8 +401,7 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 
 	record_symbols_init(options, &symbols);
 	if (!error)
-		error = perfdata_check_replaceable(options->output,
-						   "name another with -o, or remove it");
+		error = perfdata_check_replaceable(options->output, "name another with -o");
 	if (!error)
 		error = kernel_source_check(&symbols.options);
 	if (!error)
