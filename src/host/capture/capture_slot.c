@@ -22,6 +22,8 @@ static struct error *map_error(int errno_value, size_t bytes)
 	struct error *error = error_system(
 		errno_value, "could not map a ring of %zu KiB for samples", bytes >> 10);
 
+	if (errno_value != EPERM)
+		return error_hint(error, "record -m chooses a smaller ring");
 	return error_hint(error, "locked memory is limited: raise kernel.perf_event_mlock_kb or "
 				 "ulimit -l, or give the program cap_ipc_lock");
 }

@@ -148,6 +148,23 @@ static void start_reader(struct recorder *recorder)
 		guest_reader_add(recorder->reader, i, recorder->inventory.vms.items[i].pid, false);
 }
 
+/* --vcpu and -t may have left no thread. */
+static struct error *check_choice(const struct recorder *recorder, const struct host_vms *found)
+{
+	const struct recorder_config *config = &recorder->config;
+
+	if (recorder->threads.count || (!config->vcpus.count && !config->threads.count))
+		return NULL;
+	if (config->vcpus.count && found->vcpu_source == HOST_VCPU_UNKNOWN)
+		return error_hint(error_create(ERROR_UNSUPPORTED,
+					       "which threads are vCPUs is not known here, so none "
+					       "can be chosen by its number"),
+				  "'perfvisor doctor' shows why; -t chooses a thread");
+	return error_hint(error_create(ERROR_NOT_FOUND,
+				       "no vCPU has the number or the thread asked for"),
+			  "'perfvisor list' shows vCPUs and their threads");
+}
+
 static struct error *open_everything(struct recorder *recorder)
 {
 	const struct recorder_config *config = &recorder->config;
@@ -177,11 +194,8 @@ static struct error *open_everything(struct recorder *recorder)
 		start_reader(recorder);
 	if (!error)
 		error = recorder_add_vms(recorder, &found);
-	if (!error && !recorder->threads.count && (config->vcpus.count || config->threads.count) &&
-	    !config->may_begin_empty)
-		error = error_hint(error_create(ERROR_NOT_FOUND,
-						"no vCPU has the number or the thread asked for"),
-				   "'perfvisor list' shows vCPUs and their threads");
+	if (!error && !config->may_begin_empty)
+		error = check_choice(recorder, &found);
 	if (!error)
 		error = open_writer(recorder);
 	return error ? error : introduce_all(recorder);

@@ -163,6 +163,9 @@ echo $? >"$OUT/debugfs.status"
 unshare -m sh -c 'umount -l /sys/kernel/debug; exec "$@"' sh "${without_bpf[@]}" \
 	perfvisor record --vm guest1 --duration 2 -o /tmp/unknown 2>"$OUT/unknown.err"
 echo $? >"$OUT/unknown.status"
+unshare -m sh -c 'umount -l /sys/kernel/debug; exec "$@"' sh "${without_bpf[@]}" \
+	perfvisor record --vm guest1 --vcpu 0 -o /tmp/no_numbers 2>"$OUT/no_numbers.err"
+echo $? >"$OUT/no_numbers.status"
 cp /tmp/nobody/least /tmp/
 keep least debugfs unknown
 
