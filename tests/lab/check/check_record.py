@@ -330,6 +330,8 @@ def check_rights():
               f"{name}: {len(rows)} samples, guests' of the vCPUs only")
     check("which threads are vCPUs is not known" in read("unknown.err"),
           "unknown: a message says so")
+    check(int(read("no_numbers.status")) == 1 and "none can be chosen" in read("no_numbers.err"),
+          "no_numbers: an error says why --vcpu finds none")
     check(int(read("level3.status")) == 1 and "requires CAP_SYS_ADMIN" in read("level3.err"),
           "level3: a message says what Debian's kernel needs")
     check(int(read("none.status")) == 1 and "perf_event_paranoid" in read("none.err") and
