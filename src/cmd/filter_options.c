@@ -94,8 +94,8 @@ static struct error *parse_modes(const struct string_list *words, uint32_t *ret)
 				at++;
 			if (at == 4)
 				return error_hint(error_create(ERROR_USAGE,
-							       "--mode knows no word '%s'", word),
-						  "the words are guest, host, kernel, user");
+							       "unknown --mode '%s'", word),
+						  "the modes are guest, host, kernel and user");
 			*(modes[at].side ? &sides : &levels) |= modes[at].cpumodes;
 		}
 	}
@@ -136,7 +136,8 @@ static struct error *parse_time(const char *text, struct session *session,
 	if (strchr(text, '%'))
 		span = find_span(session);
 	if (!filter_parse_times(text, &span, ret) || span.first_ns > span.last_ns)
-		return error_hint(error_create(ERROR_USAGE, "--time takes no '%s'", text),
+		return error_hint(error_create(ERROR_USAGE, "--time does not understand '%s'",
+					       text),
 				  "it takes START,END in seconds, as script prints them, one of "
 				  "which may be missing; several of these, separated by blanks; or "
 				  "10%%-20%%,40%%-50%% or 10%%/2 of the recording");

@@ -29,11 +29,11 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	{ OPTION_STRINGS, 0, "vcpu", offsetof(type, field.vcpus), "LIST",                          \
 	  "only these vCPUs: numbers and ranges such as 0-3,7" },                                  \
 	{ OPTION_STRINGS, 'c', "comms", offsetof(type, field.comms), "NAMES",                      \
-	  "only threads of these names, separated by commas; of a guest's samples the guest's" },  \
+	  "only threads with these names (the guest's, for guest samples), by commas" },  \
 	{ OPTION_STRINGS, 0, "pid", offsetof(type, field.pids), "LIST",                            \
-	  "only these processes; of a guest's samples the guest's" },                              \
+	  "only these processes (the guest's, for guest samples)" },                              \
 	{ OPTION_STRINGS, 0, "tid", offsetof(type, field.tids), "LIST",                            \
-	  "only these threads; of a guest's samples the guest's" },                                \
+	  "only these threads (the guest's, for guest samples)" },                                \
 	{ OPTION_STRINGS, 'd', "dsos", offsetof(type, field.dsos), "NAMES",                        \
 	  "only code of these files or kernels, separated by commas" },                            \
 	{ OPTION_STRINGS, 'S', "symbols", offsetof(type, field.symbols), "NAMES",                  \
@@ -45,7 +45,7 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	{ OPTION_STRINGS, 'C', "cpu", offsetof(type, field.cpus), "LIST",                          \
 	  "only samples taken on these CPUs of the host" },                                        \
 	{ OPTION_STRING, 0, "time", offsetof(type, field.time), "START,END",                       \
-	  "only these seconds of the recording's clock; or 10%-20% of it, or 10%/2" },             \
+	  "only this time: START,END in the recording's seconds, 10%-20%, or 10%/2" },             \
 	{ OPTION_STRINGS, 0, "mode", offsetof(type, field.modes), "WORDS",                         \
 	  "only guest or host, kernel or user; separated by commas",                               \
 	  .completion = COMPLETE_WORDS, .words = "guest host kernel user" }

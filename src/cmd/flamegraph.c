@@ -53,7 +53,7 @@ static struct error *check_output(const char *path, bool force)
 	if (force || stat(path, &status) || !S_ISREG(status.st_mode) || flamegraph_is_page(path))
 		return NULL;
 	return error_hint(error_create(ERROR_UNSUPPORTED,
-				       "'%s' is not a page of perfvisor: it is left alone", path),
+				       "'%s' is not a perfvisor page and was not replaced", path),
 			  "name another with -o, or --force");
 }
 
@@ -93,7 +93,7 @@ static const struct option_spec flamegraph_options[] = {
 	  .completion = COMPLETE_FILE },
 	STACKS_EVENT_OPTION(struct flamegraph_config, stacks.event),
 	{ OPTION_FLAG, 0, "force", offsetof(struct flamegraph_config, force), NULL,
-	  "replace FILE even if it is not a page of perfvisor" },
+	  "replace FILE even if it is not a perfvisor page" },
 	FILTER_OPTIONS(struct flamegraph_config, stacks.filters),
 	RECORDING_SYMBOL_OPTIONS(struct flamegraph_config, stacks.symbols),
 	{ 0 },

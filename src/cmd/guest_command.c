@@ -13,9 +13,9 @@ static struct error *no_vm(const struct host_vms *vms)
 		return error_hint(error_create(ERROR_PERMISSION,
 					       "no VM can be seen: %zu processes of other users "
 					       "may not be looked at", vms->processes_hidden),
-				  "run it as root; 'perfvisor doctor' says what else gives the "
+				  "run it as root; 'perfvisor doctor' shows what else gives the "
 				  "rights");
-	return error_hint(error_create(ERROR_NOT_FOUND, "no VM of KVM was found on this host"),
+	return error_hint(error_create(ERROR_NOT_FOUND, "no KVM VM was found on this host"),
 			  "'perfvisor doctor' says what works here");
 }
 

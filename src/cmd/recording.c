@@ -87,8 +87,8 @@ static void warn_of_cut(const struct session *session, const char *path)
 		log_warning("the recording '%s' was cut off%s; showing what was written until "
 			    "then", path, when);
 	} else if (rest_bytes) {
-		log_warning("the last %" PRIu64 " bytes of records in '%s' are no whole record and "
-			    "are left out", rest_bytes, path);
+		log_warning("the last %" PRIu64 " bytes of records in '%s' are not a whole record "
+			    "and are left out", rest_bytes, path);
 	} else if (perfdata_reader_truncated(session->reader)) {
 		log_warning("'%s' is incomplete, as if its recorder was killed or the disk full: "
 			    "showing what was written", path);
@@ -281,7 +281,7 @@ static void warn_of_emptiness(const struct profile *profile)
 void recording_note_filtered(uint64_t left_out, uint64_t all)
 {
 	if (left_out && left_out == all)
-		log_warning("none of the recording's %llu samples is what was asked for",
+		log_warning("none of the recording's %llu samples match the filters",
 			    (unsigned long long)all);
 	else if (left_out)
 		log_note("%llu of %llu samples are filtered out", (unsigned long long)left_out,

@@ -320,7 +320,7 @@ static struct error *report_branches(const struct report_config *config, struct 
 	if (!error) {
 		recording_warn(session, path);
 		if (!branches.rows.count)
-			log_warning("no sample that was asked for has branches");
+			log_warning("no selected sample has branches");
 		pager_start(&pager);
 		error = branches_text_write(pager.fd, &branches, &keys, min_percent);
 		pager_finish(&pager);
@@ -380,18 +380,18 @@ static const struct option_spec report_options[] = {
 	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym cpu time" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
 	  "the columns, separated by commas: overhead, overhead_children, sample, period and keys; "
-	  "after a +, more than the usual ones",
+	  "with a leading +, in addition to the usual ones",
 	  .completion = COMPLETE_WORDS,
 	  .words = "overhead overhead_children sample period vm vcpu comm pid tid gcomm gpid dso "
 		   "mode sym cpu time" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,
-	  "show all that the recording's header says, too" },
+	  "also print the recording's header" },
 	{ OPTION_FLAG, 0, "header-only", offsetof(struct report_config, header_only), NULL,
 	  "show nothing else" },
 	{ OPTION_STRING, 0, "time-quantum", offsetof(struct report_config, time_quantum), "TIME",
-	  "how long a time of the key time is: a number with s, ms, us or ns (default: 100ms)" },
+	  "the length of a bucket of the key time, in s, ms, us or ns (default: 100ms)" },
 	{ OPTION_FLAG, 0, "hierarchy", offsetof(struct report_config, hierarchy), NULL,
 	  "show the keys as levels of a tree, each with its share; without call chains" },
 	{ OPTION_STRING, 't', "field-separator", offsetof(struct report_config, separator),

@@ -67,7 +67,7 @@ struct error *perfdata_check_replaceable(const char *path, const char *hint)
 		return NULL;
 	if (!may_be_replaced(path))
 		error = error_create(ERROR_UNSUPPORTED,
-				     "'%s' is not a recording: it is left alone", path);
+				     "'%s' is not a recording and was not replaced", path);
 	else if (!may_be_replaced(old))
 		error = error_create(ERROR_UNSUPPORTED,
 				     "'%s' would be renamed to '%s', which is not a recording and "

@@ -70,7 +70,7 @@ echo 'my notes' >notes
 mkdir letters && echo 'Dear' >letters/data
 for name in notes letters; do
 	run 1 "${convert[@]}" -o $name
-	says "'$name' is not a recording: it is left alone"
+	says "'$name' is not a recording and was not replaced"
 	says 'hint: .*--force'
 done
 [ "$(cat notes letters/data)" = $'my notes\nDear' ] || complain "changed: $(cat notes letters/data)"
@@ -102,7 +102,7 @@ echo 'my notes' >notes
 mkdir letters && touch letters/one
 for name in notes letters; do
 	run 1 "$perfvisor" record -o $name
-	says "'$name' is not a recording: it is left alone"
+	says "'$name' is not a recording and was not replaced"
 done
 cp vm.data mine && cp notes mine.old
 run 1 "$perfvisor" record -o mine

@@ -70,7 +70,7 @@ grep -q '^\[no\]  VMs  *none is visible$' out || complain "doctor: $(cat out)"
 # In a pid namespace of its own nothing is hidden.
 if unshare --pid --fork --mount-proc true; then
 	run 1 unshare --pid --fork --mount-proc "$perfvisor" ps
-	says 'no VM of KVM was found'
+	says 'no KVM VM was found'
 else
 	echo 'skipped: a container, because no pid namespace can be made here'
 fi

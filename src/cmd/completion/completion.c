@@ -124,7 +124,7 @@ static struct error *print_script(const char *name)
 		return NULL;
 	}
 	return error_hint(error_create(ERROR_USAGE, "there is no completion for '%s'", name),
-			  "there is one for each of: " COMPLETION_SHELLS);
+			  "available: " COMPLETION_SHELLS);
 }
 
 static struct error *run_completion(const struct command *command, int argc, char **argv,

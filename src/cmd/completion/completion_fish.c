@@ -69,7 +69,7 @@ void completion_print_fish(void)
 	for (size_t i = 0; commands[i]; i++)
 		print_command(commands[i]);
 	printf("complete -c perfvisor -n __perfvisor_starts -f\n"
-	       "complete -c perfvisor -l help -d 'Say what it takes'\n"
+	       "complete -c perfvisor -l help -d 'Show its options'\n"
 	       "complete -c perfvisor -n '__perfvisor_uses completion' -fa '%s'\n",
 	       COMPLETION_SHELLS);
 }
