@@ -51,7 +51,7 @@ says "could not write '.*page': File too large"
 cmp page second || complain 'a page that could not be written has replaced another'
 echo 'my notes' >notes
 run 1 "$perfvisor" flamegraph -i vm.data -o notes
-says "'notes' is not a page of perfvisor"
+says "'notes' is not a perfvisor page"
 says 'hint: .*--force'
 [ "$(cat notes)" = 'my notes' ] || complain 'notes are overwritten'
 ln -s page link
