@@ -103,28 +103,6 @@ static struct error *parse_modes(const struct string_list *words, uint32_t *ret)
 	return NULL;
 }
 
-/* The times of the first sample and the last: the file's word, else what is in it. */
-static struct filter_span find_span(struct session *session)
-{
-	const struct perfdata_features *features = perfdata_reader_features(session->reader);
-	struct filter_span span = { features->first_sample_ns, features->last_sample_ns };
-	struct session_sample sample;
-
-	if (span.last_ns)
-		return span;
-	span.first_ns = UINT64_MAX;
-	session_rewind(session);
-	while (session_next_plain(session, &sample) == PERFDATA_RECORD) {
-		uint64_t time_ns = sample.decoded.sample.time_ns;
-
-		if (!sample.valid)
-			continue;
-		span.first_ns = time_ns < span.first_ns ? time_ns : span.first_ns;
-		span.last_ns = time_ns > span.last_ns ? time_ns : span.last_ns;
-	}
-	return span;
-}
-
 static struct error *parse_time(const char *text, struct session *session,
 				struct ranges *ret)
 {
@@ -134,7 +112,7 @@ static struct error *parse_time(const char *text, struct session *session,
 		return error_create(ERROR_UNSUPPORTED, "the recording has no times: --time has "
 						       "nothing to go by");
 	if (strchr(text, '%'))
-		span = find_span(session);
+		span = filter_find_span(session);
 	if (!filter_parse_times(text, &span, ret) || span.first_ns > span.last_ns)
 		return error_hint(error_create(ERROR_USAGE, "--time does not understand '%s'",
 					       text),

@@ -25,10 +25,11 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 #define FILTER_VM_OPTION(type, field, text)                                                        \
 	{ OPTION_STRINGS, 0, "vm", offsetof(type, field.vms), "NAME|PID", text,                    \
 	  .completion = COMPLETE_VM }
-#define FILTER_SAMPLE_OPTIONS(type, field)                                                         \
+/* perf gives some of them other letters in some commands: the letters are characters, or 0. */
+#define FILTER_SAMPLE_OPTIONS(type, field, comms_letter, cpu_letter)                               \
 	{ OPTION_STRINGS, 0, "vcpu", offsetof(type, field.vcpus), "LIST",                          \
 	  "only these vCPUs: numbers and ranges such as 0-3,7" },                                  \
-	{ OPTION_STRINGS, 'c', "comms", offsetof(type, field.comms), "NAMES",                      \
+	{ OPTION_STRINGS, comms_letter, "comms", offsetof(type, field.comms), "NAMES",             \
 	  "only threads with these names (the guest's, for guest samples), by commas" },  \
 	{ OPTION_STRINGS, 0, "pid", offsetof(type, field.pids), "LIST",                            \
 	  "only these processes (the guest's, for guest samples)" },                              \
@@ -42,7 +43,7 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	  "the same as --symbols" },                                                               \
 	{ OPTION_STRINGS, 0, "symbol-filter", offsetof(type, field.symbol_parts), "TEXT",          \
 	  "only functions with TEXT anywhere in their name" },                                     \
-	{ OPTION_STRINGS, 'C', "cpu", offsetof(type, field.cpus), "LIST",                          \
+	{ OPTION_STRINGS, cpu_letter, "cpu", offsetof(type, field.cpus), "LIST",                   \
 	  "only samples taken on these CPUs of the host" },                                        \
 	{ OPTION_STRING, 0, "time", offsetof(type, field.time), "START,END",                       \
 	  "only this time: START,END in the recording's seconds, 10%-20%, or 10%/2" },             \
@@ -51,6 +52,6 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	  .completion = COMPLETE_WORDS, .words = "guest host kernel user" }
 #define FILTER_OPTIONS(type, field)                                                                \
 	FILTER_VM_OPTION(type, field, "only this VM; may be repeated"),                            \
-	FILTER_SAMPLE_OPTIONS(type, field)
+	FILTER_SAMPLE_OPTIONS(type, field, 'c', 'C')
 
 #endif

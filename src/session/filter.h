@@ -49,6 +49,11 @@ void filter_deinit(struct filter *filter);
 struct filter_span {
 	uint64_t first_ns, last_ns; /* of the recording's samples */
 };
+/*
+ * The times of the first sample and the last: what the header says, else what is in the file, which
+ * is then read. Not for a session without times.
+ */
+struct filter_span filter_find_span(struct session *session);
 bool filter_parse_times(const char *text, const struct filter_span *span,
 			struct ranges *ret) MUST_CHECK;
 

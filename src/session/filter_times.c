@@ -121,3 +121,24 @@ bool filter_parse_times(const char *text, const struct filter_span *span,
 
 	return strchr(copy, '%') ? parse_percents(copy, span, ret) : parse_intervals(copy, ret);
 }
+
+struct filter_span filter_find_span(struct session *session)
+{
+	const struct perfdata_features *features = perfdata_reader_features(session->reader);
+	struct filter_span span = { features->first_sample_ns, features->last_sample_ns };
+	struct session_sample sample;
+
+	if (span.last_ns)
+		return span;
+	span.first_ns = UINT64_MAX;
+	session_rewind(session);
+	while (session_next_plain(session, &sample) == PERFDATA_RECORD) {
+		uint64_t time_ns = sample.decoded.sample.time_ns;
+
+		if (!sample.valid)
+			continue;
+		span.first_ns = time_ns < span.first_ns ? time_ns : span.first_ns;
+		span.last_ns = time_ns > span.last_ns ? time_ns : span.last_ns;
+	}
+	return span;
+}

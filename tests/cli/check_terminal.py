@@ -33,19 +33,22 @@ COMMANDS = (
     ("report", "-t", ";", "-F", "overhead,period,sample,comm,dso,sym"),
     ("report", "--hierarchy", "-s", "vm,comm,dso,sym"), ("report", "-C", "0", "-s", "comm,tid"),
     ("fold", "-e", "nosuch"), ("fold", "--comm", "nosuch"),
+    ("diff", "-s", "vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym"), ("diff", "--vm", "nosuch"),
 )
 failures, looked_at, escaped = [], 0, 0
 
 
-def run(*arguments):
-    done = subprocess.run([PERFVISOR, *arguments], capture_output=True, timeout=120)
+def run(command, path):
+    files = (path, path) if command[0] == "diff" else ("-i", path)
+    done = subprocess.run([PERFVISOR, command[0], *files, *command[1:]], capture_output=True,
+                          timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
 def check_file(path, lines, what):
     global looked_at, escaped
     for command in COMMANDS:
-        status, out, said = run(command[0], "-i", path, *command[1:])
+        status, out, said = run(command, path)
         looked_at += 1
         escaped += out.count(b"\\x") + out.count(b"\\u") + said.count(b"\\x")
         for text in out, said:
@@ -71,7 +74,7 @@ def try_recording(folder, program, option, names):
                  f"{[name for name in names if name not in whole]}")
     lines = {}
     for command in COMMANDS:
-        _, out, said = run(command[0], "-i", path, *command[1:])
+        _, out, said = run(command, path)
         lines[command] = out.count(b"\n"), said.count(b"\n")
     for bad in STEERING:
         changed = whole

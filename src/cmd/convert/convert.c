@@ -205,7 +205,7 @@ static const struct option_spec convert_options[] = {
 	  "convert even if DIR or DIR.old is not a recording" },
 	FILTER_VM_OPTION(struct convert_config, filters,
 			 "the VM; required if the recording has several"),
-	FILTER_SAMPLE_OPTIONS(struct convert_config, filters),
+	FILTER_SAMPLE_OPTIONS(struct convert_config, filters, 'c', 'C'),
 	RECORDING_SYMBOL_OPTIONS(struct convert_config, symbols),
 	{ 0 },
 };

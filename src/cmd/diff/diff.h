@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor diff: its options, and what it compares. */
+#ifndef CMD_DIFF_DIFF_H
+#define CMD_DIFF_DIFF_H
+
+#include "cmd/filter_options.h"
+#include "cmd/recording.h"
+#include "compare/comparison.h"
+
+struct diff_config {
+	const char *sort, *compute, *separator, *percent_limit;
+	uint64_t order;
+	double fail_over; /* 0: not given */
+	bool baseline_only, periods;
+	struct filter_options filters;
+	struct kernel_source_options symbols;
+};
+
+/* One side: a recording, or a VM of one. */
+struct diff_side {
+	struct session *session; /* may be that of another side, too */
+	bool owns_session;
+	char *label;	/* the file, and the VM if the file has several sides; owned */
+	const char *path; /* borrowed */
+	const char *vm; /* NULL: the whole recording */
+	struct filter filter;
+	struct profile *profile;
+};
+
+struct diff_sides {
+	struct diff_side items[COMPARISON_MAX_SIDES];
+	size_t count;
+};
+
+/*
+ * Finds and opens what is to be compared: PATHS, which may be none, and the VMs of CONFIG. RET must
+ * be freed with diff_sides_deinit(), even after an error.
+ */
+struct error *diff_sides_open(const struct diff_config *config, const struct string_list *paths,
+			      struct diff_sides *ret) MUST_CHECK;
+/* Counts each side by KEYS, and by time in blocks; RET_QUANTA are their lengths. */
+struct error *diff_sides_count(const struct diff_config *config, struct diff_sides *sides,
+			       const struct profile_keys *keys, uint64_t *ret_quanta) MUST_CHECK;
+void diff_sides_deinit(struct diff_sides *sides);
+
+#endif
