@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cage.h"
 #include "base/memory.h"
-#include "host/inspect/cage.h"
 #include "host/inspect/guest_recall.h"
 #include "host/vm/vm_memory.h"
 #include "saved_guest.h"
@@ -218,11 +218,11 @@ static struct error *contact(const char *folder, const char *cache_folder, const
 
 static int be_the_parser(void)
 {
-	struct error *error = host_cage_enter();
+	struct error *error = cage_enter(CAGE_GUEST);
 
 	if (error)
 		return 1;
-	guest_service_run(HOST_CAGE_FD);
+	guest_service_run(CAGE_FD);
 	return 0;
 }
 
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 {
 	_cleanup_error_ struct error *error = NULL;
 
-	if (argc == 2 && !strcmp(argv[1], HOST_CAGE_COMMAND))
+	if (argc == 2 && !strcmp(argv[1], CAGE_GUEST_COMMAND))
 		return be_the_parser();
 	if (argc == 4 && !strcmp(argv[1], "save"))
 		error = save(argv[2], argv[3]);

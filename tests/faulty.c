@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/inspect/cage.h"
+#include "base/cage.h"
 
 static void *volatile lost;
 
@@ -40,12 +40,12 @@ static int fail(const char *how)
 /* The owner sees nothing but that the caged process ends. */
 static int wait_for_caged(void)
 {
-	struct host_cage cage;
+	struct cage cage;
 	char byte;
 
-	error_destroy(host_cage_start(&cage));
+	error_destroy(cage_start(CAGE_GUEST, &cage));
 	(void)!read(cage.fd, &byte, 1);
-	host_cage_stop(&cage);
+	cage_stop(&cage);
 	return 0;
 }
 
@@ -55,8 +55,8 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	if (!strcmp(argv[1], HOST_CAGE_COMMAND)) {
-		error_destroy(host_cage_enter());
+	if (!strcmp(argv[1], CAGE_GUEST_COMMAND)) {
+		error_destroy(cage_enter(CAGE_GUEST));
 		_exit(fail(caged));
 	}
 	return caged ? wait_for_caged() : fail(argv[1]);

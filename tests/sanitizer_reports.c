@@ -6,8 +6,8 @@
  * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on
  * writing to stderr: it is told by its own function.
  *
- * The caged process (src/host/inspect/cage.h) can neither open nor write files: its first system
- * call for that ends it, and nobody learns why. So before it enters the cage its sanitizers get a
+ * The caged process (src/base/cage.h) can neither open nor write files: its first system call for
+ * that ends it, and nobody learns why. So before it enters the cage its sanitizers get a
  * pipe, in place of the stdout that it does not use, and a child of it waits at the other end. What
  * comes is put into LOG_PATH.caged.PID; where nothing comes there is no such file. The report ends
  * where the sanitizer wants to know which files are mapped, which the cage does not admit: the
@@ -28,7 +28,7 @@
 #include <sys/file.h>
 #include <sanitizer/common_interface_defs.h>
 
-#include "host/inspect/cage.h"
+#include "base/cage.h"
 
 #define LOG_PATH "log_path="
 #define LIBUBSAN "libubsan.so.1"
@@ -136,7 +136,7 @@ static void let_reports_out(const char *path)
 		abort();
 	case 0:
 		close(ends[1]);
-		close(HOST_CAGE_FD); /* or its owner would not see the caged process end */
+		close(CAGE_FD); /* or its owner would not see the caged process end */
 		wait_for_report(ends[0], path, caged);
 		_exit(0);
 	}
@@ -158,7 +158,8 @@ __attribute__((constructor)) static void direct_reports(int argc, char **argv)
 		return;
 	begin += strlen(LOG_PATH);
 	snprintf(path, sizeof(path), "%.*s", (int)strcspn(begin, ":"), begin);
-	if (argc > 1 && !strcmp(argv[1], HOST_CAGE_COMMAND))
+	if (argc > 1 && (!strcmp(argv[1], CAGE_GUEST_COMMAND) ||
+			 !strcmp(argv[1], CAGE_LINES_COMMAND)))
 		let_reports_out(path);
 	else
 		call_both("__sanitizer_set_report_path", path);

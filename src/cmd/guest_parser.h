@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The caged process; perfvisor starts itself as one (src/host/inspect/cage.h). */
+/* The caged process; perfvisor starts itself as one (src/base/cage.h). */
 #ifndef CMD_GUEST_PARSER_H
 #define CMD_GUEST_PARSER_H
 

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cage.h"
 #include "base/log.h"
 #include "cmd/command.h"
 #include "cmd/guest_parser.h"
-#include "host/inspect/cage.h"
 
 static int finish(struct error *error, int status)
 {
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		/* The overview helps new users, but nothing was done, and scripts should notice. */
 		return finish(command_help.run(&command_help, 1, help, &status), 2);
 	}
-	if (!strcmp(argv[1], HOST_CAGE_COMMAND))
+	if (!strcmp(argv[1], CAGE_GUEST_COMMAND))
 		return finish(guest_parser_run(), 1);
 	command = command_find(command_name(argv[1]));
 	if (!command)

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/cage.h"
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "host/inspect/cage.h"
 
 struct guest_client {
 	struct guest_memory_source source;
 	struct guest_slot *slots;
 	size_t slot_count;
 	struct guest_client_limits limits;
-	struct host_cage cage;
+	struct cage cage;
 	bool running;
 	uint64_t bytes_read;
 	uint64_t call_bytes; /* read during the current call */
@@ -131,7 +131,7 @@ struct error *guest_client_ask(struct guest_client *client, enum guest_message q
 	if (!error)
 		error = wait_for_answer(client, ret, &failure);
 	if (error) {
-		host_cage_stop(&client->cage);
+		cage_stop(&client->cage);
 		client->running = false;
 	}
 	return error ? error : failure;
@@ -239,7 +239,7 @@ struct error *guest_client_start(const struct guest_memory_source *source,
 	client->slots = memory_dup(slots, slot_count * sizeof(*slots));
 	client->slot_count = slot_count;
 	client->limits = *limits;
-	error = host_cage_start(&client->cage);
+	error = cage_start(CAGE_GUEST, &client->cage);
 	if (error)
 		return error;
 	client->running = true;
@@ -255,7 +255,7 @@ void guest_client_stop(struct guest_client *client)
 	if (!client)
 		return;
 	if (client->running)
-		host_cage_stop(&client->cage);
+		cage_stop(&client->cage);
 	free(client->slots);
 	free(client);
 }

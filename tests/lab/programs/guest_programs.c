@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cage.h"
 #include "base/memory.h"
-#include "host/inspect/cage.h"
 #include "host/inspect/guest_view.h"
 #include "service/service.h"
 #include "symbol/table.h"
@@ -163,11 +163,11 @@ int main(int argc, char **argv)
 {
 	_cleanup_error_ struct error *error = NULL;
 
-	/* The guest's parser is this program, too: host_cage_start() says so. */
-	if (argc == 2 && !strcmp(argv[1], HOST_CAGE_COMMAND)) {
-		error = host_cage_enter();
+	/* The guest's parser is this program, too: cage_start(CAGE_GUEST, ) says so. */
+	if (argc == 2 && !strcmp(argv[1], CAGE_GUEST_COMMAND)) {
+		error = cage_enter(CAGE_GUEST);
 		if (!error)
-			guest_service_run(HOST_CAGE_FD);
+			guest_service_run(CAGE_FD);
 	} else {
 		error = run(argv + 1);
 	}

@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/cage.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "host/inspect/cage.h"
 #include "host/inspect/guest_client.h"
 #include "service/service.h"
 
@@ -21,7 +21,7 @@
 
 static void tell(enum guest_message type, const void *data, size_t size)
 {
-	error_destroy(guest_wire_send(HOST_CAGE_FD, type, data, size));
+	error_destroy(guest_wire_send(CAGE_FD, type, data, size));
 }
 
 static void wait_for_question(void)
@@ -30,7 +30,7 @@ static void wait_for_question(void)
 	uint32_t type;
 
 	buffer_init(&body, GUEST_MESSAGE_MAX);
-	error_destroy(guest_wire_receive(HOST_CAGE_FD, 0, &type, &body));
+	error_destroy(guest_wire_receive(CAGE_FD, 0, &type, &body));
 	buffer_deinit(&body);
 }
 
@@ -78,7 +78,7 @@ static void misbehave(const char *behaviour)
 	else if (!strcmp(behaviour, "reads unaligned"))
 		ask_for(0x800);
 	else if (!strcmp(behaviour, "promises too much"))
-		(void)!send(HOST_CAGE_FD, longest, sizeof(longest), 0);
+		(void)!send(CAGE_FD, longest, sizeof(longest), 0);
 	else if (!strcmp(behaviour, "talks nonsense"))
 		tell(GUEST_ASK_OPEN, "x", 1);
 	else if (!strcmp(behaviour, "fails oddly"))
@@ -100,12 +100,12 @@ static void misbehave(const char *behaviour)
 static int be_a_parser(void)
 {
 	const char *behaviour = getenv(BEHAVIOUR);
-	struct error *error = host_cage_enter();
+	struct error *error = cage_enter(CAGE_GUEST);
 
 	if (error || !behaviour)
 		_exit(1);
 	if (!strcmp(behaviour, "serves"))
-		guest_service_run(HOST_CAGE_FD);
+		guest_service_run(CAGE_FD);
 	wait_for_question();
 	misbehave(behaviour);
 	_exit(0);
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(odd_failures_are_no_crash),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], HOST_CAGE_COMMAND))
+	if (argc > 1 && !strcmp(argv[1], CAGE_GUEST_COMMAND))
 		return be_a_parser();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

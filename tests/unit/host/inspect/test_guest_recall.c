@@ -3,6 +3,7 @@
  * Repeated contact with a small guest: when earlier results are used, when they are not, and what
  * is left in the folder. The parser's process is this test, started again as perfvisor does it.
  */
+#include "base/cage.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -16,7 +17,6 @@
 
 #include "guest/small_guest.h"
 #include "base/memory.h"
-#include "host/inspect/cage.h"
 #include "host/inspect/guest_recall.h"
 #include "service/service.h"
 
@@ -300,9 +300,9 @@ static void the_oldest_of_too_much_goes(void **state)
 
 static int be_a_parser(void)
 {
-	if (host_cage_enter())
+	if (cage_enter(CAGE_GUEST))
 		return 1;
-	guest_service_run(HOST_CAGE_FD);
+	guest_service_run(CAGE_FD);
 	return 0;
 }
 
@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 		TEST(the_oldest_of_too_much_goes),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], HOST_CAGE_COMMAND))
+	if (argc > 1 && !strcmp(argv[1], CAGE_GUEST_COMMAND))
 		return be_a_parser();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
