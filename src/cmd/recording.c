@@ -186,6 +186,9 @@ void recording_warn(const struct session *session, const char *path)
 	if (session->machines.items[0]->kernel_note)
 		log_note("the host's kernel is shown as addresses: %s",
 			 session->machines.items[0]->kernel_note);
+	if (session->machines.items[0]->module_note)
+		log_note("modules of the host's kernel are shown as addresses: %s",
+			 session->machines.items[0]->module_note);
 	for (size_t i = 1; i < session->machines.count; i++)
 		if (session->machines.items[i]->kernel_note && nameless++ < NOTES_SHOWN)
 			log_note("%s: name them with --guestkallsyms FILE (a copy of the guest's "

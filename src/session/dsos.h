@@ -23,6 +23,9 @@ enum dso_kind {
 	DSO_PLAIN,  /* no file: plain addresses, no symbols ("[stack]", "[JIT] tid 7") */
 };
 
+/* Whether a module of the host's kernel is here as it was recorded: session/kernel_modules.h. */
+enum module_state { MODULE_UNKNOWN, MODULE_STAYS, MODULE_DIFFERS };
+
 struct dso_entry {
 	enum dso_kind kind;
 	uint32_t guest;	     /* pid of the VMM whose guest has the file; 0: the host's */
@@ -33,6 +36,8 @@ struct dso_entry {
 	bool loaded, searched;
 	struct symbol_table *table; /* owned; NULL: no symbols */
 	struct symbol_table *found; /* guest's file: symbols found in addition to those; owned */
+	enum module_state module;
+	uint64_t module_start; /* once it is loaded: where its table applies */
 	char *reason; /* why there are no symbols; owned, may be NULL */
 	bool frames_loaded, file_found;
 	struct file_tables frames; /* its call frame information */

@@ -43,6 +43,8 @@ struct machine {
 	uint32_t kernel_dso;
 	const struct symbol_table *kernel_table; /* applies at all times; NULL: none */
 	struct symbol_table *kernel_owned;
+	bool kernel_came_along;	 /* its symbols are of the recording, and as they were then */
+	char *module_note; /* why some module of the host has no names; owned, NULL: none */
 	char *kernel_note; /* why its kernel has no names; owned, NULL: it has, or unused */
 };
 

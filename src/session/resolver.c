@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "session/kernel_modules.h"
 
 #define PAGE_SHIFT 12
 #define PAGES 4096
@@ -126,17 +127,6 @@ static uint32_t module_dso(struct resolver *resolver, const char *module)
 	return dsos_add_kernel(&resolver->session->dsos, &names);
 }
 
-/*
- * The dso of the kernel mapping that contains LOOKUP's address; LOCATION_NO_DSO if there is none.
- */
-static uint32_t kernel_mapped_dso(const struct lookup *lookup)
-{
-	const struct space_mapping *mapping =
-		space_find(&lookup->machine->kernel, lookup->address, lookup->time).mapping;
-
-	return mapping ? mapping->dso : LOCATION_NO_DSO;
-}
-
 /* LOCATION's number: the same for all addresses of a symbol. */
 static uint32_t share_location(struct resolver *resolver, const struct location *location)
 {
@@ -161,8 +151,13 @@ static uint32_t kernel_location(struct resolver *resolver, const struct lookup *
 		session_kernel_table(resolver->session, machine, lookup->kernel);
 	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
 				     .varies = machine->kernels.count > 1 };
+	const struct space_mapping *mapping =
+		space_find(&machine->kernel, lookup->address, lookup->time).mapping;
 	const char *module = NULL;
 
+	if (table && !machine_is_guest(machine) && !machine->kernel_came_along)
+		table = kernel_modules_table(resolver->session, machine, table, mapping,
+					     lookup->address);
 	if (table) {
 		location.table = table;
 		location.symbol = symbol_table_find(table, location.address);
@@ -171,8 +166,10 @@ static uint32_t kernel_location(struct resolver *resolver, const struct lookup *
 	}
 	if (module)
 		location.dso = module_dso(resolver, module);
+	else if (location.symbol)
+		location.dso = machine->kernel_dso;
 	else
-		location.dso = location.symbol ? machine->kernel_dso : kernel_mapped_dso(lookup);
+		location.dso = mapping ? mapping->dso : LOCATION_NO_DSO;
 	return share_location(resolver, &location);
 }
 

@@ -89,6 +89,7 @@ static void machine_destroy(struct machine *machine)
 	vector_deinit(&machine->kernels);
 	symbol_table_destroy(machine->kernel_owned);
 	free(machine->kernel_note);
+	free(machine->module_note);
 	free(machine);
 }
 

@@ -38,6 +38,7 @@ void session_start_kernel(struct session *session)
 	session->dsos.items.items[host->kernel_dso]->loaded = true; /* by the loader */
 	request.kallsyms = in_directory(session, "kcore_dir/kallsyms");
 	request.modules = in_directory(session, "kcore_dir/modules");
+	host->kernel_came_along = request.kallsyms != NULL;
 	kernel_loader_start(&session->kernel_loader, &request);
 }
 

@@ -10,7 +10,8 @@
  *
  * The kernel may be at another address than when the recording was made (KASLR), and is not where
  * it was linked: the request's reference address gives the offset for its symbols. Modules moved by
- * offsets of their own, so they are left out if the kernel moved.
+ * offsets of their own, so they are left out if the kernel moved; and those of perf's cache, which
+ * may be of an earlier boot, are, too. A module's own table (dso_load_module) is moved as a whole.
  */
 #include <glob.h>
 #include <string.h>
@@ -74,7 +75,10 @@ static struct error *find_in_vmlinux(void *file, const char *name, uint64_t *ret
 	return elf_file_find_symbol(file, name, ret);
 }
 
-/* Loads a file in the format of kallsyms, with DELTA added to its addresses. */
+/*
+ * Loads a file in the format of kallsyms, with DELTA added to its addresses. Modules only if they
+ * are where that file has them.
+ */
 static struct error *load_kallsyms(const struct dso_request *request, const char *kallsyms,
 				   const char *modules, uint64_t delta, struct dso_symbols *ret)
 {
@@ -83,8 +87,8 @@ static struct error *load_kallsyms(const struct dso_request *request, const char
 					  .no_generated = !request->kallsyms };
 	struct error *error;
 
-	filter.modules = !delta;
-	error = kallsyms_add(kallsyms, delta ? NULL : modules, &filter, builder);
+	filter.modules = !delta && (modules || request->kallsyms);
+	error = kallsyms_add(kallsyms, filter.modules ? modules : NULL, &filter, builder);
 	if (error)
 		return error;
 	return dso_finish(take_pointer(builder), request->path, kallsyms, ret);
@@ -212,8 +216,9 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 	struct error *error;
 	uint64_t start;
 
-	if (request->build_id &&
-	    !build_id_equal(&running, request->build_id, request->build_id_bytes))
+	if (strchr(name, '/') ||
+	    (request->build_id &&
+	     !build_id_equal(&running, request->build_id, request->build_id_bytes)))
 		return dso_no_symbols(request->path,
 				      "the running kernel has no module with that build-id");
 	if (request->reference) {

@@ -166,3 +166,14 @@ const char *symbol_table_find_module(const struct symbol_table *table, uint64_t 
 	found = &table->modules[table->module_order[place - 1]];
 	return address < found->end ? table->text + found->name : NULL;
 }
+
+uint64_t symbol_table_module_start(const struct symbol_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->module_order_count; i++) {
+		const struct symbol_module_range *module = &table->modules[table->module_order[i]];
+
+		if (!strcmp(table->text + module->name, name))
+			return module->start;
+	}
+	return 0;
+}

@@ -67,6 +67,8 @@ const char *symbol_name(const struct symbol_table *table, const struct symbol *s
 const char *symbol_module(const struct symbol_table *table, const struct symbol *symbol);
 /* The module whose range contains ADDRESS, even if no symbol does; NULL if there is none. */
 const char *symbol_table_find_module(const struct symbol_table *table, uint64_t address);
+/* Where the module NAME starts; 0 if its range is not known. Linear search. */
+uint64_t symbol_table_module_start(const struct symbol_table *table, const char *name);
 
 void symbol_table_encode(const struct symbol_table *table, struct buffer *out);
 /* A form that is smaller, and better compressed; the same wherever the kernel was loaded. */

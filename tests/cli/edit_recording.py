@@ -13,6 +13,8 @@
     text-bytes=NUMBER  added to the size of the kernel's MMAP record
     module=PATH        there is a module, and every second kernel sample is in it (samples of one
                        event, which have no id)
+    module-id=HEX      and the build-id section lists it
+    unmapped           but no record maps it
 
 Layouts: include/uapi/linux/perf_event.h and tools/perf/util/header.c.
 """
@@ -61,7 +63,13 @@ def change_kernel_mapping(records, build_id, more_bytes):
     return out
 
 
-def add_module(records, path):
+def list_module(path, build_id):
+    name = path.encode().ljust((len(path) + 1 + 63) // 64 * 64, b"\0")
+    return (struct.pack("<IHHi", 67, KERNEL, 36 + len(name), -1) + build_id.ljust(24, b"\0") +
+            name)
+
+
+def add_module(records, path, mapped):
     name = path.encode().ljust(len(path) // 8 * 8 + 8, b"\0")
     body = struct.pack("<IIQQQ", 0xffffffff, 0, MODULE_START, MODULE_SIZE, 0) + name
     body += bytes(16)  # pid, tid, time of what perf wrote itself
@@ -76,7 +84,7 @@ def add_module(records, path):
                 struct.pack_into("<Q", record, 8, MODULE_START + 16 * count)
         out += record
         at += size
-        if at == size:  # after the kernel's
+        if at == size and mapped:  # after the kernel's
             out += mapping
     return out
 
@@ -107,7 +115,10 @@ def main(source, target, *changes):
                                               bytes.fromhex(wanted.get("mmap-id", "")),
                                               int(wanted.get("text-bytes", "0")))
     if "module" in wanted:
-        recording.records = add_module(recording.records, wanted["module"])
+        recording.records = add_module(recording.records, wanted["module"],
+                                       "unmapped" not in wanted)
+    if "module-id" in wanted:
+        features[BUILD_ID] += list_module(wanted["module"], bytes.fromhex(wanted["module-id"]))
     recording.write(target, "<", 128)
 
 
