@@ -68,7 +68,8 @@ __noinline int copy_link(struct scratch *scratch, struct sampler_vm *vm, __u64 t
 		if (scratch->link_pages++ == MAX_LINK_PAGES)
 			return 0;
 		scratch->link_page = at & ~(__u64)(PAGE_BYTES - 1);
-		scratch->link_page_hva = translate(vm, table, scratch->link_page);
+		scratch->link_page_hva =
+			hva_of(vm, walk(vm, table, scratch->link_page), PAGE_BYTES);
 	}
 	hva = scratch->link_page_hva;
 	used = scratch->used;

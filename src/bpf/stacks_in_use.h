@@ -10,9 +10,10 @@
  *	bool copies_whole_stacks(void)		of kernels, in which SP can be searched for
  *	__u32 max_user_bytes(struct sampler_vm *vm)	how much of a user stack to copy
  *
- * HVA is 0 for memory that does not exist. Without SP, either what is above BP is copied, if BP is
- * a frame pointer, or all of the stacks that are certainly in use. The guest may write anything
- * there, but nothing of it is followed further than a walk through its page tables.
+ * HVA is 0 for memory that does not exist. Each read is checked against the VM's slots with all of
+ * its bytes, after every offset that the guest chose was added. Without SP, either what is above BP
+ * is copied, if BP is a frame pointer, or all of the stacks that are certainly in use. The guest may
+ * write anything there, but nothing of it is followed further than a walk through its page tables.
  */
 #ifndef BPF_STACKS_IN_USE_H
 #define BPF_STACKS_IN_USE_H
@@ -58,19 +59,27 @@ struct scratch {
 /*
  * Functions that are not static are verified once, separately, and not at each call.
  *
- * Where the VMM has mapped GPA; 0: in no slot. The largest slots come first.
+ * Where the VMM has mapped the BYTES from GPA on; 0: not all of them are in one slot. The largest
+ * slots come first.
  */
-__noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa)
+__noinline __u64 hva_of(struct sampler_vm *vm, __u64 gpa, __u64 bytes)
 {
 	if (!vm)
 		return 0;
 	for (__u32 i = 0; i < SAMPLER_MAX_SLOTS && i < vm->slot_count; i++) {
 		const struct sampler_slot *slot = &vm->slots[i & (SAMPLER_MAX_SLOTS - 1)];
+		__u64 at = gpa - slot->gpa;
 
-		if (gpa - slot->gpa < slot->bytes)
-			return slot->hva + (gpa - slot->gpa);
+		if (at < slot->bytes)
+			return bytes <= slot->bytes - at ? slot->hva + at : 0;
 	}
 	return 0;
+}
+
+/* The only way to guest memory: what is in no slot is the VMM's own. */
+static __always_inline bool read_gpa(struct sampler_vm *vm, __u64 gpa, void *data, __u32 size)
+{
+	return read_hva(vm, hva_of(vm, gpa, size), data, size);
 }
 
 /* The guest physical address of GVA in these page tables; NOT_MAPPED: they do not map it. */
@@ -87,8 +96,7 @@ __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 		if (level > vm->current.levels)
 			continue;
 		table += (gva >> shift & ((1 << LEVEL_BITS) - 1)) * sizeof(entry);
-		if (!read_hva(vm, hva_of(vm, table), &entry, sizeof(entry)) ||
-		    !(entry & PAGE_PRESENT))
+		if (!read_gpa(vm, table, &entry, sizeof(entry)) || !(entry & PAGE_PRESENT))
 			return NOT_MAPPED;
 		table = entry & ADDRESS_MASK;
 		bytes = 1ull << shift;
@@ -98,15 +106,15 @@ __noinline __u64 walk(struct sampler_vm *vm, __u64 table, __u64 gva)
 	return (table & ~(bytes - 1)) | (gva & (bytes - 1));
 }
 
-/* Where the VMM has mapped a guest address, using these page tables; 0: they do not map it. */
-static __always_inline __u64 translate(struct sampler_vm *vm, __u64 table, __u64 gva)
+/* The same for the kernel's addresses, using its own page tables. */
+static __always_inline __u64 walk_kernel(struct sampler_vm *vm, __u64 gva)
 {
-	return hva_of(vm, walk(vm, table, gva));
+	return IS_KERNEL(gva) ? walk(vm, vm->current.page_tables, gva) : NOT_MAPPED;
 }
 
-static __always_inline __u64 translate_kernel(struct sampler_vm *vm, __u64 gva)
+static __always_inline bool read_kernel(struct sampler_vm *vm, __u64 gva, void *data, __u32 size)
 {
-	return IS_KERNEL(gva) ? translate(vm, vm->current.page_tables, gva) : 0;
+	return read_gpa(vm, walk_kernel(vm, gva), data, size);
 }
 
 /* Where the vCPU keeps its pointer to the current task. The last result is cached. */
@@ -116,7 +124,7 @@ static __always_inline __u64 find_current(struct sampler_thread *thread, struct 
 	__u64 gva = gs_base + vm->current.task_offset;
 
 	if (thread->current_gva != gva || thread->version != vm->version) {
-		thread->current_hva = translate_kernel(vm, gva);
+		thread->current_hva = hva_of(vm, walk_kernel(vm, gva), sizeof(gva));
 		thread->current_gva = gva;
 		thread->version = vm->version;
 	}
@@ -126,13 +134,13 @@ static __always_inline __u64 find_current(struct sampler_thread *thread, struct 
 static __always_inline bool read_task(struct sampler_vm *vm, struct sampler_record *record)
 {
 	/* A task_struct is contiguous in physical memory: kmem_cache_create(), kernel/fork.c. */
-	__u64 task = translate_kernel(vm, record->task);
+	__u64 task = walk_kernel(vm, record->task);
 
-	return task &&
-	       read_hva(vm, task + vm->current.task_pid, &record->pid, sizeof(record->pid)) &&
-	       read_hva(vm, task + vm->current.task_tgid, &record->tgid, sizeof(record->tgid)) &&
-	       read_hva(vm, task + vm->current.task_comm, record->comm, sizeof(record->comm)) &&
-	       read_hva(vm, task + vm->current.task_mm, &record->mm, sizeof(record->mm)) &&
+	return task != NOT_MAPPED &&
+	       read_gpa(vm, task + vm->current.task_pid, &record->pid, sizeof(record->pid)) &&
+	       read_gpa(vm, task + vm->current.task_tgid, &record->tgid, sizeof(record->tgid)) &&
+	       read_gpa(vm, task + vm->current.task_comm, record->comm, sizeof(record->comm)) &&
+	       read_gpa(vm, task + vm->current.task_mm, &record->mm, sizeof(record->mm)) &&
 	       record->pid <= GUEST_PID_MAX && record->tgid <= GUEST_PID_MAX;
 }
 
@@ -154,7 +162,7 @@ static __always_inline void find_task(struct sampler_thread *thread, struct samp
 __noinline int copy_page(struct scratch *scratch, struct sampler_vm *vm, __u64 table, __u64 gva,
 			 __u64 size)
 {
-	__u64 hva = translate(vm, table, gva), used;
+	__u64 hva = hva_of(vm, walk(vm, table, gva), size), used;
 
 	if (!scratch || !hva || size > PAGE_BYTES)
 		return 0;
@@ -208,13 +216,12 @@ static __always_inline __u64 find_interrupted(struct sampler_vm *vm, __u64 gs_ba
 	__u64 end = 0, previous = 0;
 
 	if (!vm->current.irq_stack_offset ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_stack_offset), &end,
-		      sizeof(end)))
+	    !read_kernel(vm, gs_base + vm->current.irq_stack_offset, &end, sizeof(end)))
 		return 0;
 	end = end_of_irq_stack(end);
 	/* IRQ_STACK_SIZE is THREAD_SIZE: asm/page_64_types.h */
 	if (end - sp > vm->current.stack_bytes ||
-	    !read_hva(vm, translate_kernel(vm, end - sizeof(end)), &previous, sizeof(previous)))
+	    !read_kernel(vm, end - sizeof(end), &previous, sizeof(previous)))
 		return 0;
 	*ret_end = end;
 	return previous;
@@ -259,18 +266,15 @@ static __always_inline bool knows_stacks(struct sampler_vm *vm, __u64 gs_base, _
 	__u32 preempt = 0, use = 0, bytes = vm->current.irq_use_bytes == 1 ? 1 : sizeof(use);
 
 	if (!vm->current.irq_use_bytes ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.run_queue_task_offset), &next,
-		      sizeof(next)) ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.preempt_count_offset),
-		      &preempt, sizeof(preempt)) ||
-	    !read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_use_offset), &use,
-		      bytes) ||
+	    !read_kernel(vm, gs_base + vm->current.run_queue_task_offset, &next, sizeof(next)) ||
+	    !read_kernel(vm, gs_base + vm->current.preempt_count_offset, &preempt,
+			 sizeof(preempt)) ||
+	    !read_kernel(vm, gs_base + vm->current.irq_use_offset, &use, bytes) ||
 	    next != task || preempt & PREEMPT_NMI_MASK)
 		return false;
 	if (use == vm->current.irq_unused)
 		return true;
-	if (!read_hva(vm, translate_kernel(vm, gs_base + vm->current.irq_stack_offset), &end,
-		      sizeof(end)))
+	if (!read_kernel(vm, gs_base + vm->current.irq_stack_offset, &end, sizeof(end)))
 		return false;
 	*ret_irq_end = end_of_irq_stack(end);
 	return true;
@@ -301,19 +305,19 @@ static __always_inline bool copy_whole_stacks(struct scratch *scratch, struct sa
 }
 
 /*
- * Finds CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END; 0: they
- * are not there. *RET_BP: the user's BP.
+ * Finds CS, flags, SP and SS of user code in a struct pt_regs whose last word ends at END (a gpa);
+ * 0: they are not there. *RET_BP: the user's BP.
  */
-static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva, __u64 *ret_bp)
+static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end, __u64 *ret_bp)
 {
 	__u64 words[PT_REGS_WORDS - PT_REGS_CS] = {}, cs;
 
-	if (!read_hva(vm, end_hva - sizeof(words), words, sizeof(words)))
+	if (!read_gpa(vm, end - sizeof(words), words, sizeof(words)))
 		return 0;
 	cs = words[0] & 0xffff; /* FRED stores more in the upper bits */
 	if ((cs != USER_CS && cs != USER32_CS) ||
 	    (words[PT_REGS_SS - PT_REGS_CS] & 0xffff) != USER_SS ||
-	    !read_hva(vm, end_hva - (PT_REGS_WORDS - PT_REGS_BP) * sizeof(*words), ret_bp,
+	    !read_gpa(vm, end - (PT_REGS_WORDS - PT_REGS_BP) * sizeof(*words), ret_bp,
 		      sizeof(*ret_bp)))
 		return 0;
 	return IS_KERNEL(words[PT_REGS_SP - PT_REGS_CS]) ? 0 : words[PT_REGS_SP - PT_REGS_CS];
@@ -325,10 +329,10 @@ static __always_inline __u64 user_sp_below(struct sampler_vm *vm, __u64 end_hva,
  */
 static __always_inline __u64 find_user_sp(struct sampler_vm *vm, __u64 task_stack, __u64 *ret_bp)
 {
-	__u64 last = translate_kernel(vm, task_stack + vm->current.stack_bytes - sizeof(__u64));
+	__u64 last = walk_kernel(vm, task_stack + vm->current.stack_bytes - sizeof(__u64));
 	__u64 sp;
 
-	if (!last)
+	if (last == NOT_MAPPED)
 		return 0;
 	sp = user_sp_below(vm, last + sizeof(__u64), ret_bp);
 	return sp ? sp
@@ -347,7 +351,7 @@ static __always_inline __u64 find_user_tables(struct sampler_thread *thread, str
 
 	if (knows_sp_and_cr3() && thread->mm == record->mm && thread->mm_tables == tables)
 		return tables;
-	if (!read_hva(vm, translate_kernel(vm, record->mm + vm->current.mm_pgd), &pgd, sizeof(pgd)))
+	if (!read_kernel(vm, record->mm + vm->current.mm_pgd, &pgd, sizeof(pgd)))
 		return NOT_MAPPED;
 	thread->mm = record->mm;
 	thread->mm_tables = IS_KERNEL(pgd) ? walk(vm, vm->current.page_tables, pgd) : NOT_MAPPED;
@@ -379,8 +383,8 @@ static __always_inline void copy_stacks(struct scratch *scratch, struct sampler_
 		return;
 	}
 	if (record->flags & SAMPLER_TASK)
-		read_hva(vm, translate_kernel(vm, record->task + vm->current.task_stack),
-			 &task_stack, sizeof(task_stack));
+		read_kernel(vm, record->task + vm->current.task_stack, &task_stack,
+			    sizeof(task_stack));
 	if (copies_whole_stacks() && copy_whole_stacks(scratch, vm, gs_base, record, task_stack))
 		known = true;
 	else
