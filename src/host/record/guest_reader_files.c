@@ -10,7 +10,6 @@
 #define MAX_FILES 65536
 #define MAX_TRIES 3
 #define FILES_MAX_BYTES ((size_t)512 << 20) /* of all tables together */
-#define UNWIND_ROW_BYTES 6 /* unwind/table.h */
 
 static bool has_program(const struct guest_mapping *mapping, const char *path)
 {
@@ -68,7 +67,7 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 			   error_message(error));
 		return error_code(error) != ERROR_NOT_FOUND;
 	}
-	reader->file_bytes += unwind_table_rows(table) * UNWIND_ROW_BYTES;
+	reader->file_bytes += unwind_table_bytes(table);
 	guest_reader_tell_unwind_table(
 		reader, &reader->file_unwind,
 		&(struct unwind_change){ .of = job->number, .table = table });

@@ -45,6 +45,15 @@ void unwind_calls_destroy(struct unwind_calls *calls)
 	free(calls);
 }
 
+size_t unwind_calls_bytes(const struct unwind_calls *calls)
+{
+	const struct unwind_calls_source *of = &calls->of;
+
+	return sizeof(*calls) + KEPT_ANSWERS * sizeof(*calls->answers) +
+	       of->function_count * sizeof(*of->functions) + of->call_count * sizeof(*of->calls) +
+	       of->jump_count * sizeof(*of->jumps) + of->range_count * sizeof(*of->ranges);
+}
+
 /*
  * How many items, of BYTES each, have a first field below KEY, or with UP_TO, up to and including
  * KEY. They are sorted by their first field.

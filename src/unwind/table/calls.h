@@ -63,6 +63,7 @@ enum unwind_calls_answer { UNWIND_CALLS_NO, UNWIND_CALLS_YES, UNWIND_CALLS_UNKNO
 struct unwind_calls;
 
 void unwind_calls_destroy(struct unwind_calls *calls); /* takes NULL */
+size_t unwind_calls_bytes(const struct unwind_calls *calls); /* what they take in memory */
 /* Whether the call before BEHIND can have led to the code at IP. */
 enum unwind_calls_answer unwind_calls_lead(const struct unwind_calls *calls, uint64_t behind,
 					   uint64_t ip);

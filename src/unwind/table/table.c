@@ -3,7 +3,8 @@
  * A kernel has some 400,000 rows, but only a few hundred distinct ones. So each piece of code has
  * an array of addresses (32 bits, from its start) and one of row numbers (16 bits); each distinct
  * row is stored once, so that all of them stay in the L1 cache. An index of 256-byte blocks, as in
- * the kernel (orc_lookup), leaves some five rows to search.
+ * the kernel (orc_lookup), leaves some five rows to search. Where rows are sparse, blocks are
+ * larger: there are never more of them than rows, whatever span of code a file claims to have.
  */
 #include "unwind/table/table.h"
 
@@ -13,7 +14,9 @@
 #include "base/search.h"
 #include "unwind/table/table_private.h"
 
-#define BLOCK_BITS 8
+#define MIN_BLOCK_BITS 8
+#define PIECE_OVERHEAD_BYTES 48 /* what malloc() adds to its three arrays */
+#define SPARE_BLOCKS 2 /* one for the rest of the code, and one for its end */
 
 struct unwind_table *unwind_table_create(void)
 {
@@ -104,14 +107,23 @@ static bool fill_rows(struct unwind_table *table, const struct unwind_source *so
 	return piece->count;
 }
 
+static size_t count_blocks(const struct piece *piece)
+{
+	return (piece->bytes >> piece->block_bits) + SPARE_BLOCKS;
+}
+
 static void fill_blocks(struct piece *piece)
 {
-	size_t blocks = ((size_t)piece->bytes >> BLOCK_BITS) + 2;
-	size_t row = 0;
+	size_t blocks, row = 0;
 
+	piece->block_bits = MIN_BLOCK_BITS;
+	while (piece->bytes >> piece->block_bits > piece->count)
+		piece->block_bits++;
+	blocks = count_blocks(piece);
 	piece->blocks = memory_calloc(blocks, sizeof(*piece->blocks));
 	for (size_t block = 0; block < blocks; block++) {
-		while (row < piece->count && piece->ips[row] <= (uint64_t)block << BLOCK_BITS)
+		while (row < piece->count &&
+		       piece->ips[row] <= (uint64_t)block << piece->block_bits)
 			row++;
 		piece->blocks[block] = row;
 	}
@@ -167,6 +179,8 @@ static bool finish_piece(struct unwind_table *table, struct piece *piece, bool f
 		deinit_piece(piece);
 		return false;
 	}
+	piece->ips = memory_resize(piece->ips, piece->count, sizeof(*piece->ips));
+	piece->rows = memory_resize(piece->rows, piece->count, sizeof(*piece->rows));
 	fill_blocks(piece);
 	insert_piece(table, piece);
 	return true;
@@ -251,8 +265,9 @@ static const struct unwind_row *find_in(const struct unwind_table *table, const 
 					uint32_t ip)
 {
 	/* The rows that start at or below IP: at least as many as at the block's start. */
-	size_t first = piece->blocks[ip >> BLOCK_BITS];
-	size_t count = piece->blocks[(ip >> BLOCK_BITS) + 1] - first;
+	uint32_t block = ip >> piece->block_bits;
+	size_t first = piece->blocks[block];
+	size_t count = piece->blocks[block + 1] - first;
 	size_t place = first + SEARCH_COUNT(i, count, piece->ips[first + i] <= ip);
 
 	return place ? &table->rows.items[piece->rows[place - 1]] : NULL;
@@ -280,4 +295,19 @@ const struct unwind_row *unwind_table_find(const struct unwind_table *table, uin
 size_t unwind_table_rows(const struct unwind_table *table)
 {
 	return table->row_count;
+}
+
+size_t unwind_table_bytes(const struct unwind_table *table)
+{
+	size_t bytes = sizeof(*table) + table->pieces.capacity * sizeof(*table->pieces.items) +
+		       table->rows.capacity * sizeof(*table->rows.items) +
+		       table->numbers.capacity * sizeof(*table->numbers.entries);
+
+	for (size_t i = 0; i < table->pieces.count; i++) {
+		const struct piece *piece = &table->pieces.items[i];
+
+		bytes += piece->count * (sizeof(*piece->ips) + sizeof(*piece->rows)) +
+			 count_blocks(piece) * sizeof(*piece->blocks) + PIECE_OVERHEAD_BYTES;
+	}
+	return bytes + (table->calls ? unwind_calls_bytes(table->calls) : 0);
 }

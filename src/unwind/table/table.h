@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwind data of one guest's kernel and its modules, or of a program's file, organised for fast
- * lookups: about 6 bytes per row, and no pointers to follow.
+ * lookups: 6 to 10 bytes per row, and no pointers to follow.
  */
 #ifndef UNWIND_TABLE_TABLE_H
 #define UNWIND_TABLE_TABLE_H
@@ -64,10 +64,17 @@ bool unwind_table_is_bits32(const struct unwind_table *table);
 /* The row for the instruction at IP; NULL: no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* for all code, as stored */
+/* What it takes in memory, with its calls: proportional to its rows, not to the span of its code. */
+size_t unwind_table_bytes(const struct unwind_table *table);
 
 /* The table as bytes, in this machine's byte order: the cage makes it, another process uses it. */
 void unwind_table_encode(const struct unwind_table *table, struct buffer *out);
-/* ERROR_BAD_DATA: not a valid encoding. Decoded contents may be wrong, but are safe to use. */
+/*
+ * ERROR_BAD_DATA: not a valid encoding. Decoded contents may be wrong, but are safe to use, and take
+ * at most UNWIND_TABLE_COST times SIZE in memory, or UNWIND_TABLE_MIN_BYTES.
+ */
+#define UNWIND_TABLE_COST 12
+#define UNWIND_TABLE_MIN_BYTES 4096
 struct error *unwind_table_decode(const void *data, size_t size,
 				  struct unwind_table **ret) MUST_CHECK;
 

@@ -18,14 +18,15 @@ struct piece {
 	uint32_t bytes;   /* of code */
 	uint32_t *ips;    /* relative to start, ascending */
 	uint16_t *rows;   /* the row number for each */
-	uint32_t *blocks; /* for each 256 bytes: the last row at or below its start, plus 1 */
+	uint32_t *blocks; /* for each block: the last row at or below its start, plus 1 */
+	unsigned int block_bits; /* a block has 1 << block_bits bytes */
 	size_t count;
 };
 
 struct unwind_table {
 	VECTOR(struct piece) pieces; /* sorted by start */
 	VECTOR(struct unwind_row) rows;
-	struct map numbers; /* a row's bytes -> its number */
+	struct map numbers; /* a row's bytes -> its number; only of those added since decoding */
 	size_t row_count;
 	uint64_t trampolines[UNWIND_MAX_TRAMPOLINES];
 	size_t trampoline_count;

@@ -148,6 +148,9 @@ struct error *unwind_table_decode(const void *data, size_t size, struct unwind_t
 	free(rows.items);
 	if (!good)
 		return error_create(ERROR_BAD_DATA, "malformed table of unwind data");
+	/* What finds equal rows is not needed any more, and takes more than they do. */
+	map_deinit(&table->numbers);
+	map_init(&table->numbers);
 	*ret = take_pointer(table);
 	return NULL;
 }

@@ -2,6 +2,7 @@
 /* Tables passed from one process to another: the same rows arrive, and garbage is rejected. */
 #include "test.h"
 
+#include "allocated.h"
 #include "base/memory.h"
 #include "unwind/orc_bytes.h"
 
@@ -108,12 +109,76 @@ static void test_damaged(void **state)
 	assert_true(refused > bytes.size / 4);
 }
 
+/* An encoded table of COUNT pieces, each a GiB with ROWS rows at its start. */
+static void make_sparse(struct buffer *bytes, uint32_t count, uint32_t rows)
+{
+	static const struct unwind_row row = { .type = UNWIND_ROW_CALL, .sp_base = UNWIND_BASE_SP };
+
+	buffer_init(bytes, 1 << 24);
+	buffer_append_u32(bytes, 2);
+	for (int16_t i = 0; i < 2; i++) {
+		struct unwind_row its = row;
+
+		its.sp_offset = 8 * i;
+		buffer_append(bytes, &its, sizeof(its));
+	}
+	buffer_append_u32(bytes, 0);
+	buffer_append_u32(bytes, 0);
+	buffer_append_u32(bytes, count);
+	for (uint32_t i = 0; i < count; i++) {
+		buffer_append_u64(bytes, (uint64_t)i << 30);
+		buffer_append_u32(bytes, 1 << 30);
+		buffer_append_u32(bytes, rows);
+		for (uint32_t j = 0; j < rows; j++)
+			buffer_append_u32(bytes, 16 * j);
+		for (uint32_t j = 0; j < rows; j++)
+			buffer_append_u16(bytes, j & 1);
+	}
+}
+
+/*
+ * Whatever span of code a table claims to describe, it costs what was sent: 64 GiB of code in 1.4
+ * KB, as many pieces as there can be, and many rows in one piece.
+ */
+static void test_sparse_code_is_cheap(void **state)
+{
+	static const struct { uint32_t count, rows; } cases[] = { { 64, 1 }, { 4097, 1 },
+								  { 3, 100000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_unwind_table_ struct unwind_table *table = NULL;
+		_cleanup_buffer_ struct buffer bytes;
+		size_t before, taken, most;
+
+		make_sparse(&bytes, cases[i].count, cases[i].rows);
+		before = allocated_bytes();
+		assert_no_error(unwind_table_decode(bytes.data, bytes.size, &table));
+		taken = allocated_bytes() - before;
+		most = UNWIND_TABLE_COST * bytes.size;
+		if (most < UNWIND_TABLE_MIN_BYTES)
+			most = UNWIND_TABLE_MIN_BYTES;
+		assert_in_range(taken, 1, most);
+		assert_in_range(unwind_table_bytes(table), taken / 2, most);
+		for (uint64_t at = 0; at < cases[i].count; at++) {
+			for (uint64_t row = 0; row < cases[i].rows; row += 7)
+				assert_int_equal(
+					unwind_table_find(table, (at << 30) + 16 * row)->sp_offset,
+					8 * (row & 1));
+			assert_int_equal(
+				unwind_table_find(table, (at << 30) + (1 << 30) - 1)->sp_offset,
+				8 * ((cases[i].rows - 1) & 1));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_arrive),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_sparse_code_is_cheap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
