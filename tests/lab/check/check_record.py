@@ -346,8 +346,9 @@ def check_parts():
     check("has reached --max-size 700K" in read("chosen.err") and size >= 700 << 10,
           f"chosen: it ends with {size} bytes")
     delay = min((row[4] for row in rows), default=0) / 1e9 - float(read("chosen.begin"))
-    check(delay >= 0.68, f"chosen: {delay:.2f} s after the command's start: at least 0.7, less the "
-          "hundredths of uptime")
+    # The delay begins before the command does, which may take its time on a busy machine.
+    check(delay >= 1, f"chosen: {delay:.2f} s after the command looked at the clock: at least half "
+          "of 2 s")
     check("rings of 8 KiB" in read("chosen.err"), "chosen: its rings have two pages")
     check("recording 1 VM (guest1), 2 vCPU threads" in read("both_vcpus.err"), "both_vcpus: two")
     check(int(read("no_vcpu.status")) == 1 and "no vCPU has the number" in read("no_vcpu.err"),

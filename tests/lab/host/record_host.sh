@@ -241,7 +241,7 @@ record command --vm guest1 -- sh -c 'sleep 1; exit 3'
 # does not exist
 sed -n 's/.*"tid": *\([0-9]*\).*/\1/p' "$OUT/list.json" | sed -n 3p >"$OUT/chosen.thread"
 # shellcheck disable=SC2016 # the command's
-record chosen -t "$(cat "$OUT/chosen.thread")" -D 700 -m 2 -v --max-size 700K --duration 100 -- \
+record chosen -t "$(cat "$OUT/chosen.thread")" -D 2000 -m 2 -v --max-size 700K --duration 100 -- \
 	sh -c 'cut -d " " -f 1 /proc/uptime >"$0"; exec sleep 100' "$OUT/chosen.begin"
 record both_vcpus --vm guest1 --vcpu 0-1 --duration 0.5
 record no_vcpu --vm guest1 --vcpu 7 --duration 0.5
