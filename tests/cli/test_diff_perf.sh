@@ -107,7 +107,8 @@ grep -q '2 differences are more than chance and over 10 %' over.err ||
 
 # The other methods, and their order, as perf has them; names of methods, too.
 for method in ratio wdiff:1,2 delta; do
-	perf diff -c "$method" --percentage relative -d load a b 2>/dev/null | awk '/hot_[ab]/ { print $2, $NF }' >theirs
+	perf diff -c "$method" --percentage relative -d load a b 2>/dev/null |
+		awk '/hot_[ab]/ { print $2, $NF }' >theirs
 	"$perfvisor" diff a b -c "$method" -d load 2>/dev/null |
 		awk '/hot_[ab]/ { print $2, $NF }' >ours
 	[ -s theirs ] && cmp -s theirs ours ||
