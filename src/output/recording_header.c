@@ -61,10 +61,19 @@ static void append_sample_type(struct buffer *out, uint64_t type)
 	}
 }
 
+void recording_header_append_attr(struct buffer *out, const struct perf_event_attr *attr)
+{
+	buffer_printf(out, ", type = %" PRIu32, attr->type);
+	if (attr->config)
+		buffer_printf(out, ", config = %#" PRIx64, (uint64_t)attr->config);
+	if (attr->sample_period)
+		buffer_printf(out, ", { sample_period, sample_freq } = %" PRIu64,
+			      (uint64_t)attr->sample_period);
+	append_sample_type(out, attr->sample_type);
+}
+
 static void append_event(struct buffer *out, const struct perfdata_event *event)
 {
-	const struct perf_event_attr *attr = &event->attr;
-
 	buffer_append_string(out, "# event : name = ");
 	utf8_append_escaped(out, event->name);
 	buffer_append_string(out, ", ");
@@ -73,13 +82,7 @@ static void append_event(struct buffer *out, const struct perfdata_event *event)
 	if (event->id_count > MAX_IDS)
 		buffer_printf(out, ", and %zu more", event->id_count - MAX_IDS);
 	buffer_append_string(out, event->id_count ? " }" : "");
-	buffer_printf(out, ", type = %" PRIu32, attr->type);
-	if (attr->config)
-		buffer_printf(out, ", config = %#" PRIx64, (uint64_t)attr->config);
-	if (attr->sample_period)
-		buffer_printf(out, ", { sample_period, sample_freq } = %" PRIu64,
-			      (uint64_t)attr->sample_period);
-	append_sample_type(out, attr->sample_type);
+	recording_header_append_attr(out, &event->attr);
 	buffer_append_u8(out, '\n');
 }
 

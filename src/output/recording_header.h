@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "session/session.h"
 
+/* ", type = 1, …", the fields of an event's attr that say what it is. */
+void recording_header_append_attr(struct buffer *out, const struct perf_event_attr *attr);
 /* PATH: of the recording; "-" is none that could be asked when it was written. */
 void recording_header_append(struct buffer *out, const struct session *session, const char *path);
 /* The same to descriptor FD. A reader that closes the pipe early is no error. */

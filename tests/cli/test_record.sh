@@ -50,7 +50,7 @@ expect 2 "--max-size takes a size such as 100M, not '10 M'" --max-size '10 M'
 expect 2 '-t also chooses the VMs' -t 1 --vm web
 expect 2 '-a records every VM' -a -t 1
 expect 1 'there is no thread 2147483647' -t 2147483647
-expect 2 '--delay must be at most' -D 99999999999
+expect 2 '--delay takes milliseconds, -1, or ranges' -D 99999999999
 expect 2 "--count takes a whole number" -c 1k
 expect 2 "--count takes a whole number" -c 99999999999999999999
 expect 2 "--call-graph takes dwarf, dwarf,SIZE or fp, not 'sleep'" --call-graph sleep 1

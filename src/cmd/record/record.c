@@ -14,14 +14,12 @@
 #include "base/progress.h"
 #include "cmd/command.h"
 #include "cmd/record/record.h"
+#include "cmd/record/record_control.h"
 #include "host/record/recorder.h"
 
-#define STEP_MS 200
-#define DELAY_STEP_US 1000
 #define FIRST_LOOK_NS 10000000000ull
 #define MAX_OVERHEAD_PERCENT 2
 #define MAX_PAUSED_PERCENT 10
-#define TRACING_DATA_MAX_BYTES (64u << 20)
 
 #define OPTION(type_, short_, name_, field, argument_, help_, ...)                                 \
 	{                                                                                          \
@@ -75,8 +73,11 @@ static const struct option_spec record_option_table[] = {
 	       "the share of a core that samples may take from a vCPU before -F is lowered "
 	       "(default: 2, qmp: 10)"),
 	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
-	OPTION(OPTION_UNSIGNED, 'D', "delay", delay_ms, "MS",
-	       "begin to sample MS milliseconds after COMMAND has started", .max = INT32_MAX),
+	OPTION(OPTION_STRING, 'D', "delay", delay_text, "MS",
+	       "begin to sample MS milliseconds after COMMAND has started; -1: when --control "
+	       "enables events; 10-20,30-40: sample in these times"),
+	OPTION(OPTION_STRING, 0, "control", control, "TYPE:CTL[,ACK]",
+	       "take commands such as enable, disable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
 	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
 	       "end when the recording has this size, such as 100M"),
 	OPTION(OPTION_STRING, 'm', "mmap-pages", mmap_pages, "PAGES",
@@ -179,127 +180,17 @@ static struct error *check_options(struct record_options *options)
 	return NULL;
 }
 
-/* How long to wait for --duration, in ms, at most STEP_MS; 0: the time is over. */
-static int next_wait(const struct record_options *options, uint64_t begin_ns)
+static struct error *finish_file(const struct record_run *run)
 {
-	double left_ms;
-
-	if (!options->duration_s)
-		return STEP_MS;
-	left_ms = options->duration_s * 1e3 - (clock_monotonic_ns() - begin_ns) / 1e6;
-	if (left_ms <= 0)
-		return 0;
-	return left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS;
-}
-
-/* Without --delay, samples are taken before the command's first instruction. */
-static struct error *begin(struct recorder *recorder, const struct record_options *options,
-			   struct record_command *command)
-{
-	uint64_t begin_ns = clock_monotonic_ns();
-	struct error *error = NULL;
-
-	if (!options->delay_ms)
-		error = recorder_enable(recorder);
-	if (!error)
-		error = record_command_start(command);
-	if (error || !options->delay_ms)
-		return error;
-	log_note("sampling begins in %llu ms", (unsigned long long)options->delay_ms);
-	while (clock_monotonic_ns() - begin_ns < options->delay_ms * 1000000 &&
-	       !interrupt_requested() && !record_command_ended(command))
-		usleep(DELAY_STEP_US);
-	return recorder_enable(recorder);
-}
-
-static bool is_full(const struct recorder *recorder, const struct record_options *options)
-{
-	if (!options->max_bytes || recorder_totals(recorder).file_bytes < options->max_bytes)
-		return false;
-	log_note("the recording has reached --max-size %s", options->max_size);
-	return true;
-}
-
-/* Those of VMs that came since the last time, too. */
-static struct error *write_symbols(struct recorder *recorder, struct record_symbols *symbols)
-{
-	struct error *error = record_symbols_load(symbols, recorder_inventory(recorder));
-
-	if (error) {
-		/* The samples are worth more than their names. */
-		log_warning("%s", error_message(error));
-		error_destroy(error);
-	}
-	return record_symbols_write(symbols, recorder);
-}
-
-static struct error *sample(struct recorder *recorder, const struct record_options *options,
-			    struct record_symbols *symbols, struct record_command *command)
-{
-	struct progress progress = { 0 };
-	struct error *error = begin(recorder, options, command);
-	uint64_t begin_ns = clock_monotonic_ns();
-	int wait_ms;
-
-	while (!error && !interrupt_requested() && !record_command_ended(command) &&
-	       (wait_ms = next_wait(options, begin_ns)) && !recorder_vms_gone(recorder) &&
-	       !is_full(recorder, options)) {
-		error = write_symbols(recorder, symbols);
-		if (!error)
-			error = recorder_step(recorder, wait_ms);
-		record_show_progress(&progress, recorder, begin_ns);
-	}
-	progress_end(&progress);
-	return error ? error : recorder_stop(recorder);
-}
-
-/* What the recording says of how it was made. */
-struct record_facts {
-	char **command_line; /* owned, the words are not */
-	struct buffer tracing_data;
-	struct perfdata_writer_features features; /* which point there */
-};
-
-static void collect_facts(const struct record_events *events, int argc, char **argv,
-				   struct record_facts *ret)
-{
-	struct error *error;
-
-	ret->command_line = memory_calloc(argc + 1, sizeof(*ret->command_line));
-	ret->command_line[0] = (char *)"perfvisor";
-	memcpy(ret->command_line + 1, argv, argc * sizeof(*argv));
-	buffer_init(&ret->tracing_data, TRACING_DATA_MAX_BYTES);
-	error = record_events_tracing_data(events, &ret->tracing_data);
-	if (error) {
-		log_warning("%s", error_message(error));
-		error_destroy(error);
-	}
-	ret->features = (struct perfdata_writer_features){ .argc = argc + 1,
-							   .argv = ret->command_line };
-	if (!ret->tracing_data.size)
-		return;
-	ret->features.tracing_data = ret->tracing_data.data;
-	ret->features.tracing_data_bytes = ret->tracing_data.size;
-}
-
-static void forget_facts(struct record_facts *facts)
-{
-	free(facts->command_line);
-	buffer_deinit(&facts->tracing_data);
-}
-
-static struct error *finish_file(struct recorder *recorder, const struct record_options *options,
-				 const struct record_facts *facts, struct record_symbols *symbols)
-{
-	struct error *error = write_symbols(recorder, symbols);
+	struct error *error = record_write_symbols(run);
 
 	if (!error)
-		error = recorder_finish(recorder, &facts->features);
-	if (!error && options->directory)
-		error = record_directory_finish(options->output, symbols,
-						recorder_inventory(recorder));
+		error = recorder_finish(run->recorder, &run->facts->features);
+	if (!error && run->options->directory)
+		error = record_directory_finish(run->options->output, run->symbols,
+						recorder_inventory(run->recorder));
 	if (!error)
-		record_note_end(recorder, options);
+		record_note_end(run->recorder, run->options);
 	return error;
 }
 
@@ -322,28 +213,27 @@ static void look_at_guests(struct recorder *recorder)
 }
 
 /* From the first look at the guests to the end of the file. */
-static struct error *run(struct recorder *recorder, const struct record_options *options,
-			 const struct record_events *events, struct record_symbols *symbols,
-			 struct record_command *command, const struct record_facts *facts)
+static struct error *record_guests(const struct record_run *run)
 {
 	struct error *error;
 
-	look_at_guests(recorder);
-	error = record_symbols_write(symbols, recorder);
+	look_at_guests(run->recorder);
+	error = record_symbols_write(run->symbols, run->recorder);
 	if (!error)
-		error = recorder_flush(recorder);
+		error = recorder_flush(run->recorder);
 	if (error)
 		return error;
-	record_note_beginning(recorder, events);
-	error = sample(recorder, options, symbols, command);
-	return error ? error : finish_file(recorder, options, facts, symbols);
+	record_note_beginning(run->recorder, run->events);
+	error = record_sample(run);
+	return error ? error : finish_file(run);
 }
 
-static struct error *record(const struct record_options *options, struct record_events *events,
-			    struct record_symbols *symbols, struct record_command *command,
-			    int argc, char **argv)
+static void configure(const struct record_run *run, struct recorder_config *ret)
 {
-	struct recorder_config config = {
+	const struct record_options *options = run->options;
+	const struct record_events *events = run->events;
+
+	*ret = (struct recorder_config){
 		.events = events->list.items.items,
 		.modes = events->modes.items,
 		.event_count = events->list.items.count,
@@ -352,7 +242,7 @@ static struct error *record(const struct record_options *options, struct record_
 		.event_choice = events->choice,
 		.vms = options->vms.items,
 		.vm_count = options->vms.count,
-		.may_begin_empty = command->pid != 0,
+		.may_begin_empty = run->command->pid != 0,
 		.no_memory = options->no_memory,
 		.kernel_only = options->kernel_only,
 		.call_chains = options->callchains,
@@ -369,24 +259,33 @@ static struct error *record(const struct record_options *options, struct record_
 		.directory = options->directory,
 		.qmp = options->qmp,
 	};
-	_cleanup_recorder_ struct recorder *recorder = NULL;
-	_cleanup_(forget_facts) struct record_facts facts = { 0 };
-	struct error *error = record_symbols_load(symbols, NULL); /* before touching any file */
+}
 
+static struct error *record(struct record_run *run, int argc, char **argv)
+{
+	_cleanup_recorder_ struct recorder *recorder = NULL;
+	_cleanup_(record_facts_deinit) struct record_facts facts = { 0 };
+	/* before touching any file */
+	struct error *error = record_symbols_load(run->symbols, NULL);
+	struct recorder_config config;
+
+	configure(run, &config);
 	if (!error)
 		error = recorder_create(&config, &recorder);
 	if (!error)
-		error = record_symbols_load(symbols, recorder_inventory(recorder));
+		error = record_symbols_load(run->symbols, recorder_inventory(recorder));
 	if (error)
 		return error;
-	collect_facts(events, argc, argv, &facts);
+	record_facts_collect(run->events, argc, argv, &facts);
+	run->recorder = recorder;
+	run->facts = &facts;
 	error = recorder_begin(recorder, &facts.features);
 	if (error)
 		return error;
-	error = run(recorder, options, events, symbols, command, &facts);
-	if (error && !options->pipe) /* a full disk, say */
+	error = record_guests(run);
+	if (error && !run->options->pipe) /* a full disk, say */
 		error = error_hint(error, "what was recorded until then is in '%s' and can be read",
-				   options->output);
+				   run->options->output);
 	return error;
 }
 
@@ -395,8 +294,11 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 			      int *ret_status)
 {
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
+	struct record_control control = { .fd = -1, .ack_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;
+	struct record_run run = { .options = options, .events = &events, .symbols = &symbols,
+				  .command = &recorded, .control = &control };
 	struct error *error = check_options(options);
 
 	record_symbols_init(options, &symbols);
@@ -406,6 +308,8 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 		error = kernel_source_check(&symbols.options);
 	if (!error)
 		error = record_events_prepare(options, &events);
+	if (!error)
+		error = record_control_open(options->control, &control);
 	if (!error) {
 		interrupt_install();
 		signal(SIGXFSZ, SIG_IGN); /* a limit of its size is to end a file well */
@@ -413,9 +317,10 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 		if (rest < argc)
 			error = record_command_prepare(argv + rest, options->pipe, &recorded);
 		if (!error)
-			error = record(options, &events, &symbols, &recorded, argc, argv);
+			error = record(&run, argc, argv);
 		*ret_status = record_command_finish(&recorded);
 	}
+	record_control_close(&control);
 	record_symbols_deinit(&symbols);
 	record_events_deinit(&events);
 	return error;

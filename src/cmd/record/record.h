@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/ranges.h"
 #include "base/vector.h"
+#include "cmd/record/record_delay.h"
 #include "host/event/event.h"
 #include "host/record/recorder.h"
 #include "perfdata/inventory.h"
@@ -32,7 +33,9 @@ struct record_options {
 	struct ranges vcpus;		/* none: all */
 	const char *mmap_pages, *max_size; /* NULL: not given */
 	uint64_t ring_bytes, max_bytes;	   /* 0: not given */
-	uint64_t delay_ms;
+	const char *delay_text; /* NULL: not given */
+	struct record_delay delay; /* the same */
+	const char *control; /* NULL: not given */
 	uint64_t stack_bytes;
 	const char *call_graph; /* perf's argument; NULL: not given */
 	const char *unwind;	/* NULL: not given */
@@ -129,6 +132,33 @@ struct error *record_symbols_load(struct record_symbols *symbols,
  */
 struct error *record_symbols_write(struct record_symbols *symbols,
 				   struct recorder *recorder) MUST_CHECK;
+
+/* What the recording says of how it was made (record_facts.c). */
+struct record_facts {
+	char **command_line; /* owned, the words are not */
+	struct buffer tracing_data;
+	struct perfdata_writer_features features; /* which point there */
+};
+/* A part that cannot be had is left out, with a warning. */
+void record_facts_collect(const struct record_events *events, int argc, char **argv,
+			  struct record_facts *ret);
+void record_facts_deinit(struct record_facts *facts); /* takes what is zeroed */
+
+/* All that belongs to a recording in progress; borrowed. */
+struct record_control;
+struct record_run {
+	struct record_options *options;
+	const struct record_events *events;
+	struct record_symbols *symbols;
+	struct record_command *command;
+	struct record_control *control;
+	struct recorder *recorder;
+	const struct record_facts *facts;
+};
+/* Samples until something ends it (record_sampling.c). */
+struct error *record_sample(const struct record_run *run) MUST_CHECK;
+/* Also the symbols of VMs that came since the last time. */
+struct error *record_write_symbols(const struct record_run *run) MUST_CHECK;
 
 /* For a recording that is a folder: adds the guest kernels' symbols for stock perf. */
 struct error *record_directory_finish(const char *path, const struct record_symbols *symbols,

@@ -104,6 +104,8 @@ struct error *record_take_values(struct record_options *options)
 		error = take_ring_size(options);
 	if (!error && options->max_size)
 		error = take_max_size(options);
+	if (!error)
+		error = record_delay_parse(options->delay_text, &options->delay);
 	if (!error && options->vcpu_text && !ranges_parse(options->vcpu_text, &options->vcpus))
 		error = error_create(ERROR_USAGE,
 				     "--vcpu takes numbers and ranges such as 0-3,7, not '%s'",
@@ -170,4 +172,5 @@ void record_free_values(struct record_options *options)
 	vector_deinit(&options->threads);
 	vector_deinit(&options->vcpus);
 	vector_deinit(&options->tids);
+	record_delay_deinit(&options->delay);
 }

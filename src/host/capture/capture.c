@@ -174,6 +174,8 @@ struct error *capture_create(const struct capture_config *config, struct capture
 	sampling_budget_init(&capture->budget, config->max_overhead);
 	capture->open_files_max = raise_open_files(2 * files) - FILES_BESIDES;
 	capture->record = memory_alloc(RING_RECORD_MAX);
+	capture->event_enabled =
+		memory_calloc(config->event_count, sizeof(*capture->event_enabled));
 	buffer_init(&capture->callchain, RING_RECORD_MAX);
 	map_init(&capture->by_tid);
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -210,6 +212,7 @@ void capture_destroy(struct capture *capture)
 	map_deinit(&capture->by_tid);
 	buffer_deinit(&capture->callchain);
 	free(capture->record);
+	free(capture->event_enabled);
 	free(capture);
 }
 
@@ -243,12 +246,52 @@ void capture_remove_thread(struct capture *capture, size_t thread)
 		*entry = 0;
 }
 
+static void apply_enabled(struct capture *capture)
+{
+	bool before = capture->enabled;
+
+	capture->enabled = false;
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		capture->enabled |= capture->event_enabled[i];
+	if (!before)
+		capture->budget_ns = clock_monotonic_ns();
+	if (capture->enabled)
+		capture->engine->enable(capture);
+	else if (before)
+		capture->engine->disable(capture);
+}
+
 struct error *capture_enable(struct capture *capture)
 {
-	capture->enabled = true;
-	capture->budget_ns = clock_monotonic_ns();
-	capture->engine->enable(capture);
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		capture->event_enabled[i] = true;
+	apply_enabled(capture);
 	return NULL;
+}
+
+void capture_set_enabled(struct capture *capture, size_t event, bool enabled)
+{
+	if (capture->event_enabled[event] == enabled)
+		return;
+	capture->event_enabled[event] = enabled;
+	apply_enabled(capture);
+}
+
+bool capture_is_enabled(const struct capture *capture)
+{
+	return capture->enabled;
+}
+
+bool capture_watch(struct capture *capture, int fd)
+{
+	struct epoll_event interest = { .events = EPOLLIN };
+
+	return !epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &interest);
+}
+
+void capture_unwatch(struct capture *capture, int fd)
+{
+	epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void capture_wait(struct capture *capture, int timeout_ms)
@@ -257,7 +300,8 @@ void capture_wait(struct capture *capture, int timeout_ms)
 	int count = epoll_wait(capture->epoll_fd, events, 64, timeout_ms);
 
 	for (int i = 0; i < count; i++) {
-		struct capture_slot *slot = events[i].data.ptr; /* NULL: a sampler's ring */
+		/* NULL: a sampler's ring, or what is watched */
+		struct capture_slot *slot = events[i].data.ptr;
 
 		if (slot && events[i].events & (EPOLLHUP | EPOLLERR))
 			slot->hung_up = true;
@@ -272,7 +316,8 @@ void capture_drain(struct capture *capture)
 
 void capture_finish(struct capture *capture)
 {
-	capture->engine->disable(capture);
+	if (capture->enabled)
+		capture->engine->disable(capture);
 	capture_drain(capture);
 	capture->engine->finish(capture);
 }

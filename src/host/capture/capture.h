@@ -147,7 +147,16 @@ bool capture_set_guest(struct capture *capture, uint32_t vm, const struct sample
  */
 bool capture_sees_registers(const struct capture *capture);
 
+/* Events are disabled at first. What is enabled is so on threads that are added later, too. */
 struct error *capture_enable(struct capture *capture) MUST_CHECK;
+void capture_set_enabled(struct capture *capture, size_t event, bool enabled);
+bool capture_is_enabled(const struct capture *capture); /* some event is */
+/*
+ * capture_wait() also returns when FD can be read, or has hung up. False: FD cannot be waited for
+ * (a regular file).
+ */
+bool capture_watch(struct capture *capture, int fd);
+void capture_unwatch(struct capture *capture, int fd);
 /* Waits until a ring is half full, a thread ends, a signal arrives, or TIMEOUT_MS pass. */
 void capture_wait(struct capture *capture, int timeout_ms);
 void capture_drain(struct capture *capture);

@@ -33,8 +33,8 @@ struct capture_engine {
 	struct error *(*add_thread)(struct capture *capture, size_t thread,
 				    bool *ret_gone)MUST_CHECK;
 	void (*remove_thread)(struct capture *capture, size_t thread);
-	void (*enable)(struct capture *capture);
-	void (*disable)(struct capture *capture);
+	void (*enable)(struct capture *capture); /* the events of event_enabled, no others */
+	void (*disable)(struct capture *capture); /* all */
 	void (*set_rate)(struct capture *capture); /* to what capture_rate() now returns */
 	/*
 	 * As capture_set_guest(), for an engine that looks into guests itself; NULL: samplers do
@@ -69,7 +69,8 @@ struct capture {
 	bool sampler_missing;
 	size_t open_files_max;
 	int epoll_fd;
-	bool enabled;
+	bool enabled;	  /* some event is */
+	bool *event_enabled; /* by event */
 	struct buffer callchain; /* scratch of the sample decoder */
 	uint8_t *record;         /* scratch of ring_next() */
 };

@@ -142,7 +142,9 @@ void capture_slot_destroy(const struct capture *capture, struct capture_slot *sl
 void capture_slot_enable(const struct capture *capture, struct capture_slot *slot, bool enable)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)
-		ioctl(slot->counters[i].fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+		ioctl(slot->counters[i].fd,
+		      enable && capture->event_enabled[i] ? PERF_EVENT_IOC_ENABLE
+							  : PERF_EVENT_IOC_DISABLE,
 		      0);
 }
 

@@ -287,9 +287,24 @@ bool recorder_look_at_guests(struct recorder *recorder)
 	       guest_reader_wait(recorder->reader, LOOK_SECONDS);
 }
 
-struct error *recorder_enable(struct recorder *recorder)
+void recorder_set_enabled(struct recorder *recorder, size_t event, bool enabled)
 {
-	return capture_enable(recorder->capture);
+	if (event != RECORDER_ALL_EVENTS) {
+		capture_set_enabled(recorder->capture, event, enabled);
+		return;
+	}
+	for (size_t i = 0; i < recorder->config.event_count; i++)
+		capture_set_enabled(recorder->capture, i, enabled);
+}
+
+bool recorder_watch(struct recorder *recorder, int fd)
+{
+	return capture_watch(recorder->capture, fd);
+}
+
+void recorder_unwatch(struct recorder *recorder, int fd)
+{
+	capture_unwatch(recorder->capture, fd);
 }
 
 /* A round is complete: everything in the rings has been delivered. */
@@ -356,7 +371,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 {
 	struct error *error;
 
-	recorder->sampled = true;
+	recorder->sampled |= capture_is_enabled(recorder->capture);
 	capture_wait(recorder->capture, timeout_ms);
 	recorder_take_unwind_tables(recorder);
 	capture_drain(recorder->capture);

@@ -5,7 +5,7 @@
  *	recorder_create(&config, &recorder);     finds the VMs, opens the events, then the file
  *	recorder_begin(recorder, &features);
  *	recorder_look_at_guests(recorder);
- *	recorder_enable(recorder);
+ *	recorder_set_enabled(recorder, RECORDER_ALL_EVENTS, true);
  *	while (!recorder_vms_gone(recorder) …)
  *		recorder_step(recorder, 200);
  *	recorder_stop(recorder);                 the last samples, exact totals
@@ -87,7 +87,12 @@ struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder);
  * Samples of a known kernel include their process.
  */
 bool recorder_look_at_guests(struct recorder *recorder);
-struct error *recorder_enable(struct recorder *recorder) MUST_CHECK;
+/* Of one event, or of RECORDER_ALL_EVENTS, which are disabled at first. */
+#define RECORDER_ALL_EVENTS SIZE_MAX
+void recorder_set_enabled(struct recorder *recorder, size_t event, bool enabled);
+/* As capture_watch() and capture_unwatch(), for recorder_step(). */
+bool recorder_watch(struct recorder *recorder, int fd);
+void recorder_unwatch(struct recorder *recorder, int fd);
 /* Waits up to TIMEOUT_MS, takes samples, and looks for new VMs and vCPUs when it is time. */
 struct error *recorder_step(struct recorder *recorder, int timeout_ms) MUST_CHECK;
 /* Whether every VM that was named has ended; always false if none was named. */
@@ -129,7 +134,7 @@ struct recorder_totals {
 	uint64_t written, dropped, lost; /* lost: as far as known so far */
 	uint64_t file_bytes;
 	bool vcpus_unknown; /* of some VM: all threads of its process are sampled */
-	bool sampled; /* recorder_step() was called, so there was time for samples */
+	bool sampled; /* recorder_step() was called while events were enabled */
 };
 struct recorder_totals recorder_totals(const struct recorder *recorder);
 struct capture_stats recorder_capture_stats(const struct recorder *recorder);

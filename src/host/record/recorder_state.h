@@ -80,7 +80,7 @@ struct recorder {
 	struct error *error;   /* of the sink; reported by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
 	bool scan_failed; /* a warning was printed */
-	bool sampled;	  /* recorder_step() was called */
+	bool sampled;	  /* recorder_step() was called while events were enabled */
 	uint64_t forks; /* forks on the host, at the last scan */
 	uint64_t round_ns[2]; /* newest_ns at the end of the last two rounds, the older one first */
 	struct host_vm_finder *finder;
