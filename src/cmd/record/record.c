@@ -77,7 +77,7 @@ static const struct option_spec record_option_table[] = {
 	       "begin to sample MS milliseconds after COMMAND has started; -1: when --control "
 	       "enables events; 10-20,30-40: sample in these times"),
 	OPTION(OPTION_STRING, 0, "control", control, "TYPE:CTL[,ACK]",
-	       "take commands such as enable, disable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
+	       "take commands such as enable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
 	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
 	       "end when the recording has this size, such as 100M"),
 	OPTION(OPTION_STRING, 'm', "mmap-pages", mmap_pages, "PAGES",
