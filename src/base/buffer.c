@@ -120,3 +120,15 @@ void buffer_clear(struct buffer *buffer)
 	buffer->size = 0;
 	buffer->overflow = false;
 }
+
+void buffer_trim(struct buffer *buffer)
+{
+	if (buffer->size == buffer->capacity)
+		return;
+	if (!buffer->size) {
+		buffer_deinit(buffer);
+		return;
+	}
+	buffer->data = memory_resize(buffer->data, buffer->size, 1);
+	buffer->capacity = buffer->size;
+}

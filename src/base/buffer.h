@@ -36,6 +36,7 @@ void buffer_pad(struct buffer *buffer, size_t alignment);
 /* Reserves SIZE bytes at the end for the caller to fill; NULL if that exceeds the maximum. */
 void *buffer_extend(struct buffer *buffer, size_t size);
 void buffer_clear(struct buffer *buffer); /* keeps the allocation */
+void buffer_trim(struct buffer *buffer); /* gives back what is allocated, but not used */
 
 #define _cleanup_buffer_ _cleanup_(buffer_deinit)
 

@@ -96,6 +96,7 @@ static struct perfdata_vm_counts sum_counts(const struct perfdata_inventory *inv
 static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint64_t all)
 {
 	struct capture_stats stats = recorder_capture_stats(recorder);
+	struct recorder_totals totals = recorder_totals(recorder);
 
 	if (lost)
 		log_warning("lost %llu of %llu samples (%.1f %%): try a lower -F",
@@ -106,6 +107,11 @@ static void warn_of_losses(const struct recorder *recorder, uint64_t lost, uint6
 	if (stats.undecodable)
 		log_warning("%llu records from the kernel could not be decoded",
 			    (unsigned long long)stats.undecodable);
+	if (totals.tables_refused)
+		log_warning("%llu table%s of guests' symbols or unwind data left out: the "
+			    "guests concerned have reached their limit of memory",
+			    (unsigned long long)totals.tables_refused,
+			    plural(totals.tables_refused));
 	if (stats.due)
 		log_detail("%llu samples were due according to the kernel's counts, %llu were "
 			   "taken",

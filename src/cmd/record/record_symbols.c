@@ -166,6 +166,7 @@ static struct error *write_kernel(struct record_symbols *symbols, struct recorde
 
 	if (!symbols->everyone && !has_table(symbols, kernel->pid))
 		error = pack_and_write(symbols, recorder, &table, &written.number);
+	recorder_drop_kernel(recorder, symbols->kernels.count);
 	vector_append(&symbols->kernels, written);
 	return error;
 }
@@ -207,7 +208,7 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 							 .size = file.table.size };
 
 		error = pack_and_write(symbols, recorder, &table, &number);
-		symbols->files_written++;
+		recorder_drop_file(recorder, symbols->files_written++);
 	}
 	return error;
 }

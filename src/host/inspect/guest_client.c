@@ -11,6 +11,10 @@
 #include "base/memory.h"
 #include "base/progress.h"
 
+/* Also long enough for a question of the parser, and for a message of why it failed. */
+#define SHORT_ANSWER_BYTES ((size_t)8 << 10)
+#define MIDDLING_ANSWER_BYTES ((size_t)2 << 20)
+
 struct guest_client {
 	struct guest_memory_source source;
 	struct guest_slot *slots;
@@ -118,9 +122,29 @@ static struct error *wait_for_answer(struct guest_client *client, struct buffer 
 	}
 }
 
+/* How long an answer to QUESTION may be, far above any guest's. */
+static size_t max_answer_bytes(enum guest_message question)
+{
+	switch (question) {
+	case GUEST_ASK_RECALL:
+	case GUEST_ASK_REFRESH:
+	case GUEST_ASK_STATE:
+	case GUEST_ASK_OPEN:
+	case GUEST_ASK_NAMES:
+	case GUEST_ASK_TASK:
+		return SHORT_ANSWER_BYTES;
+	case GUEST_ASK_CURRENT:
+	case GUEST_ASK_VCPU:
+		return MIDDLING_ANSWER_BYTES;
+	default:
+		return GUEST_MESSAGE_MAX;
+	}
+}
+
 struct error *guest_client_ask(struct guest_client *client, enum guest_message question,
 			       const void *data, size_t size, struct buffer *ret)
 {
+	size_t max_bytes = ret->max_bytes, most = max_answer_bytes(question);
 	struct error *failure = NULL;
 	struct error *error;
 
@@ -128,8 +152,11 @@ struct error *guest_client_ask(struct guest_client *client, enum guest_message q
 		return error_create(ERROR_SYSTEM, "the guest parser has ended");
 	client->call_bytes = 0;
 	error = guest_wire_send(client->cage.fd, question, data, size);
+	if (ret->max_bytes > most)
+		ret->max_bytes = most;
 	if (!error)
 		error = wait_for_answer(client, ret, &failure);
+	ret->max_bytes = max_bytes;
 	if (error) {
 		cage_stop(&client->cage);
 		client->running = false;

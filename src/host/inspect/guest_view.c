@@ -272,6 +272,15 @@ struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, st
 				ret);
 }
 
+/* A table is decoded from the answer, which is not needed any more and may be large. */
+static struct error *decode_unwind_table(struct guest_view *view, struct unwind_table **ret)
+{
+	struct error *error = unwind_table_decode(view->answer.data, view->answer.size, ret);
+
+	buffer_deinit(&view->answer);
+	return error;
+}
+
 struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
 					   struct unwind_table **ret)
 {
@@ -279,7 +288,7 @@ struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva m
 	struct error *error = guest_client_ask(view->client, GUEST_ASK_FILE_UNWIND, request,
 					       sizeof(request), &view->answer);
 
-	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
+	return error ? error : decode_unwind_table(view, ret);
 }
 
 struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_table **ret)
@@ -287,7 +296,7 @@ struct error *guest_view_unwind_table(struct guest_view *view, struct unwind_tab
 	struct error *error = guest_recall_table(view->client, &view->cache, GUEST_ASK_UNWIND,
 						 GUEST_CACHE_UNWIND, &view->answer);
 
-	return error ? error : unwind_table_decode(view->answer.data, view->answer.size, ret);
+	return error ? error : decode_unwind_table(view, ret);
 }
 
 struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **ret)
@@ -295,7 +304,10 @@ struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **re
 	struct error *error =
 		guest_client_ask(view->client, GUEST_ASK_CALLS, NULL, 0, &view->answer);
 
-	return error ? error : unwind_calls_decode(view->answer.data, view->answer.size, ret);
+	if (!error)
+		error = unwind_calls_decode(view->answer.data, view->answer.size, ret);
+	buffer_deinit(&view->answer);
+	return error;
 }
 
 static bool same_slots(const struct host_vm_memory *left, const struct host_vm_memory *right)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread processes its lists in this order: VMs that have not been looked at, questions, files
- * whose symbols are wanted, and once a second all VMs again, for at most 1/20 of the time.
+ * whose symbols are wanted, and once a second all VMs again, for at most 1/20 of the time. Questions
+ * and files are those of the guest that took the least time lately (guest_quota.h).
  */
 #include <string.h>
 
@@ -9,23 +10,14 @@
 #include "base/progress.h"
 #include "host/record/guest_reader_state.h"
 
-#define MAX_QUESTIONS 4096
-#define MAX_PASSED_OVER 64
+#define MAX_QUESTIONS 1024 /* of a guest */
 
-struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm)
-{
-	for (size_t i = 0; i < reader->guests.count; i++)
-		if (reader->guests.items[i].vm == vm)
-			return &reader->guests.items[i];
-	return NULL;
-}
-
-/* Keeps only executable mappings. */
+/* Keeps only executable mappings; no program has as many as the maximum. */
 static void keep_executable(struct guest_mappings *mappings)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < mappings->items.count; i++)
+	for (size_t i = 0; i < mappings->items.count && kept < GUEST_READER_MAPPINGS; i++)
 		if (mappings->items.items[i].execute)
 			mappings->items.items[kept++] = mappings->items.items[i];
 	mappings->items.count = kept;
@@ -34,28 +26,32 @@ static void keep_executable(struct guest_mappings *mappings)
 /* The caller holds the lock; the list belongs to the thread. */
 static bool take_file(struct guest_reader *reader)
 {
+	uint64_t begin = clock_monotonic_ns();
+	struct guest *guest;
 	struct file_job job;
 
-	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+	if (reader->stop && begin >= reader->deadline_ns)
 		return false;
-	if (!queue_take(&reader->file_jobs, &job))
+	guest = guest_reader_next(reader, true);
+	if (!guest || !queue_take(&guest->file_jobs, &job))
 		return false;
 	pthread_mutex_unlock(&reader->lock);
-	guest_reader_read_file(reader, job);
+	guest_reader_read_file(reader, guest, job);
+	guest_reader_spend(guest, begin);
 	pthread_mutex_lock(&reader->lock);
 	return true;
 }
 
-static void answer(struct guest_reader *reader, const struct question *question)
+static void answer(struct guest_reader *reader, struct guest *guest,
+		   const struct question *question)
 {
 	struct guest_reader_process process = { .vm = question->vm,
 						.tgid = question->tgid,
 						.mm = question->mm,
 						.time_ns = question->time_ns };
-	struct guest *guest = guest_reader_find_guest(reader, question->vm);
 	struct error *error;
 
-	if (!guest || !guest_reader_need_view(reader, guest))
+	if (!guest_reader_need_view(reader, guest))
 		return;
 	process.strings = intern_create();
 	error = guest_view_refresh(guest->view);
@@ -68,7 +64,7 @@ static void answer(struct guest_reader *reader, const struct question *question)
 		return;
 	}
 	keep_executable(&process.mappings);
-	guest_reader_note_files(reader, &process);
+	guest_reader_note_files(reader, guest, &process);
 	pthread_mutex_lock(&reader->lock);
 	queue_append(&reader->answers, process);
 	pthread_mutex_unlock(&reader->lock);
@@ -77,50 +73,36 @@ static void answer(struct guest_reader *reader, const struct question *question)
 /* Takes the next VM that has not been looked at. The caller holds the lock. */
 static bool take_added(struct guest_reader *reader)
 {
-	struct guest guest;
+	uint64_t begin = clock_monotonic_ns();
+	struct guest guest, *added;
 
-	if (reader->stop && clock_monotonic_ns() >= reader->deadline_ns)
+	if (reader->stop && begin >= reader->deadline_ns)
 		return false;
 	if (!queue_take(&reader->added, &guest))
 		return false;
 	pthread_mutex_unlock(&reader->lock);
+	map_init(&guest.known_files);
 	vector_append(&reader->guests, guest);
-	guest_reader_make_contact(reader, &reader->guests.items[reader->guests.count - 1],
-				  guest.late ? clock_monotonic_ns() : 0);
+	added = &reader->guests.items[reader->guests.count - 1];
+	guest_reader_make_contact(reader, added, guest.late ? begin : 0);
+	guest_reader_spend(added, begin);
 	pthread_mutex_lock(&reader->lock);
 	reader->contacts_left--;
 	pthread_cond_broadcast(&reader->done);
 	return true;
 }
 
-/* Moves the first of the next questions that can be answered now to the front. */
-static bool choose_question(struct guest_reader *reader)
-{
-	struct question *next = queue_first(&reader->questions);
-	size_t count = queue_left(&reader->questions);
-
-	for (size_t i = 0; i < count && i < MAX_PASSED_OVER; i++) {
-		const struct guest *guest = guest_reader_find_guest(reader, next[i].vm);
-		struct question question = next[i];
-
-		if (guest && !guest_reader_may_open(reader, guest))
-			continue;
-		next[i] = *next;
-		*next = question;
-		return true;
-	}
-	return false;
-}
-
 static bool take_question(struct guest_reader *reader)
 {
+	uint64_t begin = clock_monotonic_ns();
+	struct guest *guest = reader->stop ? NULL : guest_reader_next(reader, false);
 	struct question question;
 
-	if (reader->stop || !choose_question(reader) ||
-	    !queue_take(&reader->questions, &question))
+	if (!guest || !queue_take(&reader->questions.items[guest->vm].queue, &question))
 		return false;
 	pthread_mutex_unlock(&reader->lock);
-	answer(reader, &question);
+	answer(reader, guest, &question);
+	guest_reader_spend(guest, begin);
 	pthread_mutex_lock(&reader->lock);
 	return true;
 }
@@ -164,7 +146,7 @@ struct guest_reader *guest_reader_create(struct capture *capture,
 
 	reader->capture = capture;
 	reader->options = *options;
-	map_init(&reader->known_files);
+	guest_quotas_init(&reader->quotas);
 	map_init(&reader->seen);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -211,7 +193,6 @@ void guest_reader_destroy(struct guest_reader *reader)
 {
 	struct guest_reader_process process;
 	struct guest_image_code code;
-	struct file_job job;
 	uint32_t vm;
 
 	if (!reader)
@@ -223,26 +204,27 @@ void guest_reader_destroy(struct guest_reader *reader)
 		vector_deinit(&code);
 	forget_news(&reader->kernel_unwind);
 	forget_news(&reader->file_unwind);
-	for (size_t i = 0; i < reader->guests.count; i++)
+	for (size_t i = 0; i < reader->guests.count; i++) {
 		guest_view_close(reader->guests.items[i].view);
+		guest_reader_forget_files(&reader->guests.items[i]);
+	}
 	for (size_t i = 0; i < reader->kernels.count; i++)
 		buffer_deinit(&reader->kernels.items[i].table);
 	for (size_t i = 0; i < reader->files.count; i++) {
 		buffer_deinit(&reader->files.items[i].table);
 		free(reader->files.items[i].path);
 	}
-	while (queue_take(&reader->file_jobs, &job))
-		free(job.path);
 	vector_deinit(&reader->files);
-	queue_deinit(&reader->file_jobs);
-	map_deinit(&reader->known_files);
 	map_deinit(&reader->seen);
 	vm_memory_finder_destroy(reader->finder);
 	host_vms_deinit(&reader->vms);
 	vector_deinit(&reader->guests);
 	vector_deinit(&reader->kernels);
 	queue_deinit(&reader->added);
-	queue_deinit(&reader->questions);
+	for (size_t i = 0; i < reader->questions.count; i++)
+		queue_deinit(&reader->questions.items[i].queue);
+	vector_deinit(&reader->questions);
+	guest_quotas_deinit(&reader->quotas);
 	queue_deinit(&reader->answers);
 	queue_deinit(&reader->images);
 	pthread_cond_destroy(&reader->wanted);
@@ -259,6 +241,9 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
 
 	pthread_mutex_lock(&reader->lock);
 	queue_append(&reader->added, guest);
+	guest_quotas_begin(&reader->quotas, vm);
+	while (reader->questions.count <= vm)
+		vector_append(&reader->questions, (struct guest_questions){ 0 });
 	reader->contacts_left++;
 	pthread_cond_signal(&reader->wanted);
 	pthread_mutex_unlock(&reader->lock);
@@ -289,8 +274,8 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 	if (reader->options.kernel_only)
 		return;
 	pthread_mutex_lock(&reader->lock);
-	if (queue_left(&reader->questions) < MAX_QUESTIONS) {
-		queue_append(&reader->questions, question);
+	if (queue_left(&reader->questions.items[vm].queue) < MAX_QUESTIONS) {
+		queue_append(&reader->questions.items[vm].queue, question);
 		pthread_cond_signal(&reader->wanted);
 	}
 	pthread_mutex_unlock(&reader->lock);
@@ -339,20 +324,21 @@ bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_v
 
 	if (!take_news(reader, &reader->kernel_unwind, &change))
 		return false;
-	*ret_vm = change.of;
-	*ret_version = change.version;
+	*ret_vm = change.vm;
+	*ret_version = change.number;
 	*ret = change.table;
 	return true;
 }
 
-bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
-					 struct unwind_table **ret)
+bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+					 uint32_t *ret_file, struct unwind_table **ret)
 {
 	struct unwind_change change;
 
 	if (!take_news(reader, &reader->file_unwind, &change))
 		return false;
-	*ret_file = change.of;
+	*ret_vm = change.vm;
+	*ret_file = change.number;
 	*ret = change.table;
 	return true;
 }

@@ -19,6 +19,8 @@
 
 struct guest_reader;
 
+#define GUEST_READER_MAPPINGS 4096
+
 struct guest_reader_options {
 	bool kernel_only; /* do not read guests' user space */
 	bool unwind_data; /* read it, for call chains */
@@ -54,8 +56,8 @@ struct guest_reader_process {
 	uint32_t vm, tgid;
 	struct gva mm;
 	uint64_t time_ns;
-	struct guest_mappings mappings; /* executable ones only */
-	/* for each mapping: its file's number, the same for all mappings of the file; 0: none */
+	struct guest_mappings mappings; /* executable ones only, at most GUEST_READER_MAPPINGS */
+	/* for each mapping: its file's number in the VM, one for all mappings of it; 0: none */
 	uint32_t *files;
 	struct intern *strings;		/* the paths */
 };
@@ -67,14 +69,17 @@ void guest_reader_process_deinit(struct guest_reader_process *process);
 
 /*
  * A new table of unwind data of VM's kernel and modules, for samples with *RET_VERSION. It is
- * available before the first of these samples. The caller owns it. False: no new table.
+ * available before the first of these samples. The caller must drop it. False: no new table.
  */
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
 				    uint32_t *ret_version, struct unwind_table **ret);
 
-/* The same for the unwind data of file number FILE, by file offset. */
-bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_file,
-					 struct unwind_table **ret);
+/* The same for the unwind data of file number FILE of VM, by file offset. */
+bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
+					 uint32_t *ret_file, struct unwind_table **ret);
+/* Destroys a table of VM (takes NULL), so that the guest has room for another one. */
+void guest_reader_drop_unwind_table(struct guest_reader *reader, uint32_t vm,
+				    struct unwind_table *table);
 
 /*
  * The code of the image that VM, which is not Linux, is running. The caller owns RET's vector. It
@@ -106,6 +111,12 @@ struct guest_reader_file {
 bool guest_reader_kernel(struct guest_reader *reader, size_t number,
 			 struct guest_reader_kernel *ret);
 bool guest_reader_file(struct guest_reader *reader, size_t number, struct guest_reader_file *ret);
+/* They are in the recording: their tables are not needed any more, nor a file's path. */
+void guest_reader_drop_kernel(struct guest_reader *reader, size_t number);
+void guest_reader_drop_file(struct guest_reader *reader, size_t number);
+
+/* Tables of guests that were left out because there was no room for them. */
+uint64_t guest_reader_refused(struct guest_reader *reader);
 
 /* Ends the thread, after VMs that nobody has looked at yet, for SECONDS at most. */
 void guest_reader_finish(struct guest_reader *reader, double seconds);

@@ -7,9 +7,8 @@
 #include "host/record/guest_reader_state.h"
 #include "symbol/table.h"
 
-#define MAX_FILES 65536
+#define MAX_FILES 16384 /* of a guest */
 #define MAX_TRIES 3
-#define FILES_MAX_BYTES ((size_t)512 << 20) /* of all tables together */
 
 static bool has_program(const struct guest_mapping *mapping, const char *path)
 {
@@ -17,38 +16,35 @@ static bool has_program(const struct guest_mapping *mapping, const char *path)
 	       (mapping->kind == GUEST_MAPPING_SPECIAL && !strcmp(path, "[vdso]"));
 }
 
-void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process)
+void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
+			     struct guest_reader_process *process)
 {
 	process->files = memory_calloc(process->mappings.items.count + 1, sizeof(*process->files));
 	for (size_t i = 0; i < process->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &process->mappings.items.items[i];
 		const char *path = intern_string(process->strings, mapping->path);
-		/*
-		 * Seeded, so that a guest cannot choose names that collide with another guest's
-		 * files.
-		 */
-		uint64_t seed = hash_u64(reader->known_files.seed ^ process->vm);
+		uint64_t seed = hash_u64(guest->known_files.seed);
 		uint64_t key = hash_bytes_seeded(seed, path, strlen(path)) ^
 			       hash_bytes_seeded(seed + 1, mapping->build_id.data,
 						 mapping->build_id.bytes);
 		uint64_t *number;
 		bool added;
 
-		if (!has_program(mapping, path) || reader->file_count >= MAX_FILES)
+		if (!has_program(mapping, path) || guest->file_count >= MAX_FILES)
 			continue;
-		number = map_insert(&reader->known_files, key, &added);
+		number = map_insert(&guest->known_files, key, &added);
 		if (added) {
-			queue_append(&reader->file_jobs,
+			queue_append(&guest->file_jobs,
 				     (struct file_job){ .vm = process->vm,
 							.mm = process->mm,
 							.start = mapping->start,
 							.path = memory_strdup(path),
 							.build_id = mapping->build_id,
-							.number = ++reader->file_count,
+							.number = ++guest->file_count,
 							.wants_symbols = true,
 							.wants_unwind_data =
 								reader->options.unwind_data });
-			*number = reader->file_count;
+			*number = guest->file_count;
 		}
 		process->files[i] = *number;
 	}
@@ -67,15 +63,17 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 			   error_message(error));
 		return error_code(error) != ERROR_NOT_FOUND;
 	}
-	reader->file_bytes += unwind_table_bytes(table);
-	guest_reader_tell_unwind_table(
-		reader, &reader->file_unwind,
-		&(struct unwind_change){ .of = job->number, .table = table });
+	if (guest_reader_charge(reader, guest, unwind_table_bytes(table), "a file's unwind data"))
+		guest_reader_tell_unwind_table(
+			reader, &reader->file_unwind,
+			&(struct unwind_change){ guest->vm, job->number, table });
+	else
+		unwind_table_destroy(table);
 	return true;
 }
 
 /* The same. */
-static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
+static bool read_symbols(struct guest_reader *reader, struct guest *guest,
 			 const struct file_job *job)
 {
 	struct guest_reader_file file = { .vm = job->vm, .build_id = job->build_id };
@@ -92,9 +90,15 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
 		buffer_deinit(&file.table);
 		return error_code(error) != ERROR_NOT_FOUND;
 	}
+	buffer_trim(&file.table);
+	if (guest->table_bytes >= GUEST_READER_SYMBOL_BYTES ||
+	    !guest_reader_charge(reader, guest, file.table.capacity, "a file's symbols")) {
+		buffer_deinit(&file.table);
+		return true;
+	}
+	guest->table_bytes += file.table.size;
 	file.pid = guest->pid;
 	file.path = memory_strdup(job->path);
-	reader->file_bytes += file.table.size;
 	pthread_mutex_lock(&reader->lock);
 	vector_append(&reader->files, file);
 	pthread_mutex_unlock(&reader->lock);
@@ -105,20 +109,29 @@ static bool read_symbols(struct guest_reader *reader, const struct guest *guest,
  * Data that is missing is tried again: a process may map and unmap files all the time, and have
  * been doing so just now.
  */
-void guest_reader_read_file(struct guest_reader *reader, struct file_job job)
+void guest_reader_read_file(struct guest_reader *reader, struct guest *guest,
+			    struct file_job job)
 {
-	struct guest *guest = guest_reader_find_guest(reader, job.vm);
 	bool again = false;
 
-	if (reader->file_bytes < FILES_MAX_BYTES && guest &&
-	    guest_reader_need_view(reader, guest)) {
+	if (guest_reader_need_view(reader, guest)) {
 		job.wants_unwind_data =
 			job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
 		job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);
 		again = (job.wants_unwind_data || job.wants_symbols) && ++job.tries < MAX_TRIES;
 	}
 	if (again)
-		queue_append(&reader->file_jobs, job);
+		queue_append(&guest->file_jobs, job);
 	else
 		free(job.path);
+}
+
+void guest_reader_forget_files(struct guest *guest)
+{
+	struct file_job job;
+
+	while (queue_take(&guest->file_jobs, &job))
+		free(job.path);
+	queue_deinit(&guest->file_jobs);
+	map_deinit(&guest->known_files);
 }

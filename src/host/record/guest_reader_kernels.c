@@ -13,7 +13,6 @@
 #include "host/system/process.h"
 #include "symbol/table.h"
 
-#define MAX_TABLE_BYTES ((size_t)512 << 20) /* per guest: 50 times the symbols of a large kernel */
 #define LOOK_NS 1000000000ull
 #define LOOK_SHARE 20
 /* of the time, for a guest without a kernel, which may boot; doubled each time */
@@ -64,15 +63,19 @@ static void read_unwind_table(struct guest_reader *reader, const struct guest *g
 	if (!reader->options.unwind_data)
 		return;
 	error = guest_view_unwind_table(guest->view, &table);
-	if (!error)
-		read_calls(reader, guest, table);
-	if (!error)
+	if (error) {
+		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
+			 error_message(error));
+		return;
+	}
+	read_calls(reader, guest, table);
+	if (guest_reader_charge(reader, guest, unwind_table_bytes(table),
+				"its kernel's unwind data"))
 		guest_reader_tell_unwind_table(
 			reader, &reader->kernel_unwind,
 			&(struct unwind_change){ guest->vm, guest->version, table });
 	else
-		log_note("the VM of pid %u has no kernel call chains: %s", guest->pid,
-			 error_message(error));
+		unwind_table_destroy(table);
 }
 
 /* From now on, samples no longer get processes from what was known of this guest. */
@@ -117,7 +120,7 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
 	struct error *error;
 
-	if (guest->table_bytes >= MAX_TABLE_BYTES)
+	if (guest->table_bytes >= GUEST_READER_SYMBOL_BYTES)
 		return error_create(ERROR_BAD_DATA,
 				    "its kernel or modules have changed too often: no more symbols "
 				    "are kept");
@@ -129,6 +132,10 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	 */
 	if (!error)
 		error = symbol_table_decode(added.table.data, added.table.size, &checked);
+	buffer_trim(&added.table);
+	if (!error && !guest_reader_charge(reader, guest, added.table.capacity,
+					   "its kernel's symbols"))
+		error = error_create(ERROR_BAD_DATA, "its symbols exceed its limit of memory");
 	if (error) {
 		buffer_deinit(&added.table);
 		return error;
@@ -329,6 +336,7 @@ static bool is_there(struct guest_reader *reader, struct guest *guest)
 	if (!guest->gone && !host_process_has_thread(guest->pid, guest->pid)) {
 		guest->gone = true;
 		forget(reader, guest);
+		guest_reader_end(reader, guest);
 	}
 	return !guest->gone;
 }
@@ -340,42 +348,65 @@ void guest_reader_retry_all(struct guest_reader *reader)
 		struct guest *guest = &reader->guests.items[i];
 		uint64_t now = clock_monotonic_ns();
 
-		if (!guest->view && guest->kernel == SIZE_MAX && now >= guest->retry_ns &&
-		    is_there(reader, guest))
-			guest_reader_make_contact(reader, guest, now);
+		if (guest->view || guest->kernel != SIZE_MAX || now < guest->retry_ns ||
+		    !is_there(reader, guest))
+			continue;
+		guest_reader_make_contact(reader, guest, now);
+		guest_reader_spend(guest, now);
 	}
 }
 
-/* Checks the guest with a closed view that was not looked at for the longest time. */
+/*
+ * Checks the guest with a closed view that was not looked at for the longest time. One that took long
+ * rests first.
+ */
 static void check_one_without_view(struct guest_reader *reader)
 {
+	uint64_t begin = clock_monotonic_ns(), pause = reader->look_cost_ns * LOOK_SHARE;
 	struct guest *oldest = NULL;
+
+	if (begin - reader->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
+		return;
 
 	for (size_t i = 0; i < reader->guests.count; i++) {
 		struct guest *guest = &reader->guests.items[i];
 
 		if (!guest->view && guest->kernel != SIZE_MAX && is_there(reader, guest) &&
+		    begin >= guest->turn.rests_until_ns &&
 		    (!oldest || guest->used_ns < oldest->used_ns))
 			oldest = guest;
 	}
-	if (oldest)
+	if (oldest) {
 		guest_reader_need_view(reader, oldest);
+		guest_reader_spend(oldest, begin);
+	}
+	reader->looked_ns = clock_monotonic_ns();
+	reader->look_cost_ns = reader->looked_ns - begin;
+	if (reader->look_cost_ns > LOOK_NS) /* that one rests; the others do not wait for it */
+		reader->look_cost_ns = LOOK_NS;
+}
+
+/* All looks together take 1/LOOK_SHARE of the time, each guest's an equal part of that. */
+static void check_if_due(struct guest_reader *reader, struct guest *guest)
+{
+	uint64_t begin = clock_monotonic_ns();
+	uint64_t pause = guest->look_cost_ns * LOOK_SHARE * reader->views;
+
+	if (begin - guest->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
+		return;
+	check(reader, guest);
+	guest_reader_spend(guest, begin);
+	guest->looked_ns = clock_monotonic_ns();
+	guest->look_cost_ns = guest->looked_ns - begin;
 }
 
 void guest_reader_check_all(struct guest_reader *reader)
 {
-	uint64_t begin = clock_monotonic_ns();
-	uint64_t pause = reader->look_cost_ns * LOOK_SHARE;
-
-	if (begin - reader->looked_ns < (pause > LOOK_NS ? pause : LOOK_NS))
-		return;
 	for (size_t i = 0; i < reader->guests.count; i++) {
 		struct guest *guest = &reader->guests.items[i];
 
 		if (guest->view && is_there(reader, guest))
-			check(reader, guest);
+			check_if_due(reader, guest);
 	}
 	check_one_without_view(reader);
-	reader->looked_ns = clock_monotonic_ns();
-	reader->look_cost_ns = reader->looked_ns - begin;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by guest_reader.c and guest_reader_{views,kernels,files}.c. */
+/* Shared by guest_reader.c and guest_reader_*.c. */
 #ifndef HOST_RECORD_GUEST_READER_STATE_H
 #define HOST_RECORD_GUEST_READER_STATE_H
 
@@ -7,9 +7,23 @@
 
 #include "base/map.h"
 #include "base/queue.h"
+#include "host/record/guest_quota.h"
 #include "host/record/guest_reader.h"
 
 #define GUEST_READER_TABLE_MAX_BYTES ((size_t)64 << 20)
+/* of a guest's symbol tables in the recording: 50 times those of a large kernel */
+#define GUEST_READER_SYMBOL_BYTES ((size_t)512 << 20)
+
+/* A file that is mapped from START on in the process with MM. */
+struct file_job {
+	uint32_t vm;
+	struct gva mm, start;
+	char *path;
+	struct guest_build_id build_id;
+	uint32_t number; /* the file's, in its VM */
+	bool wants_symbols, wants_unwind_data;
+	uint32_t tries;
+};
 
 struct guest {
 	uint32_t vm, pid;
@@ -26,14 +40,19 @@ struct guest {
 	size_t ended;  /* index of the previous table, whose end may be too early; SIZE_MAX: none */
 	uint64_t good_ns; /* when its state was last found unchanged */
 	uint64_t retry_ns, retry_share; /* while it has no kernel */
-	size_t table_bytes; /* of all its tables */
+	size_t table_bytes; /* of all its symbol tables: they go into the recording */
+	uint64_t looked_ns, look_cost_ns; /* the last look at an open view */
+	struct guest_turn turn;
+	QUEUE(struct file_job) file_jobs;
+	uint32_t file_count;
+	struct map known_files; /* hash of path and build-id -> its job's number */
 };
 
-/* A table of a VM's kernel, or of a file, identified by number. */
+/* A table of a VM's kernel, or of a file. */
 struct unwind_change {
-	uint32_t of;
-	/* kernels only: version of the samples it is for (struct capture_guest) */
-	uint32_t version;
+	uint32_t vm;
+	/* the version of samples that it is for (struct capture_guest), or the file's number */
+	uint32_t number;
 	struct unwind_table *table;
 };
 
@@ -52,15 +71,8 @@ struct question {
 	uint64_t time_ns;
 };
 
-/* A file that is mapped from START on in the process with MM. */
-struct file_job {
-	uint32_t vm;
-	struct gva mm, start;
-	char *path;
-	struct guest_build_id build_id;
-	uint32_t number; /* the file's */
-	bool wants_symbols, wants_unwind_data;
-	uint32_t tries;
+struct guest_questions {
+	QUEUE(struct question) queue;
 };
 
 struct guest_reader {
@@ -71,10 +83,6 @@ struct guest_reader {
 	struct vm_memory_finder *finder; /* NULL: no guest was looked at yet */
 	struct host_vms vms; /* as of the last look */
 	VECTOR(struct guest) guests;
-	size_t file_bytes;
-	QUEUE(struct file_job) file_jobs;
-	uint32_t file_count; /* counts each file of a VM once */
-	struct map known_files; /* hash of VM, path and build-id -> its job's number + 1 */
 	size_t views, failures;
 	uint64_t opening_ns; /* until then, no closed view is opened for a question */
 	bool said_too_many;
@@ -88,8 +96,9 @@ struct guest_reader {
 	uint64_t deadline_ns; /* if stop is set: new VMs are still read until then */
 	QUEUE(struct guest) added;
 	size_t contacts_left; /* how many added VMs have not been looked at */
-	QUEUE(struct question) questions;
+	VECTOR(struct guest_questions) questions; /* by VM */
 	QUEUE(struct guest_reader_process) answers;
+	struct guest_quotas quotas;
 	struct unwind_news kernel_unwind, file_unwind;
 	QUEUE(struct image_news) images;
 	/* Only the thread changes these: it alone may look at them without the lock. */
@@ -99,8 +108,6 @@ struct guest_reader {
 };
 
 /* All of these are for the thread, and called without the lock. */
-
-struct guest *guest_reader_find_guest(struct guest_reader *reader, uint32_t vm); /* or NULL */
 
 /* Searches again if the VM may have appeared after the last look; NULL: it is gone. */
 const struct host_vm *guest_reader_look_for_vm(struct guest_reader *reader, uint32_t pid);
@@ -142,11 +149,25 @@ struct vm_memory_finder *guest_reader_finder(struct guest_reader *reader);
 void guest_reader_extend_ended(struct guest_reader *reader, struct guest *guest);
 
 /* Assigns numbers to PROCESS' files, and queues the new ones to be read. */
-void guest_reader_note_files(struct guest_reader *reader, struct guest_reader_process *process);
+void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
+			     struct guest_reader_process *process);
 /* Passes TABLE on. */
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
 				    const struct unwind_change *change);
 /* Takes over JOB's path. */
-void guest_reader_read_file(struct guest_reader *reader, struct file_job job);
+void guest_reader_read_file(struct guest_reader *reader, struct guest *guest,
+			    struct file_job job);
+void guest_reader_forget_files(struct guest *guest);
+/* GUEST is gone: drops what is planned for it, and leaves its share to the others. */
+void guest_reader_end(struct guest_reader *reader, struct guest *guest);
+
+/* False: GUEST may not have WHAT, of so many bytes, kept here. The first time this is reported. */
+bool guest_reader_charge(struct guest_reader *reader, const struct guest *guest, size_t bytes,
+			 const char *what);
+void guest_reader_release(struct guest_reader *reader, uint32_t vm, size_t bytes);
+/* The guest whose turn it is, of those with questions, or with files to read; NULL: none. */
+struct guest *guest_reader_next(struct guest_reader *reader, bool files);
+/* Work for GUEST, which began at BEGIN_NS, has ended. */
+void guest_reader_spend(struct guest *guest, uint64_t begin_ns);
 
 #endif

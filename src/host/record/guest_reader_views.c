@@ -13,6 +13,7 @@
 
 #define MAX_VIEWS 64
 #define REOPEN_SHARE 4
+#define MAX_REOPEN_NS 1000000000ull
 #define RECHECKS 5
 #define RECHECK_NS 20000000
 
@@ -99,7 +100,7 @@ struct error *guest_reader_open_view(struct guest_reader *reader, struct guest *
 	if (error)
 		return error;
 	reader->views++;
-	guest->used_ns = clock_monotonic_ns();
+	guest->used_ns = guest->looked_ns = clock_monotonic_ns();
 	error = guest_reader_look_again(reader, guest, vm);
 	if (!error && !guest->state.kernel)
 		error = error_create(ERROR_NOT_FOUND, "no vCPU runs the kernel that was found");
@@ -113,5 +114,7 @@ bool guest_reader_may_open(const struct guest_reader *reader, const struct guest
 
 void guest_reader_pause_opening(struct guest_reader *reader, uint64_t cost_ns)
 {
+	if (cost_ns > MAX_REOPEN_NS) /* then that guest rests; the others do not wait for it */
+		cost_ns = MAX_REOPEN_NS;
 	reader->opening_ns = clock_monotonic_ns() + REOPEN_SHARE * cost_ns;
 }

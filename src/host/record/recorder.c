@@ -215,8 +215,6 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	guest_mode_init(&recorder->guest_mode, &recorder->symbols);
 	recorder->finder = host_vm_finder_create();
 	map_init(&recorder->thread_of_tid);
-	map_init(&recorder->task_of);
-	map_init(&recorder->process_of);
 	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
 	perfdata_inventory_init(&recorder->inventory);
 	recorder->inventory.guest = config->guest;
@@ -245,6 +243,10 @@ void recorder_destroy(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	for (size_t i = 0; i < recorder->vms.count; i++) {
+		recorder_forget_unwind_tables(recorder, i);
+		recorder_forget_processes(&recorder->vms.items[i]);
+	}
 	guest_reader_destroy(recorder->reader);
 	capture_destroy(recorder->capture);
 	perfdata_writer_destroy(recorder->writer);
@@ -253,13 +255,11 @@ void recorder_destroy(struct recorder *recorder)
 	perfdata_inventory_deinit(&recorder->inventory);
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		free(recorder->threads.items[i].ids);
-	recorder_forget_unwind_tables(recorder);
 	guest_image_destroy(recorder->image);
 	free(recorder->chain);
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);
 	map_deinit(&recorder->thread_of_tid);
-	recorder_forget_processes(recorder);
 	buffer_deinit(&recorder->records);
 	error_destroy(recorder->error);
 	free(recorder->host_ids);
@@ -405,6 +405,16 @@ bool recorder_file(const struct recorder *recorder, size_t number, struct guest_
 	return recorder->reader && guest_reader_file(recorder->reader, number, ret);
 }
 
+void recorder_drop_kernel(struct recorder *recorder, size_t number)
+{
+	guest_reader_drop_kernel(recorder->reader, number);
+}
+
+void recorder_drop_file(struct recorder *recorder, size_t number)
+{
+	guest_reader_drop_file(recorder->reader, number);
+}
+
 struct error *recorder_write_symbols(struct recorder *recorder,
 				     const struct perfdata_writer_symbols *symbols,
 				     uint32_t *ret_number)
@@ -455,6 +465,8 @@ struct recorder_totals recorder_totals(const struct recorder *recorder)
 	if (totals.lost < lost_seen)
 		totals.lost = lost_seen;
 	totals.sampled = recorder->sampled;
+	if (recorder->reader)
+		totals.tables_refused = guest_reader_refused(recorder->reader);
 	totals.file_bytes = perfdata_writer_bytes(recorder->writer);
 	return totals;
 }

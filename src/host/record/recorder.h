@@ -122,6 +122,9 @@ const struct perfdata_inventory *recorder_inventory(const struct recorder *recor
 bool recorder_kernel(const struct recorder *recorder, size_t number,
 		     struct guest_reader_kernel *ret);
 bool recorder_file(const struct recorder *recorder, size_t number, struct guest_reader_file *ret);
+/* They were written: drops their tables, and a file's path. */
+void recorder_drop_kernel(struct recorder *recorder, size_t number);
+void recorder_drop_file(struct recorder *recorder, size_t number);
 /* As perfdata_writer_symbols() and perfdata_writer_symbols_until(). */
 struct error *recorder_write_symbols(struct recorder *recorder,
 				     const struct perfdata_writer_symbols *symbols,
@@ -133,6 +136,7 @@ struct recorder_totals {
 	size_t vms, vms_alive, threads;
 	uint64_t written, dropped, lost; /* lost: as far as known so far */
 	uint64_t file_bytes;
+	uint64_t tables_refused; /* of guests that reached their limit of memory */
 	bool vcpus_unknown; /* of some VM: all threads of its process are sampled */
 	bool sampled; /* recorder_step() was called while events were enabled */
 };

@@ -19,6 +19,7 @@
 #include "unwind/walk/unwind.h"
 
 #define MAX_FRAMES 512
+#define MAX_PROGRAM_MAPPINGS ((size_t)1 << 18) /* of a guest's processes: 15 MB */
 
 struct recorder_chain {
 	struct unwind_piece pieces[SAMPLER_LINKS];
@@ -298,10 +299,30 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 	return add_user(recorder, guest, process, &found.user);
 }
 
-void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
+static void forget_program(struct recorder_vm *vm, struct recorder_process *process)
+{
+	vm->program_mappings -= process->mappings.count;
+	vector_deinit(&process->mappings);
+	vector_deinit(&process->files);
+}
+
+/* Makes room for COUNT more mappings. What is sampled again is asked for again. */
+static void make_room(struct recorder_vm *vm, size_t count)
+{
+	if (vm->program_mappings + count <= MAX_PROGRAM_MAPPINGS)
+		return;
+	for (size_t i = 0; i < vm->processes.count; i++) {
+		forget_program(vm, &vm->processes.items[i]);
+		vm->processes.items[i].code.count = 0;
+	}
+}
+
+void recorder_set_program(struct recorder_vm *vm, struct recorder_process *process,
 			  const struct guest_reader_process *answer)
 {
-	process->mappings.count = process->files.count = 0;
+	forget_program(vm, process);
+	make_room(vm, answer->mappings.items.count);
+	vm->program_mappings += answer->mappings.items.count;
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
 		uint32_t file = answer->files[i];
@@ -309,21 +330,21 @@ void recorder_set_program(struct recorder *recorder, struct recorder_process *pr
 						.end = mapping->end,
 						.offset = mapping->file_offset };
 
-		if (file < recorder->file_unwind.count)
-			added.table = recorder->file_unwind.items[file];
+		if (file < vm->file_unwind.count)
+			added.table = vm->file_unwind.items[file];
 		vector_append(&process->mappings, added);
 		vector_append(&process->files, file);
 	}
 }
 
 /* Processes that have the file mapped get the table, too. */
-static void take_file(struct recorder *recorder, uint32_t file, struct unwind_table *table)
+static void take_file(struct recorder_vm *vm, uint32_t file, struct unwind_table *table)
 {
-	while (recorder->file_unwind.count <= file)
-		vector_append(&recorder->file_unwind, NULL);
-	recorder->file_unwind.items[file] = table;
-	for (size_t i = 0; i < recorder->processes.count; i++) {
-		struct recorder_process *process = &recorder->processes.items[i];
+	while (vm->file_unwind.count <= file)
+		vector_append(&vm->file_unwind, NULL);
+	vm->file_unwind.items[file] = table;
+	for (size_t i = 0; i < vm->processes.count; i++) {
+		struct recorder_process *process = &vm->processes.items[i];
 
 		for (size_t j = 0; j < process->files.count; j++)
 			if (process->files.items[j] == file)
@@ -335,7 +356,7 @@ void recorder_take_unwind_tables(struct recorder *recorder)
 {
 	struct unwind_table *table;
 	struct guest_image_code code;
-	uint32_t of, version;
+	uint32_t of, number;
 
 	if (!recorder->reader)
 		return;
@@ -343,24 +364,31 @@ void recorder_take_unwind_tables(struct recorder *recorder)
 		vector_deinit(&recorder->vms.items[of].image);
 		recorder->vms.items[of].image = code;
 	}
-	while (guest_reader_take_unwind_table(recorder->reader, &of, &version, &table)) {
-		unwind_table_destroy(recorder->vms.items[of].unwind);
-		recorder->vms.items[of].unwind = table;
-		recorder->vms.items[of].unwind_version = version;
+	while (guest_reader_take_unwind_table(recorder->reader, &of, &number, &table)) {
+		struct recorder_vm *vm = &recorder->vms.items[of];
+
+		guest_reader_drop_unwind_table(recorder->reader, of, vm->unwind);
+		vm->unwind = table;
+		vm->unwind_version = number;
 	}
-	while (guest_reader_take_file_unwind_table(recorder->reader, &of, &table))
-		take_file(recorder, of, table);
+	while (guest_reader_take_file_unwind_table(recorder->reader, &of, &number, &table)) {
+		if (recorder->vms.items[of].alive)
+			take_file(&recorder->vms.items[of], number, table);
+		else
+			guest_reader_drop_unwind_table(recorder->reader, of, table);
+	}
 }
 
-void recorder_forget_unwind_tables(struct recorder *recorder)
+void recorder_forget_unwind_tables(struct recorder *recorder, size_t vm)
 {
-	for (size_t i = 0; i < recorder->vms.count; i++) {
-		unwind_table_destroy(recorder->vms.items[i].unwind);
-		vector_deinit(&recorder->vms.items[i].image);
-	}
-	for (size_t i = 0; i < recorder->file_unwind.count; i++)
-		unwind_table_destroy(recorder->file_unwind.items[i]);
-	vector_deinit(&recorder->file_unwind);
+	struct recorder_vm *its = &recorder->vms.items[vm];
+
+	guest_reader_drop_unwind_table(recorder->reader, vm, its->unwind);
+	its->unwind = NULL;
+	vector_deinit(&its->image);
+	for (size_t i = 0; i < its->file_unwind.count; i++)
+		guest_reader_drop_unwind_table(recorder->reader, vm, its->file_unwind.items[i]);
+	vector_deinit(&its->file_unwind);
 }
 
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,

@@ -21,16 +21,11 @@
 #define ASK_AGAIN_NS 1000000000ull
 
 /* A guest could make up new ones forever. */
-#define MAX_TASKS (1u << 20)
+#define MAX_TASKS (1u << 17) /* of a guest */
 #define MAX_CODE 2048 /* executable mappings of a process */
 #define MAPPING_BYTES ((uint64_t)64 << 20) /* per guest in the file, plus, for each second: */
 #define MAPPING_BYTES_PER_SECOND ((uint64_t)1 << 20)
 #define MAPPING_RECORD_BYTES 128 /* without its path */
-
-static uint64_t key_of(size_t vm, uint32_t number)
-{
-	return (uint64_t)vm << 32 | number;
-}
 
 static void keep(struct recorder *recorder, struct error *error)
 {
@@ -66,6 +61,7 @@ static void begin_process(struct recorder *recorder, size_t vm, struct recorder_
 	process->asked_ns = 0;
 	process->replaced = replaced;
 	process->code.count = 0;
+	recorder->vms.items[vm].program_mappings -= process->mappings.count;
 	process->mappings.count = process->files.count = 0;
 	if (!replaced)
 		return;
@@ -86,14 +82,15 @@ static bool is_known_code(const struct recorder_process *process, uint64_t ip)
 
 static struct recorder_process *find_process(struct recorder *recorder, size_t vm, uint32_t tgid)
 {
+	struct recorder_vm *its = &recorder->vms.items[vm];
 	bool added;
-	uint64_t *entry = map_insert(&recorder->process_of, key_of(vm, tgid), &added);
+	uint64_t *entry = map_insert(&its->process_of, tgid, &added);
 
 	if (added) {
-		vector_append(&recorder->processes, (struct recorder_process){ 0 });
-		*entry = recorder->processes.count - 1;
+		vector_append(&its->processes, (struct recorder_process){ 0 });
+		*entry = its->processes.count - 1;
 	}
-	return &recorder->processes.items[*entry];
+	return &its->processes.items[*entry];
 }
 
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
@@ -127,12 +124,11 @@ static struct recorder_process *note_process(struct recorder *recorder, size_t v
 	return guest->mm.value ? process : NULL;
 }
 
-/* Forgets everything at once; what is seen again is written again. */
-static void bound_tasks(struct recorder *recorder)
+/* Forgets everything of VM at once; what is seen again is written again. */
+static void bound_tasks(struct recorder_vm *vm)
 {
-	if (recorder->tasks.count < MAX_TASKS)
-		return;
-	recorder_forget_processes(recorder);
+	if (vm->tasks.count >= MAX_TASKS || vm->processes.count >= MAX_TASKS)
+		recorder_forget_processes(vm);
 }
 
 struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm,
@@ -153,13 +149,13 @@ struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm
 	}
 	if (sample->time_ns > its->task_ns)
 		its->task_ns = sample->time_ns;
-	bound_tasks(recorder);
-	entry = map_insert(&recorder->task_of, key_of(vm, guest->pid), &added);
+	bound_tasks(its);
+	entry = map_insert(&its->task_of, guest->pid, &added);
 	if (added) {
-		vector_append(&recorder->tasks, (struct recorder_task){ 0 });
-		*entry = recorder->tasks.count - 1;
+		vector_append(&its->tasks, (struct recorder_task){ 0 });
+		*entry = its->tasks.count - 1;
 	}
-	task = &recorder->tasks.items[*entry];
+	task = &its->tasks.items[*entry];
 	if (added || task->at.value != guest->task.value || task->tgid != guest->tgid ||
 	    memcmp(task->comm, guest->comm, sizeof(task->comm))) {
 		task->at = guest->task;
@@ -234,7 +230,7 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 	if (process->mm.value != answer->mm.value)
 		return; /* it has become another program */
 	if (recorder->chain)
-		recorder_set_program(recorder, process, answer);
+		recorder_set_program(&recorder->vms.items[answer->vm], process, answer);
 	if (time_ns < recorder->round_ns[0])
 		time_ns = recorder->round_ns[0];
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
@@ -273,17 +269,18 @@ void recorder_exchange_with_reader(struct recorder *recorder)
 	}
 }
 
-void recorder_forget_processes(struct recorder *recorder)
+void recorder_forget_processes(struct recorder_vm *vm)
 {
-	for (size_t i = 0; i < recorder->processes.count; i++) {
-		vector_deinit(&recorder->processes.items[i].code);
-		vector_deinit(&recorder->processes.items[i].mappings);
-		vector_deinit(&recorder->processes.items[i].files);
+	for (size_t i = 0; i < vm->processes.count; i++) {
+		vector_deinit(&vm->processes.items[i].code);
+		vector_deinit(&vm->processes.items[i].mappings);
+		vector_deinit(&vm->processes.items[i].files);
 	}
-	vector_deinit(&recorder->processes);
-	vector_deinit(&recorder->tasks);
-	map_deinit(&recorder->process_of);
-	map_deinit(&recorder->task_of);
-	map_init(&recorder->process_of);
-	map_init(&recorder->task_of);
+	vector_deinit(&vm->processes);
+	vector_deinit(&vm->tasks);
+	map_deinit(&vm->process_of);
+	map_deinit(&vm->task_of);
+	map_init(&vm->process_of);
+	map_init(&vm->task_of);
+	vm->program_mappings = 0;
 }

@@ -25,22 +25,6 @@ struct recorder_thread {
 	uint64_t *ids; /* the file's, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
 };
 
-struct recorder_vm {
-	bool alive;
-	bool named;
-	bool all_threads; /* the threads of its vCPUs are not known */
-	bool kernel_written; /* see write_guest_kernel() */
-	/* time of the newest sample whose task was found; time last reported */
-	uint64_t task_ns, told_ns;
-	uint64_t mapping_bytes; /* of its processes' mappings in the file */
-	uint64_t mapping_ns;	/* time of the first of them; 0: none yet */
-	bool mappings_cut;
-	struct guest_mode_vm guest_mode;
-	struct unwind_table *unwind; /* NULL: not known, or not wanted */
-	uint32_t unwind_version;     /* the version of samples that it is for */
-	struct guest_image_code image; /* of a guest that is not Linux */
-};
-
 /* A guest thread, as of its last sample. */
 struct recorder_task {
 	struct gva at;
@@ -61,6 +45,28 @@ struct recorder_process {
 	/* For call chains: all of its code, as of the last answer, and the numbers of the files. */
 	VECTOR(struct unwind_mapping) mappings;
 	VECTOR(uint32_t) files;
+};
+
+struct recorder_vm {
+	bool alive;
+	bool named;
+	bool all_threads; /* the threads of its vCPUs are not known */
+	bool kernel_written; /* see write_guest_kernel() */
+	/* time of the newest sample whose task was found; time last reported */
+	uint64_t task_ns, told_ns;
+	uint64_t mapping_bytes; /* of its processes' mappings in the file */
+	uint64_t mapping_ns;	/* time of the first of them; 0: none yet */
+	bool mappings_cut;
+	struct guest_mode_vm guest_mode;
+	struct unwind_table *unwind; /* NULL: not known, or not wanted */
+	uint32_t unwind_version;     /* the version of samples that it is for */
+	struct guest_image_code image; /* of a guest that is not Linux */
+	/* by the file's number; NULL: none, or not yet */
+	VECTOR(struct unwind_table *) file_unwind;
+	struct map task_of, process_of; /* tid, tgid -> index */
+	VECTOR(struct recorder_task) tasks;
+	VECTOR(struct recorder_process) processes;
+	size_t program_mappings; /* of all of its processes, for call chains */
 };
 
 struct recorder {
@@ -85,14 +91,9 @@ struct recorder {
 	uint64_t round_ns[2]; /* newest_ns at the end of the last two rounds, the older one first */
 	struct host_vm_finder *finder;
 	struct guest_reader *reader; /* NULL: guest memory is not read */
-	struct map task_of, process_of; /* VM << 32 | tid or tgid -> index */
-	VECTOR(struct recorder_task) tasks;
-	VECTOR(struct recorder_process) processes;
 	struct guest_image *image; /* NULL: none was given, or it is of no use */
 	struct recorder_sp_counts sp_counts;
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
-	/* by the file's number; NULL: none, or not yet */
-	VECTOR(struct unwind_table *) file_unwind;
 };
 
 /* Hands the encoded records to the writer; an error is returned by the next step. */
@@ -119,7 +120,7 @@ struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm
 					    const struct perfdata_sample *sample);
 /* Once per round: reports to the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
-void recorder_forget_processes(struct recorder *recorder);
+void recorder_forget_processes(struct recorder_vm *vm);
 
 /*
  * Unwinds the stacks of a guest sample of VM number VM. SAMPLE gets the chain, valid until the next
@@ -133,9 +134,10 @@ enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,
 struct recorder_chain *recorder_chain_create(void);
 /* Takes the tables that the reader has read since the last call. */
 void recorder_take_unwind_tables(struct recorder *recorder);
-void recorder_forget_unwind_tables(struct recorder *recorder);
-/* Sets what PROCESS has mapped, for chains of its code. */
-void recorder_set_program(struct recorder *recorder, struct recorder_process *process,
+/* Those of VM number VM; before the reader is destroyed. */
+void recorder_forget_unwind_tables(struct recorder *recorder, size_t vm);
+/* Sets what PROCESS of VM has mapped, for chains of its code. */
+void recorder_set_program(struct recorder_vm *vm, struct recorder_process *process,
 			  const struct guest_reader_process *answer);
 /* Asks for the process's mappings if they do not contain the code at IP yet. */
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,

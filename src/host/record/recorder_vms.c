@@ -103,6 +103,8 @@ static struct error *add_vm(struct recorder *recorder, const struct host_vm *vm,
 	added->memory_bytes = vm->memory_bytes;
 	added->start_time_ns = vm->start_time_ns;
 	vector_append(&recorder->vms, (struct recorder_vm){ .alive = true, .named = named });
+	map_init(&recorder->vms.items[recorder->vms.count - 1].task_of);
+	map_init(&recorder->vms.items[recorder->vms.count - 1].process_of);
 	if (recorder->reader)
 		guest_reader_add(recorder->reader, recorder->vms.count - 1, vm->pid,
 				 recorder->writer != NULL);
@@ -327,6 +329,16 @@ static bool drop_ended_threads(struct recorder *recorder)
 	return ended;
 }
 
+/* What remains of it is in the file. */
+static void end_vm(struct recorder *recorder, size_t vm)
+{
+	if (!recorder->vms.items[vm].alive)
+		return;
+	recorder->vms.items[vm].alive = false;
+	recorder_forget_processes(&recorder->vms.items[vm]);
+	recorder_forget_unwind_tables(recorder, vm);
+}
+
 /* Ends the VMs that are no longer in FOUND. */
 static void end_vms(struct recorder *recorder, const struct host_vms *found)
 {
@@ -336,7 +348,7 @@ static void end_vms(struct recorder *recorder, const struct host_vms *found)
 		for (size_t j = 0; j < found->items.count; j++)
 			there |= found->items.items[j].pid == recorder->inventory.vms.items[i].pid;
 		if (!there)
-			recorder->vms.items[i].alive = false;
+			end_vm(recorder, i);
 	}
 }
 

@@ -62,6 +62,7 @@ static void take_all_memory(void)
 static void misbehave(const char *behaviour)
 {
 	static const uint32_t longest[2] = { GUEST_RESULT, UINT32_MAX };
+	static const char much[1 << 20];
 
 	if (!strcmp(behaviour, "opens a file"))
 		(void)!open("/etc/passwd", O_RDONLY);
@@ -79,6 +80,8 @@ static void misbehave(const char *behaviour)
 		ask_for(0x800);
 	else if (!strcmp(behaviour, "promises too much"))
 		(void)!send(CAGE_FD, longest, sizeof(longest), 0);
+	else if (!strcmp(behaviour, "answers too much"))
+		tell(GUEST_RESULT, much, sizeof(much));
 	else if (!strcmp(behaviour, "talks nonsense"))
 		tell(GUEST_ASK_OPEN, "x", 1);
 	else if (!strcmp(behaviour, "fails oddly"))
@@ -176,7 +179,7 @@ static void a_hostile_parser_is_ended(void **state)
 		"opens a file",	  "makes a socket",    "forks",
 		"runs a program", "kills its owner",   "reads outside",
 		"reads unaligned", "promises too much", "talks nonsense",
-		"takes all memory", "reads for ever",
+		"takes all memory", "reads for ever",  "answers too much",
 	};
 
 	(void)state;
