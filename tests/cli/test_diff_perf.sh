@@ -49,7 +49,8 @@ cat >rows.py <<'CHECK'
 import re, sys
 
 def strip(name):
-    return re.sub(r"(\.(cold|isra|constprop|part|lto_priv|localalias|llvm|clone)(\.\d+)?)+$", "", name)
+    added = "cold|isra|constprop|part|lto_priv|localalias|llvm|clone"
+    return re.sub(rf"(\.({added})(\.\d+)?)+$", "", name)
 
 def parse(path, extra):
     rows = {}
@@ -91,7 +92,8 @@ CHECK
 python3 rows.py >rows.txt || complain "rows: $(cat rows.txt)"
 certain() { awk -v name="$2" '$NF == name { print $4 }' "$1"; }
 for function in hot_a hot_b; do
-	[ "$(certain ours $function)" = yes ] || complain "$function differs: $(grep $function ours)"
+	[ "$(certain ours $function)" = yes ] ||
+		complain "$function differs: $(grep $function ours)"
 done
 "$perfvisor" diff a a >alike 2>/dev/null
 ! grep -v '^#' alike | grep -qw yes || complain "a recording differs from itself"
