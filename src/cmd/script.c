@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor script: prints a recording sample by sample. */
+#include <linux/perf_event.h>
+#include <stddef.h>
+
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
 #include "output/script_text.h"
 
+/* Which records besides samples are printed, and which types they have. */
+struct record_flags {
+	bool tasks, mmaps, switches, namespaces, lost, bpf, cgroups, text_pokes;
+};
+
+#define BIT(type) (1u << (type))
+
+static const struct {
+	size_t flag; /* in struct record_flags */
+	uint32_t types;
+} record_types[] = {
+	{ offsetof(struct record_flags, tasks),
+	  BIT(PERF_RECORD_COMM) | BIT(PERF_RECORD_FORK) | BIT(PERF_RECORD_EXIT) },
+	{ offsetof(struct record_flags, mmaps), BIT(PERF_RECORD_MMAP) | BIT(PERF_RECORD_MMAP2) },
+	{ offsetof(struct record_flags, switches),
+	  BIT(PERF_RECORD_SWITCH) | BIT(PERF_RECORD_SWITCH_CPU_WIDE) },
+	{ offsetof(struct record_flags, namespaces), BIT(PERF_RECORD_NAMESPACES) },
+	{ offsetof(struct record_flags, lost), BIT(PERF_RECORD_LOST) },
+	{ offsetof(struct record_flags, bpf),
+	  BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_BPF_EVENT) },
+	{ offsetof(struct record_flags, cgroups), BIT(PERF_RECORD_CGROUP) },
+	{ offsetof(struct record_flags, text_pokes),
+	  BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) },
+};
+
 struct script_config {
 	const char *input;
 	const char *fields;
 	uint64_t max_stack;
+	struct record_flags records;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
@@ -44,6 +73,16 @@ static struct error *script(const struct script_config *config, const struct scr
 	return NULL;
 }
 
+static uint32_t types_of(const struct record_flags *flags)
+{
+	uint32_t types = 0;
+
+	for (size_t i = 0; i < sizeof(record_types) / sizeof(*record_types); i++)
+		if (*(const bool *)((const char *)flags + record_types[i].flag))
+			types |= record_types[i].types;
+	return types;
+}
+
 static struct error *run_script(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
@@ -56,11 +95,16 @@ static struct error *run_script(const struct command *command, int argc, char **
 	if (!error && !help && config.fields)
 		error = script_fields_parse(config.fields, &fields);
 	fields.max_stack = config.max_stack;
+	fields.records = types_of(&config.records);
 	if (!error && !help)
 		error = script(&config, &fields);
 	filter_options_deinit(&config.filters);
 	return error;
 }
+
+#define RECORDS_OPTION(name, flag, what)                                                           \
+	{ OPTION_FLAG, 0, name, offsetof(struct script_config, records.flag), NULL,                \
+	  "also print " what }
 
 static const struct option_spec script_options[] = {
 	RECORDING_INPUT_OPTION(struct script_config, input),
@@ -74,6 +118,15 @@ static const struct option_spec script_options[] = {
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
 	FILTER_OPTIONS(struct script_config, filters),
+	RECORDS_OPTION("show-task-events", tasks, "when threads began, ended or were named"),
+	RECORDS_OPTION("show-mmap-events", mmaps, "what was mapped where"),
+	RECORDS_OPTION("show-switch-events", switches, "when threads were switched"),
+	RECORDS_OPTION("show-namespace-events", namespaces, "the threads' namespaces"),
+	RECORDS_OPTION("show-cgroup-events", cgroups, "the paths of cgroups"),
+	RECORDS_OPTION("show-lost-events", lost, "how many samples were lost, and when"),
+	RECORDS_OPTION("show-bpf-events", bpf, "BPF programs and generated functions"),
+	RECORDS_OPTION("show-text-poke-events", text_pokes,
+		       "changes of the kernel's code, and generated functions"),
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	{ 0 },
 };

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "output/script_text.h"
+
 /*
  * Prints at least WIDTH characters (at most 20), with FILL before the digits. Always writes 20
  * bytes at AT: copying only as many as needed would be slower.
@@ -76,6 +78,33 @@ static inline char *put_time(char *at, uint64_t time_ns)
 	at = put_padded(at, time_ns % 1000000000 / 1000, 6, '0');
 	*at++ = ':';
 	*at++ = ' ';
+	return at;
+}
+
+/* "   12/13 [001] " */
+static inline char *put_thread(char *at, const struct perfdata_sample *values, uint32_t fields)
+{
+	if (fields & SCRIPT_PID)
+		at = put_int(at, values->pid, 5);
+	if ((fields & SCRIPT_PID) && (fields & SCRIPT_TID)) {
+		char *start;
+
+		*at++ = '/';
+		start = at;
+		at = put_int(at, values->tid, 0);
+		while (at < start + 5)
+			*at++ = ' ';
+	} else if (fields & SCRIPT_TID) {
+		at = put_int(at, values->tid, 5);
+	}
+	if (fields & (SCRIPT_PID | SCRIPT_TID))
+		*at++ = ' ';
+	if (fields & SCRIPT_CPU) {
+		*at++ = '[';
+		at = put_padded(at, values->cpu, 3, '0');
+		*at++ = ']';
+		*at++ = ' ';
+	}
 	return at;
 }
 

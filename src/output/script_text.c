@@ -24,6 +24,7 @@
 #include "output/script_event.h"
 #include "output/script_extra.h"
 #include "output/script_number.h"
+#include "output/script_records.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
 #include "session/chain.h"
@@ -32,6 +33,10 @@
 #include "session/resolver.h"
 #include "session/user_chain.h"
 
+/* What stands before a record that is not a sample. */
+#define RECORD_FIELDS                                                                              \
+	(SCRIPT_MACHINE_PID | SCRIPT_VCPU | SCRIPT_COMM | SCRIPT_PID | SCRIPT_TID | SCRIPT_CPU |   \
+	 SCRIPT_TIME)
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
 #define GUESSED " ?"			 /* precedes a guessed name: VIEW_GUESSED */
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
@@ -68,6 +73,8 @@ struct writer {
 	struct resolver *resolver;
 	struct tracepoints *tracepoints;
 	struct script_extra extra;
+	struct script_records records;
+	uint32_t record_types; /* of those that are printed besides samples */
 	struct buffer texts; /* kept text: a length (u32) and the text, at offset tag - 1 */
 	struct map comm_tags[2]; /* comm -> tag, padded and not */
 	struct buffer scratch;
@@ -315,33 +322,6 @@ static void write_comm(struct writer *writer, const struct context *context, boo
 	buffer_append(&writer->heads, writer->scratch.data, writer->scratch.size);
 }
 
-/* "   12/13 [001] " */
-static char *put_thread(char *at, const struct perfdata_sample *values, uint32_t fields)
-{
-	if (fields & SCRIPT_PID)
-		at = put_int(at, values->pid, 5);
-	if ((fields & SCRIPT_PID) && (fields & SCRIPT_TID)) {
-		char *start;
-
-		*at++ = '/';
-		start = at;
-		at = put_int(at, values->tid, 0);
-		while (at < start + 5)
-			*at++ = ' ';
-	} else if (fields & SCRIPT_TID) {
-		at = put_int(at, values->tid, 5);
-	}
-	if (fields & (SCRIPT_PID | SCRIPT_TID))
-		*at++ = ' ';
-	if (fields & SCRIPT_CPU) {
-		*at++ = '[';
-		at = put_padded(at, values->cpu, 3, '0');
-		*at++ = ']';
-		*at++ = ' ';
-	}
-	return at;
-}
-
 static void write_machine(struct writer *writer, const struct session_sample *sample,
 			  uint32_t fields)
 {
@@ -355,19 +335,19 @@ static void write_machine(struct writer *writer, const struct session_sample *sa
 		buffer_printf(&writer->heads, "VCPU:%03d ", (int)id->vcpu);
 }
 
-/* Writes everything before the address. */
+/* Writes those of FIELDS that stand before the address. */
 static void write_start(struct writer *writer, const struct session_sample *sample,
-			const struct context *context, const struct script_event *event)
+			const struct context *context, const struct script_event *event,
+			uint32_t fields)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
 	struct buffer *out = &writer->heads;
-	uint32_t fields = event->fields;
 	char text[160], *at = text;
 
 	if (fields & (SCRIPT_MACHINE_PID | SCRIPT_VCPU))
 		write_machine(writer, sample, fields);
 	if (fields & SCRIPT_COMM)
-		write_comm(writer, context, !(event->chains && (fields & SCRIPT_IP)));
+		write_comm(writer, context, !(event->chains && (event->fields & SCRIPT_IP)));
 	at = put_thread(at, values, fields);
 	if (fields & SCRIPT_TIME)
 		at = put_time(at, values->time_ns);
@@ -406,7 +386,7 @@ static void take_sample(struct writer *writer, struct session_sample *sample)
 	if (!passes_filter(writer, sample, context))
 		return;
 	writer->pending_count++;
-	write_start(writer, sample, context, event);
+	write_start(writer, sample, context, event, event->fields);
 	if (address && event->chains)
 		buffer_append_u8(&writer->heads, '\n');
 	tail_start = writer->heads.size;
@@ -425,13 +405,37 @@ static void take_sample(struct writer *writer, struct session_sample *sample)
 		write_pending(writer);
 }
 
+/* Writes a record that is not a sample. As in perf, of the filters only that of CPUs applies. */
+static void take_record(struct writer *writer, const struct perfdata_record *record)
+{
+	const struct filter *filter = writer->filtering.filter;
+	const struct script_event *event;
+	struct script_record begun;
+
+	if (!script_records_begin(&writer->records, record, &begun) ||
+	    !(writer->record_types >> record->type & 1))
+		return;
+	if (filter && !ranges_admit(&filter->cpus, begun.head.decoded.sample.cpu))
+		return;
+	event = &writer->events[begun.head.decoded.event_index];
+	write_pending(writer);
+	write_start(writer, &begun.head, &begun.thread, event, event->fields & RECORD_FIELDS);
+	buffer_append(&writer->stream.buffer, writer->heads.data, writer->heads.size);
+	buffer_clear(&writer->heads);
+	script_records_append(&writer->records, record, &begun, &writer->stream.buffer);
+}
+
 static void write_all(struct writer *writer)
 {
-	struct ordered *ordered = ordered_create(writer->session);
+	uint32_t types = writer->record_types ? writer->record_types | SCRIPT_RECORDS_NEEDED : 0;
+	struct ordered *ordered = ordered_create(writer->session, types);
+	struct perfdata_record record;
 	struct session_sample sample;
 
-	while (ordered_next(ordered, &sample) == PERFDATA_RECORD) {
-		if (sample.valid)
+	while (ordered_next_record(ordered, &record, &sample) == PERFDATA_RECORD) {
+		if (record.type != PERF_RECORD_SAMPLE)
+			take_record(writer, &record);
+		else if (sample.valid)
 			take_sample(writer, &sample);
 		if (!output_stream_line(&writer->stream))
 			break;
@@ -465,6 +469,8 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	writer.frames = memory_calloc(BATCH_FRAMES + 2 * writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);
 	writer.extra = (struct script_extra){ .session = session, .resolver = writer.resolver };
+	script_records_init(&writer.records, session, writer.resolver);
+	writer.record_types = fields->records;
 	writer.contexts = memory_alloc(sizeof(*writer.contexts));
 	context_cache_init(writer.contexts, session);
 	filtering_init(&writer.filtering, filter, writer.resolver);
@@ -475,6 +481,7 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	filtering_deinit(&writer.filtering);
 	free(writer.contexts);
 	free(writer.frames);
+	script_records_deinit(&writer.records);
 	resolver_destroy(writer.resolver);
 	map_deinit(&writer.comm_tags[0]);
 	map_deinit(&writer.comm_tags[1]);

@@ -45,6 +45,7 @@ enum script_field {
 struct script_fields {
 	uint32_t only; /* only these fields; 0: perf's defaults for the kind of event … */
 	uint32_t more, less; /* … plus these, and minus these */
+	uint32_t records;    /* records other than samples: a bit for each type, PERF_RECORD_* */
 	size_t max_stack;    /* innermost frames of a chain; 0: as many as in perf, 127 */
 };
 

@@ -5,6 +5,8 @@
  * round (tools/perf/util/ordered-events.c). So at the end of each round, everything up to that time
  * can be returned, sorted.
  *
+ * Records without a time, which perf made up for what ran before, come as soon as they are read.
+ *
  * Records are copied, since a reader's record is only valid until the next one. Without times there
  * is nothing to sort by: the order is that of the file.
  */
@@ -21,7 +23,7 @@ struct stored {
 	uint64_t file_offset;
 	size_t offset; /* of the body, in the copied bytes */
 	uint64_t sequence;
-	uint16_t misc, size;
+	uint16_t type, misc, size;
 };
 
 struct batch {
@@ -32,17 +34,19 @@ struct batch {
 
 struct ordered {
 	struct session *session;
+	uint32_t types; /* bits: the types of the records wanted, besides samples */
 	struct batch batch, next_batch;
 	size_t at, ready; /* indices: [at, ready) can be returned */
 	uint64_t newest, round_newest; /* times: so far, and at the end of the last round */
 	enum perfdata_status status;   /* not PERFDATA_RECORD: everything has been read */
 };
 
-struct ordered *ordered_create(struct session *session)
+struct ordered *ordered_create(struct session *session, uint32_t types)
 {
 	struct ordered *ordered = memory_calloc(1, sizeof(*ordered));
 
 	ordered->session = session;
+	ordered->types = types;
 	ordered->status = PERFDATA_RECORD;
 	session_rewind(session);
 	perfdata_reader_keep_nothing(session->reader);
@@ -109,24 +113,50 @@ static void release(struct ordered *ordered, uint64_t limit)
 		ordered->ready++;
 }
 
+static bool ordered_wants(const struct ordered *ordered, uint32_t type)
+{
+	return type < 32 && (ordered->types >> type & 1);
+}
+
 static void end_round(struct ordered *ordered)
 {
 	release(ordered, ordered->round_newest);
 	ordered->round_newest = ordered->newest;
 }
 
-static void take_sample(struct ordered *ordered, const struct perfdata_record *record)
+/* Whether RECORD is wanted, and when it was made; 0: before all others. */
+static bool find_time(struct ordered *ordered, const struct perfdata_record *record,
+		      uint64_t *ret_time)
 {
 	struct session_sample sample;
-	struct stored stored = { .file_offset = record->file_offset, .misc = record->misc,
-				 .size = record->size, .sequence = ordered->session->sequence };
+	struct perfdata_decoded trailer;
 
-	session_decode(ordered->session, record, &sample);
-	if (!sample.valid)
-		return; /* without a time, it cannot be sorted */
-	if (sample.time > ordered->newest)
-		ordered->newest = sample.time;
-	store(&ordered->batch, record->body, record->body_bytes, &stored, sample.time);
+	if (record->type == PERF_RECORD_SAMPLE) {
+		session_decode(ordered->session, record, &sample);
+		*ret_time = sample.time;
+		return sample.valid; /* without a time, it cannot be sorted */
+	}
+	if (!ordered_wants(ordered, record->type))
+		return false;
+	*ret_time = 0;
+	if (perfdata_reader_decode_id(ordered->session->reader, record, &trailer) &&
+	    trailer.sample.time_ns != UINT64_MAX)
+		*ret_time = trailer.sample.time_ns;
+	return true;
+}
+
+static void take(struct ordered *ordered, const struct perfdata_record *record)
+{
+	struct stored stored = { .file_offset = record->file_offset, .misc = record->misc,
+				 .size = record->size, .type = record->type,
+				 .sequence = ordered->session->sequence };
+	uint64_t time;
+
+	if (!find_time(ordered, record, &time))
+		return;
+	if (time > ordered->newest)
+		ordered->newest = time;
+	store(&ordered->batch, record->body, record->body_bytes, &stored, time);
 }
 
 /* Reads until something can be returned or everything has been read. */
@@ -139,49 +169,83 @@ static void fill(struct ordered *ordered)
 		ordered->status = session_next_record(ordered->session, &record);
 		if (ordered->status != PERFDATA_RECORD)
 			release(ordered, UINT64_MAX);
-		else if (record.type == PERF_RECORD_SAMPLE)
-			take_sample(ordered, &record);
 		else if (record.type == RECORD_FINISHED_ROUND)
 			end_round(ordered);
+		else
+			take(ordered, &record);
 	}
 }
 
-static void decode_stored(struct ordered *ordered, struct session_sample *ret)
+static void decode_stored(struct ordered *ordered, struct perfdata_record *ret_record,
+			  struct session_sample *ret)
 {
 	const struct batch *batch = &ordered->batch;
 	const struct stored *stored = &batch->records.items[batch->order.items[ordered->at].value];
-	struct perfdata_record record = {
-		.type = PERF_RECORD_SAMPLE,
+	uint64_t sequence = ordered->session->sequence;
+
+	*ret_record = (struct perfdata_record){
+		.type = stored->type,
 		.misc = stored->misc,
 		.size = stored->size,
 		.body = batch->bytes.items + stored->offset,
 		.body_bytes = stored->size - sizeof(struct perf_event_header),
 		.file_offset = stored->file_offset,
 	};
-	uint64_t sequence = ordered->session->sequence;
-
+	if (stored->type != PERF_RECORD_SAMPLE)
+		return;
 	ordered->session->sequence = stored->sequence;
-	session_decode(ordered->session, &record, ret);
+	session_decode(ordered->session, ret_record, ret);
 	ordered->session->sequence = sequence;
+}
+
+/* Reads on; returns what is a sample or wanted. */
+static enum perfdata_status next_untimed(struct ordered *ordered,
+					 struct perfdata_record *ret_record,
+					 struct session_sample *ret)
+{
+	do {
+		ordered->status = session_next_record(ordered->session, ret_record);
+	} while (ordered->status == PERFDATA_RECORD && ret_record->type != PERF_RECORD_SAMPLE &&
+		 !ordered_wants(ordered, ret_record->type));
+	if (ordered->status == PERFDATA_RECORD && ret_record->type == PERF_RECORD_SAMPLE)
+		session_decode(ordered->session, ret_record, ret);
+	return ordered->status;
+}
+
+static enum perfdata_status next_timed(struct ordered *ordered, struct perfdata_record *ret_record,
+				       struct session_sample *ret)
+{
+	if (ordered->at == ordered->ready)
+		fill(ordered);
+	if (ordered->at == ordered->ready)
+		return ordered->status;
+	decode_stored(ordered, ret_record, ret);
+	ordered->at++;
+	return PERFDATA_RECORD;
+}
+
+enum perfdata_status ordered_next_record(struct ordered *ordered,
+					 struct perfdata_record *ret_record,
+					 struct session_sample *ret)
+{
+	struct group_reads *reads = &ordered->session->group_reads;
+
+	ret_record->type = PERF_RECORD_SAMPLE;
+	while (!group_reads_next(reads, ordered->session->reader, ret)) {
+		enum perfdata_status status =
+			ordered->session->timed ? next_timed(ordered, ret_record, ret)
+						: next_untimed(ordered, ret_record, ret);
+
+		if (status != PERFDATA_RECORD || ret_record->type != PERF_RECORD_SAMPLE ||
+		    !group_reads_begin(reads, ret))
+			return status;
+	}
+	return PERFDATA_RECORD;
 }
 
 enum perfdata_status ordered_next(struct ordered *ordered, struct session_sample *ret)
 {
-	struct group_reads *reads = &ordered->session->group_reads;
+	struct perfdata_record record;
 
-	if (!ordered->session->timed) {
-		ordered->status = session_next_sample(ordered->session, ret);
-		return ordered->status;
-	}
-	while (!group_reads_next(reads, ordered->session->reader, ret)) {
-		if (ordered->at == ordered->ready)
-			fill(ordered);
-		if (ordered->at == ordered->ready)
-			return ordered->status;
-		decode_stored(ordered, ret);
-		ordered->at++;
-		if (!group_reads_begin(reads, ret))
-			break;
-	}
-	return PERFDATA_RECORD;
+	return ordered_next_record(ordered, &record, ret);
 }

@@ -11,8 +11,11 @@
 
 struct ordered;
 
-/* Starts at the first sample; rewinds SESSION, which must not be read by others in the meantime. */
-struct ordered *ordered_create(struct session *session);
+/*
+ * Starts at the first sample; rewinds SESSION, which must not be read by others in the meantime.
+ * TYPES: which other records there are to be, too, a bit for each type below 32 (PERF_RECORD_*).
+ */
+struct ordered *ordered_create(struct session *session, uint32_t types);
 void ordered_destroy(struct ordered *ordered); /* takes NULL */
 
 /*
@@ -20,5 +23,9 @@ void ordered_destroy(struct ordered *ordered); /* takes NULL */
  * more.
  */
 enum perfdata_status ordered_next(struct ordered *ordered, struct session_sample *ret);
+/* The same where there are other records: a sample only if its type is PERF_RECORD_SAMPLE. */
+enum perfdata_status ordered_next_record(struct ordered *ordered,
+					 struct perfdata_record *ret_record,
+					 struct session_sample *ret);
 
 #endif

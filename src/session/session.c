@@ -78,6 +78,17 @@ struct machine *session_machine(struct session *session, uint32_t pid)
 	return machine;
 }
 
+struct machine *session_record_machine(struct session *session,
+				       const struct perfdata_record *record,
+				       const struct perfdata_decoded *trailer, uint32_t pid)
+{
+	if (!cpumode_is_guest(record->misc & PERF_RECORD_MISC_CPUMODE_MASK))
+		return session->machines.items[0];
+	if (trailer->id && trailer->id->machine_pid)
+		return session_machine(session, trailer->id->machine_pid);
+	return session_machine(session, pid != UINT32_MAX ? pid : 0);
+}
+
 static void machine_destroy(struct machine *machine)
 {
 	timeline_deinit(&machine->timeline);

@@ -85,6 +85,13 @@ void session_close(struct session *session); /* takes NULL */
 struct machine *session_machine(struct session *session, uint32_t pid);
 /* The same, but NULL if there is none. */
 struct machine *session_find_machine(const struct session *session, uint32_t pid);
+/*
+ * The machine that RECORD, which is no sample, is about. TRAILER: of its sample_id; PID: the pid in
+ * the record itself.
+ */
+struct machine *session_record_machine(struct session *session,
+				       const struct perfdata_record *record,
+				       const struct perfdata_decoded *trailer, uint32_t pid);
 
 struct session_sample {
 	struct perfdata_decoded decoded;

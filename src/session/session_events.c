@@ -61,17 +61,6 @@ static bool is_swapped(const struct collector *collector)
 	return perfdata_reader_swap(collector->session->reader);
 }
 
-/* The machine that a record is about; PID is the pid in the record itself. */
-static struct machine *machine_of(struct collector *collector, const struct perfdata_record *record,
-				  const struct perfdata_decoded *trailer, uint32_t pid)
-{
-	if (!cpumode_is_guest(cpumode_of(record)))
-		return collector->session->machines.items[0];
-	if (trailer->id && trailer->id->machine_pid)
-		return session_machine(collector->session, trailer->id->machine_pid);
-	return session_machine(collector->session, pid != UINT32_MAX ? pid : 0);
-}
-
 static struct side_event *add_event(struct collector *collector, enum event_kind kind,
 				    const struct perfdata_decoded *trailer)
 {
@@ -93,7 +82,7 @@ static bool read_comm(struct collector *collector, const struct perfdata_record 
 	if (!perfdata_record_comm(record, is_swapped(collector), &comm))
 		return false;
 	event = add_event(collector, EVENT_COMM, trailer);
-	event->machine = machine_of(collector, record, trailer, comm.pid);
+	event->machine = session_record_machine(collector->session, record, trailer, comm.pid);
 	event->pid = comm.pid;
 	event->tid = comm.tid;
 	event->comm = intern_text(collector->session->strings, comm.comm);
@@ -109,7 +98,7 @@ static bool read_fork(struct collector *collector, const struct perfdata_record 
 	if (!perfdata_record_fork(record, is_swapped(collector), &fork))
 		return false;
 	event = add_event(collector, EVENT_FORK, trailer);
-	event->machine = machine_of(collector, record, trailer, fork.pid);
+	event->machine = session_record_machine(collector->session, record, trailer, fork.pid);
 	event->pid = fork.pid;
 	event->tid = fork.tid;
 	event->fork.parent_pid = fork.parent_pid;
@@ -166,7 +155,7 @@ static bool read_mmap(struct collector *collector, const struct perfdata_record 
 		return false;
 	names = (struct dso_names){ .path = fields.path, .build_id = fields.build_id,
 				    .build_id_bytes = fields.build_id_bytes };
-	machine = machine_of(collector, record, trailer, fields.pid);
+	machine = session_record_machine(collector->session, record, trailer, fields.pid);
 	if (__builtin_add_overflow(fields.start, fields.length, &end))
 		end = UINT64_MAX; /* perf's kernel mappings may end with the address space */
 	if (end <= fields.start)
@@ -207,7 +196,7 @@ static bool read_ksymbol(struct collector *collector, const struct perfdata_reco
 	if (!bytes)
 		return true;
 	event = add_event(collector, EVENT_MAPPING, trailer);
-	event->machine = machine_of(collector, record, trailer, 0);
+	event->machine = session_record_machine(collector->session, record, trailer, 0);
 	event->mapping.start = start;
 	event->mapping.end = end;
 	event->mapping.file_offset = start;

@@ -110,6 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	report(session, fd);
 	filter_samples(session);
-	error_destroy(script_text_write(fd, session, &(struct script_fields){ 0 }, NULL, &counts));
+	error_destroy(script_text_write(fd, session,
+					&(struct script_fields){ .records = UINT32_MAX }, NULL,
+					&counts));
 	return 0;
 }

@@ -278,7 +278,7 @@ static struct error *copy_sample(struct copier *copier, const struct session_sam
 static struct error *copy_all(struct copier *copier)
 {
 	struct native_side *side = native_side_create(copier->native);
-	struct ordered *ordered = ordered_create(copier->native->session);
+	struct ordered *ordered = ordered_create(copier->native->session, 0);
 	struct session_sample sample;
 	struct error *error = NULL;
 	uint64_t count = 0;
