@@ -4,16 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 
 #define READ_STEP_BYTES ((size_t)64 * 1024)
 #define STREAM_STEP_BYTES ((size_t)1024 * 1024)
+#define COPY_MAX_BYTES ((size_t)1 << 30)
 
 static struct error *map_regular(int fd, const char *path, size_t size, struct mapped_file *ret)
 {
@@ -40,51 +40,82 @@ void file_release(const struct mapped_file *file, size_t start, size_t end)
 		madvise((void *)(file->data + start), end - start, MADV_DONTNEED);
 }
 
-static struct error *map_path(const char *path, int flags, bool only_own, struct mapped_file *ret)
+/* Whoever can change the file could shorten it, or change what was checked: so it is copied. */
+static struct error *copy_regular(int fd, const char *path, size_t size, size_t max_bytes,
+				  struct mapped_file *ret)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
-	struct stat stat;
+	struct mapped_file file = { .size = size };
+	size_t got_bytes = 0;
+	uint8_t *data;
+	ssize_t got;
 
-	if (fd < 0 || fstat(fd, &stat) < 0)
+	*ret = (struct mapped_file){ 0 };
+	if (!size)
+		return NULL;
+	if (size > max_bytes)
+		return error_hint(error_create(ERROR_UNSUPPORTED,
+					       "'%s' is larger than %zu MB, and other users can "
+					       "change it", path, max_bytes >> 20),
+				  "copy it first, and use the copy");
+	data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED)
+		return error_system(errno, "not enough memory for '%s'", path);
+	file.data = data;
+	while (got_bytes < size) {
+		got = pread(fd, data + got_bytes, size - got_bytes, (off_t)got_bytes);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			struct error *error = error_system(errno, "could not read '%s'", path);
+
+			file_unmap(&file);
+			return error;
+		}
+		if (!got)
+			break; /* it is shorter now: the rest is zeros */
+		got_bytes += got;
+	}
+	*ret = file;
+	return NULL;
+}
+
+static struct error *load_regular(int fd, const char *path, const struct stat *status,
+				  size_t max_bytes, struct mapped_file *ret)
+{
+	return is_out_of_reach(fd) ? map_regular(fd, path, status->st_size, ret)
+				   : copy_regular(fd, path, status->st_size, max_bytes, ret);
+}
+
+struct error *file_map_below(const char *root, const char *path, size_t max_bytes,
+			     struct mapped_file *ret)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *error = open_untrusted(root, path, 0, &fd);
+	struct stat status;
+
+	if (error)
+		return error;
+	if (fstat(fd, &status) < 0)
 		return error_system(errno, "could not open '%s'", path);
-	if (!S_ISREG(stat.st_mode))
-		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
-	if (only_own && stat.st_uid != geteuid())
-		return error_create(ERROR_PERMISSION, "'%s' is owned by another user", path);
-	return map_regular(fd, path, stat.st_size, ret);
+	return load_regular(fd, path, &status, max_bytes, ret);
 }
 
 struct error *file_map(const char *path, struct mapped_file *ret)
 {
-	return map_path(path, 0, false, ret);
+	return file_map_below(UNTRUSTED_ANYWHERE, path, COPY_MAX_BYTES, ret);
 }
 
-struct error *file_map_own(const char *path, struct mapped_file *ret)
+struct error *file_map_own(const char *root, const char *path, struct mapped_file *ret)
 {
-	return map_path(path, O_NOFOLLOW, true, ret);
-}
+	_cleanup_close_ int fd = -1;
+	struct error *error = open_untrusted(root, path, UNTRUSTED_OWN, &fd);
+	struct stat status;
 
-struct error *file_open_below(const char *root, const char *path, int *ret_fd)
-{
-	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	_cleanup_close_ int place = -1;
-	_cleanup_free_ char *reopened = NULL;
-	struct stat stat;
-
-	if (root_fd < 0)
-		return error_system(errno, "could not open '%s'", root);
-	place = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	if (place < 0 || fstat(place, &stat) < 0)
-		return error_system(errno, "could not open '%s' below '%s'", path, root);
-	/* Check before opening for reading: with some devices open() alone has side effects. */
-	if (!S_ISREG(stat.st_mode))
-		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
-	reopened = memory_printf("/proc/self/fd/%d", place);
-	*ret_fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return *ret_fd < 0 ? error_system(errno, "could not open '%s' below '%s'", path, root)
-			   : NULL;
+	if (error)
+		return error;
+	if (fstat(fd, &status) < 0)
+		return error_system(errno, "could not open '%s'", path);
+	return map_regular(fd, path, status.st_size, ret);
 }
 
 /* Reads FD to its end into *DATA, a mapping of *CAPACITY bytes, which mremap() grows. */
@@ -139,7 +170,7 @@ struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *
 {
 	bool is_stdin = !strcmp(path, "-");
 	_cleanup_close_ int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-					  : open(path, O_RDONLY | O_CLOEXEC);
+					  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat stat;
 
 	if (is_stdin)
@@ -147,7 +178,7 @@ struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *
 	if (fd < 0 || fstat(fd, &stat) < 0)
 		return error_system(errno, "could not open '%s'", path);
 	if (S_ISREG(stat.st_mode))
-		return map_regular(fd, path, stat.st_size, ret);
+		return load_regular(fd, path, &stat, max_bytes, ret);
 	return load_stream(fd, path, max_bytes, ret);
 }
 
@@ -187,14 +218,10 @@ static struct error *read_into(int fd, const char *path, struct buffer *ret)
 	}
 }
 
-struct error *file_read(const char *path, struct buffer *ret)
+static struct error *read_and_end(int fd, const char *path, struct buffer *ret)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct error *error;
+	struct error *error = read_into(fd, path, ret);
 
-	if (fd < 0)
-		return error_system(errno, "could not open '%s'", path);
-	error = read_into(fd, path, ret);
 	if (error)
 		return error;
 	ret->max_bytes++;
@@ -202,6 +229,27 @@ struct error *file_read(const char *path, struct buffer *ret)
 	ret->max_bytes--;
 	ret->size--;
 	return NULL;
+}
+
+struct error *file_open(const char *root, const char *path, int *ret_fd)
+{
+	if (root)
+		return open_untrusted(root, path, 0, ret_fd);
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return *ret_fd < 0 ? error_system(errno, "could not open '%s'", path) : NULL;
+}
+
+struct error *file_read_below(const char *root, const char *path, struct buffer *ret)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *error = file_open(root, path, &fd);
+
+	return error ? error : read_and_end(fd, path, ret);
+}
+
+struct error *file_read(const char *path, struct buffer *ret)
+{
+	return file_read_below(NULL, path, ret);
 }
 
 uint64_t file_stamp(const struct stat *stat)

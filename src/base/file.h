@@ -17,13 +17,24 @@ struct mapped_file {
 	bool of_disk; /* a regular file: file_release() may drop its pages from memory */
 };
 
-/* Maps a regular file for reading. Anything else (a FIFO, a folder) is an error. */
-struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
-/* The same, but the file must be owned by this process's user and not be a symlink. */
-struct error *file_map_own(const char *path, struct mapped_file *ret) MUST_CHECK;
 /*
- * Loads all of PATH, whatever kind of file it is, or standard input if PATH is "-". A regular file
- * is mapped. Anything else is read to its end, at most MAX_BYTES, into memory that grows as needed.
+ * The content of a regular file; anything else (a FIFO, a folder) is an error. The file is mapped if
+ * only this process's user and root can change it. Otherwise it is read into memory, if it is not
+ * larger than 1 GiB, or than MAX_BYTES.
+ */
+struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
+/* The same, below ROOT (open_untrusted()). */
+struct error *file_map_below(const char *root, const char *path, size_t max_bytes,
+			     struct mapped_file *ret) MUST_CHECK;
+/*
+ * Maps a file, of any size, that is owned by this process's user. ROOT is as for open_untrusted(),
+ * and no symlink below it is followed.
+ */
+struct error *file_map_own(const char *root, const char *path, struct mapped_file *ret) MUST_CHECK;
+/*
+ * Loads all of PATH, which the user named, whatever kind of file it is, or standard input if PATH
+ * is "-". A regular file is mapped or read as by file_map_below(). Anything else is read to its
+ * end, at most MAX_BYTES, into memory that grows as needed.
  */
 struct error *file_load(const char *path, size_t max_bytes, struct mapped_file *ret) MUST_CHECK;
 void file_unmap(struct mapped_file *file); /* unmaps either kind */
@@ -34,16 +45,18 @@ void file_unmap(struct mapped_file *file); /* unmaps either kind */
 void file_release(const struct mapped_file *file, size_t start, size_t end);
 
 /*
- * Opens the regular file PATH for reading, resolved as if ROOT were the root folder: symlinks and
- * ".." cannot escape from it. For paths chosen by a guest or a recording. Needs Linux 5.6.
+ * Opens PATH for reading: with a ROOT by open_untrusted(). ROOT NULL: as it is, whatever kind of
+ * file it is, for what the user or this program names.
  */
-struct error *file_open_below(const char *root, const char *path, int *ret_fd) MUST_CHECK;
+struct error *file_open(const char *root, const char *path, int *ret_fd) MUST_CHECK;
 
 /*
  * Reads all of PATH (any kind of file, including those in /proc) into RET, an initialised buffer
  * whose maximum limits the size. A terminating 0 is added after the data, not counted in its size.
  */
 struct error *file_read(const char *path, struct buffer *ret) MUST_CHECK;
+/* The same, with a ROOT as for file_open(). */
+struct error *file_read_below(const char *root, const char *path, struct buffer *ret) MUST_CHECK;
 
 /* Identifies one version of a file: changes when the file is written or replaced. Never 0. */
 uint64_t file_stamp(const struct stat *stat);

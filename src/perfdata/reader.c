@@ -30,13 +30,28 @@ static size_t stream_max_bytes(void)
 	return pages > 0 && page_bytes > 0 ? (size_t)pages / 2 * page_bytes : (size_t)1 << 30;
 }
 
-static struct error *load_file(struct perfdata_reader *reader, const char *path)
+/* What the user named. */
+static struct error *load_named(struct perfdata_reader *reader)
 {
 	struct mapped_file file;
-	struct error *error = file_load(path, stream_max_bytes(), &file);
+	struct error *error = file_load(reader->path, stream_max_bytes(), &file);
 
 	if (error)
 		return error;
+	vector_append(&reader->files, file);
+	return NULL;
+}
+
+/* A file of the recording's folder. What is read into memory may fill half of it in all. */
+static struct error *load_part(struct perfdata_reader *reader, const char *name)
+{
+	struct mapped_file file;
+	struct error *error = file_map_below(reader->directory, name,
+					     stream_max_bytes() - reader->copied_bytes, &file);
+
+	if (error)
+		return error;
+	reader->copied_bytes += file.of_disk ? 0 : file.size;
 	vector_append(&reader->files, file);
 	return NULL;
 }
@@ -71,7 +86,7 @@ static struct error *open_directory_files(struct perfdata_reader *reader)
 			_cleanup_free_ char *path =
 				memory_printf("%s/%s", reader->directory, entries[i]->d_name);
 
-			error = load_file(reader, path);
+			error = load_part(reader, entries[i]->d_name);
 			if (!error)
 				add_span(reader, path);
 		}
@@ -90,18 +105,16 @@ static bool is_directory(const char *path)
 
 static struct error *open_files(struct perfdata_reader *reader)
 {
-	_cleanup_free_ char *main_file = NULL;
 	struct error *error;
 
-	if (is_directory(reader->path)) {
+	if (is_directory(reader->path))
 		reader->directory = memory_strdup(reader->path);
-		main_file = memory_printf("%s/data", reader->path);
-	}
-	error = load_file(reader, main_file ? main_file : reader->path);
+	error = reader->directory ? load_part(reader, "data") : load_named(reader);
 	if (error && error_code(error) == ERROR_NOT_FOUND)
-		return error_hint(error, main_file ? "this folder is not a recording"
-						   : "'perfvisor record' makes a recording; -i "
-						     "says which file to read");
+		return error_hint(error, reader->directory
+						 ? "this folder is not a recording"
+						 : "'perfvisor record' makes a recording; -i says "
+						   "which file to read");
 	return error;
 }
 

@@ -97,6 +97,7 @@ struct perfdata_reader {
 	char *path;	  /* as given by the user */
 	const char *name; /* the same, for messages */
 	char *directory; /* NULL unless it is a directory recording */
+	size_t copied_bytes; /* of its files that were read into memory */
 	VECTOR(struct mapped_file) files;
 	bool files_borrowed;
 	VECTOR(struct reader_span) spans;

@@ -150,7 +150,7 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid)
 static struct dso_request request_of(const struct dsos *dsos, const struct dso_entry *entry)
 {
 	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
-				       .cache = dsos->cache };
+				       .recording = dsos->recording };
 
 	if (entry->build_id_bytes) {
 		request.build_id = entry->build_id;

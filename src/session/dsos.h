@@ -46,7 +46,7 @@ struct dso_entry {
 
 struct dsos {
 	struct intern *strings; /* borrowed */
-	const char *cache; /* of build-ids, from the recording; borrowed, NULL: none */
+	const char *recording; /* its folder; borrowed, NULL: it is a file */
 	VECTOR(struct dso_entry *) items;
 	struct map by_key; /* hash of path and build-id -> index in items + 1 */
 };

@@ -163,7 +163,7 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	space_init(&session->nested, session->space_numbers++);
 	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
 	session_machine(session, 0);
-	session_find_cache(session);
+	session->dsos.recording = perfdata_reader_directory(session->reader);
 	error = session_events_read(session);
 	if (error)
 		return error;

@@ -123,8 +123,6 @@ enum perfdata_status session_next_record(struct session *session, struct perfdat
 void session_decode(struct session *session, const struct perfdata_record *record,
 		    struct session_sample *ret);
 
-/* Checks whether the recording came with symbols of programs: the folder "debug" in its own. */
-void session_find_cache(struct session *session);
 /* Starts loading the symbols of the host's kernel in the background. */
 void session_start_kernel(struct session *session);
 /*

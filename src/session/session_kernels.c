@@ -6,25 +6,24 @@
  * of a directory recording.
  */
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "session/session.h"
+#include "symbol/kallsyms.h"
 
-/* The path of NAME in the recording's folder, in the arena; NULL: not there. */
-static const char *in_directory(struct session *session, const char *name)
+/* In the recording's folder. */
+#define HOST_KALLSYMS "kcore_dir/kallsyms"
+#define HOST_MODULES "kcore_dir/modules"
+
+/* Whether the recording's folder has something called NAME, which may still be unusable. */
+static bool has_part(const struct session *session, const char *name)
 {
 	const char *directory = perfdata_reader_directory(session->reader);
 	_cleanup_free_ char *path = directory ? memory_printf("%s/%s", directory, name) : NULL;
+	struct stat status;
 
-	if (!path || access(path, F_OK))
-		return NULL;
-	return arena_strndup(session->arena, path, strlen(path));
-}
-
-void session_find_cache(struct session *session)
-{
-	session->dsos.cache = in_directory(session, "debug");
+	return path && !lstat(path, &status);
 }
 
 void session_start_kernel(struct session *session)
@@ -36,8 +35,11 @@ void session_start_kernel(struct session *session)
 	session_identify_kernel(session, &request);
 	host->kernel_dso = dsos_add_kernel(&session->dsos, &names);
 	session->dsos.items.items[host->kernel_dso]->loaded = true; /* by the loader */
-	request.kallsyms = in_directory(session, "kcore_dir/kallsyms");
-	request.modules = in_directory(session, "kcore_dir/modules");
+	request.recording = perfdata_reader_directory(session->reader);
+	if (has_part(session, HOST_KALLSYMS))
+		request.kallsyms = HOST_KALLSYMS;
+	if (has_part(session, HOST_MODULES))
+		request.modules = HOST_MODULES;
 	host->kernel_came_along = request.kallsyms != NULL;
 	kernel_loader_start(&session->kernel_loader, &request);
 }
@@ -79,12 +81,22 @@ static void keep_first_error(struct session *session, struct error *error)
 		session->symbols_error = error;
 }
 
+/* What is wrong with one guest's files costs that guest its names, and no other. */
+static void note_error(struct machine *machine, struct error *error)
+{
+	if (!machine->kernel_note)
+		machine->kernel_note = memory_printf("the symbols of VM '%s' cannot be used: %s",
+						     machine->name, error_message(error));
+	error_destroy(error);
+}
+
 /* True if the user's options have something for MACHINE (even if loading it failed). */
 static bool load_from_options(struct session *session, struct machine *machine)
 {
-	const char *source;
 	struct error *error = NULL;
 	struct symbol_table *table = NULL;
+	const char *source = "";
+	bool failed;
 
 	if (!session->guest_symbols.guestmount) { /* other options apply to all guests */
 		if (!session->shared_guest_loaded)
@@ -97,31 +109,26 @@ static bool load_from_options(struct session *session, struct machine *machine)
 		machine->kernel_owned = table;
 		machine->kernel_table = table;
 	}
-	if (error)
+	failed = error;
+	if (error && !strcmp(source, KERNEL_SOURCE_GUESTMOUNT))
+		note_error(machine, error);
+	else if (error)
 		keep_first_error(session, error);
-	return machine->kernel_table || error;
+	return machine->kernel_table || failed;
 }
 
 static bool load_from_directory(struct session *session, struct machine *machine)
 {
-	const char *directory = perfdata_reader_directory(session->reader);
-	_cleanup_free_ char *kallsyms = NULL, *modules = NULL;
-	struct kernel_source_options options = { 0 };
-	const char *source;
+	_cleanup_free_ char *kallsyms = memory_printf("kcore_dir__%u/kallsyms", machine->pid);
+	_cleanup_free_ char *modules = memory_printf("kcore_dir__%u/modules", machine->pid);
 	struct error *error;
 
-	if (!directory)
+	if (!has_part(session, kallsyms))
 		return false;
-	kallsyms = memory_printf("%s/kcore_dir__%u/kallsyms", directory, machine->pid);
-	modules = memory_printf("%s/kcore_dir__%u/modules", directory, machine->pid);
-	if (access(kallsyms, F_OK))
-		return false;
-	options.guestkallsyms = kallsyms;
-	if (!access(modules, F_OK))
-		options.guestmodules = modules;
-	error = kernel_source_load(&options, 0, &machine->kernel_owned, &source);
+	error = kallsyms_load(perfdata_reader_directory(session->reader), kallsyms,
+			      has_part(session, modules) ? modules : NULL, &machine->kernel_owned);
 	if (error)
-		keep_first_error(session, error);
+		note_error(machine, error);
 	machine->kernel_table = machine->kernel_owned;
 	return true;
 }
@@ -214,15 +221,14 @@ struct error *session_decode_symbols(struct session *session, size_t index,
 	return error;
 }
 
-static void load_recorded(struct session *session, const struct machine *machine,
+static void load_recorded(struct session *session, struct machine *machine,
 			  struct machine_kernel *kernel)
 {
 	struct error *error = session_decode_symbols(session, kernel->symbols, &kernel->table);
 
 	kernel->loaded = true;
 	if (error)
-		keep_first_error(session, error_prefix(error, "the recording's symbols for VM '%s'",
-						       machine->name));
+		note_error(machine, error);
 }
 
 const struct symbol_table *session_kernel_table(struct session *session, struct machine *machine,

@@ -75,16 +75,6 @@ static char *build_id_name(const struct dso_request *request)
 	return memory_strdup(text);
 }
 
-/* LEAF of the request's build-id in the cache that the request names. */
-static char *own_cache_path(const struct dso_request *request, const char *leaf)
-{
-	_cleanup_free_ char *name = build_id_name(request);
-
-	if (!name || !request->cache)
-		return NULL;
-	return memory_printf("%s/.build-id/%s/%s", request->cache, name, leaf);
-}
-
 char *dso_cache_path(const struct dso_request *request, const char *leaf)
 {
 	_cleanup_free_ char *name = build_id_name(request);
@@ -183,7 +173,7 @@ static void try_file(struct search *search, char *taken)
 	take_file(search, path, file, error);
 }
 
-/* The same for a path chosen by a guest, below ROOT. */
+/* The same below ROOT, which a guest or the author of a recording has filled. */
 static void try_below(struct search *search, const char *root, const char *path)
 {
 	struct elf_file *file = NULL;
@@ -193,6 +183,17 @@ static void try_below(struct search *search, const char *root, const char *path)
 		return;
 	error = elf_file_open_below(root, path, &file);
 	take_file(search, path, file, error);
+}
+
+/* LEAF of the request's build-id in the cache that came with the recording. */
+static void try_recording(struct search *search, const char *leaf)
+{
+	_cleanup_free_ char *name = build_id_name(&search->request);
+	_cleanup_free_ char *path = name ? memory_printf("debug/.build-id/%s/%s", name, leaf)
+					 : NULL;
+
+	if (search->request.recording)
+		try_below(search, search->request.recording, path);
 }
 
 static void try_debug_link(struct search *search, const char *path, const char *link)
@@ -216,7 +217,7 @@ static void try_all(struct search *search, const struct elf_file *own)
 	const char *path = search->request.path;
 
 	if (search->request.build_id) {
-		try_file(search, own_cache_path(&search->request, "elf"));
+		try_recording(search, "elf");
 		if (own && elf_file_debug_link(own))
 			try_debug_link(search, path, elf_file_debug_link(own));
 		try_file(search, dso_cache_path(&search->request, "elf"));
@@ -347,7 +348,7 @@ static void find_vdso(struct search *search)
 	const struct dso_request *request = &search->request;
 	_cleanup_elf_file_ struct elf_file *own = NULL;
 
-	try_file(search, own_cache_path(request, "vdso"));
+	try_recording(search, "vdso");
 	if (!search->symbols)
 		try_file(search, dso_cache_path(request, "vdso"));
 	if (search->symbols || search->runtime)

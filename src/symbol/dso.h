@@ -34,9 +34,15 @@ struct dso_request {
 	 */
 	const char *release, *machine;
 	uint64_t text_bytes;
-	/* A build-id cache like ~/.debug, searched before all others; NULL: none. */
-	const char *cache;
-	/* For a kernel: its symbols come only from these files. NULL: unknown. */
+	/*
+	 * The recording's folder; NULL: it is a file. It may contain a build-id cache, `debug`,
+	 * which is searched before all others.
+	 */
+	const char *recording;
+	/*
+	 * For a kernel: its symbols come only from these files in the recording's folder. NULL:
+	 * there are none.
+	 */
 	const char *kallsyms, *modules;
 	/*
 	 * PATH belongs to a guest: the file there on this machine is another one, unless both have

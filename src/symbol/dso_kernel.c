@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "symbol/dso_private.h"
 #include "symbol/kallsyms.h"
 #include "symbol/kernel_build.h"
@@ -65,9 +66,16 @@ static uint64_t kernel_delta(const struct dso_request *request,
 	return 0;
 }
 
-static struct error *find_in_kallsyms(void *path, const char *name, uint64_t *ret)
+/* A file in the format of kallsyms; its root as for file_open(). */
+struct kallsyms_file {
+	const char *root, *kallsyms, *modules;
+};
+
+static struct error *find_in_kallsyms(void *source, const char *name, uint64_t *ret)
 {
-	return kallsyms_find_symbol(path, name, ret);
+	const struct kallsyms_file *file = source;
+
+	return kallsyms_find_symbol(file->root, file->kallsyms, name, ret);
 }
 
 static struct error *find_in_vmlinux(void *file, const char *name, uint64_t *ret)
@@ -79,19 +87,21 @@ static struct error *find_in_vmlinux(void *file, const char *name, uint64_t *ret
  * Loads a file in the format of kallsyms, with DELTA added to its addresses. Modules only if they
  * are where that file has them.
  */
-static struct error *load_kallsyms(const struct dso_request *request, const char *kallsyms,
-				   const char *modules, uint64_t delta, struct dso_symbols *ret)
+static struct error *load_kallsyms(const struct dso_request *request,
+				   const struct kallsyms_file *file, uint64_t delta,
+				   struct dso_symbols *ret)
 {
 	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
 	struct kallsyms_filter filter = { .core = true, .delta = delta,
 					  .no_generated = !request->kallsyms };
 	struct error *error;
 
-	filter.modules = !delta && (modules || request->kallsyms);
-	error = kallsyms_add(kallsyms, filter.modules ? modules : NULL, &filter, builder);
+	filter.modules = !delta && (file->modules || request->kallsyms);
+	error = kallsyms_add(file->root, file->kallsyms, filter.modules ? file->modules : NULL,
+			     &filter, builder);
 	if (error)
 		return error;
-	return dso_finish(take_pointer(builder), request->path, kallsyms, ret);
+	return dso_finish(take_pointer(builder), request->path, file->kallsyms, ret);
 }
 
 static uint64_t hash_file(const char *path)
@@ -109,17 +119,17 @@ static uint64_t hash_file(const char *path)
  */
 static struct error *load_running(const struct dso_request *request, struct dso_symbols *ret)
 {
-	char kallsyms[] = PROC_KALLSYMS;
-	uint64_t delta = kernel_delta(request, find_in_kallsyms, kallsyms);
+	struct kallsyms_file file = { .kallsyms = PROC_KALLSYMS, .modules = proc_modules() };
+	uint64_t delta = kernel_delta(request, find_in_kallsyms, &file);
 	uint64_t key = hash_u64(hash_file(BOOT_ID)) ^ hash_file(PROC_MODULES);
 	struct error *error;
 
 	ret->table = delta ? NULL : table_cache_load(CACHE_NAME, key);
 	if (ret->table) {
-		ret->found = memory_strdup(kallsyms);
+		ret->found = memory_strdup(file.kallsyms);
 		return NULL;
 	}
-	error = load_kallsyms(request, kallsyms, proc_modules(), delta, ret);
+	error = load_kallsyms(request, &file, delta, ret);
 	if (!error && !delta)
 		table_cache_store(CACHE_NAME, key, ret->table);
 	return error;
@@ -177,14 +187,14 @@ static bool try_each_vmlinux(const struct dso_request *request, struct dso_symbo
 
 struct error *dso_load_kernel(const struct dso_request *request, struct dso_symbols *ret)
 {
+	struct kallsyms_file file = { request->recording, request->kallsyms, request->modules };
 	_cleanup_free_ char *cached = dso_cache_path(request, "kallsyms");
 	_cleanup_error_ struct error *reason = NULL;
 	_cleanup_free_ char *differs = NULL;
 
 	if (request->kallsyms)
-		return load_kallsyms(
-			request, request->kallsyms, request->modules,
-			kernel_delta(request, find_in_kallsyms, (void *)request->kallsyms), ret);
+		return load_kallsyms(request, &file, kernel_delta(request, find_in_kallsyms, &file),
+				     ret);
 	differs = kernel_build_differs(request);
 	if (!differs) {
 		reason = load_running(request, ret);
@@ -192,9 +202,11 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 			return NULL;
 	}
 	if (cached) {
-		uint64_t delta = kernel_delta(request, find_in_kallsyms, cached);
-		struct error *error = load_kallsyms(request, cached, NULL, delta, ret);
+		struct error *error;
 
+		file = (struct kallsyms_file){ UNTRUSTED_ANYWHERE, cached, NULL };
+		error = load_kallsyms(request, &file,
+				      kernel_delta(request, find_in_kallsyms, &file), ret);
 		if (!error)
 			return NULL;
 		error_destroy(error);
@@ -227,7 +239,7 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 			return error_prefix(error, "no symbols for '%s'", request->path);
 		filter.delta = request->reference - start;
 	}
-	error = kallsyms_add(PROC_KALLSYMS, filter.delta ? NULL : proc_modules(), &filter, builder);
+	error = kallsyms_add(NULL, PROC_KALLSYMS, filter.delta ? NULL : proc_modules(), &filter, builder);
 	if (error)
 		return error_prefix(error, "no symbols for '%s'", request->path);
 	return dso_finish(take_pointer(builder), request->path, PROC_KALLSYMS, ret);

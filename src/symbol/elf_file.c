@@ -10,13 +10,13 @@
 #include "symbol/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cursor.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "symbol/elf_private.h"
 
 #define BUILD_ID_PERF_BYTES 20 /* recordings keep at most that many */
@@ -268,10 +268,8 @@ static struct error *read_file(struct elf_file *opened, struct elf_file **ret)
 	struct stat stat;
 	ssize_t bytes;
 
-	if (file->fd < 0 || fstat(file->fd, &stat) < 0)
+	if (fstat(file->fd, &stat) < 0)
 		return error_system(errno, "could not open '%s'", file->name);
-	if (!S_ISREG(stat.st_mode))
-		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", file->name);
 	file->stamp = file_stamp(&stat);
 	bytes = pread(file->fd, head, sizeof(head), 0);
 	if (bytes < 0)
@@ -288,11 +286,15 @@ static struct error *read_file(struct elf_file *opened, struct elf_file **ret)
 
 struct error *elf_file_open(const char *path, struct elf_file **ret)
 {
-	struct elf_file *file = memory_calloc(1, sizeof(*file));
+	struct elf_file *file;
+	int fd;
+	struct error *error = open_untrusted(UNTRUSTED_ANYWHERE, path, UNTRUSTED_NOT_EMPTY, &fd);
 
+	if (error)
+		return error;
+	file = memory_calloc(1, sizeof(*file));
 	file->name = memory_strdup(path);
-	/* O_NONBLOCK: do not wait for the other end of a FIFO. */
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	file->fd = fd;
 	return read_file(file, ret);
 }
 
@@ -300,18 +302,13 @@ struct error *elf_file_open_below(const char *root, const char *path, struct elf
 {
 	struct elf_file *file;
 	int fd;
-	struct error *error = file_open_below(root, path, &fd);
-	struct stat stat;
+	struct error *error = open_untrusted(root, path, UNTRUSTED_NOT_EMPTY, &fd);
 
 	if (error)
 		return error;
-	/* Files generated on read, as in /proc, have size 0; reading them may have side effects. */
-	if (fstat(fd, &stat) < 0 || !stat.st_size) {
-		close(fd);
-		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
-	}
 	file = memory_calloc(1, sizeof(*file));
-	file->name = memory_printf("%s%s", strcmp(root, "/") ? root : "", path);
+	file->name = memory_printf("%s%s%s", strcmp(root, "/") ? root : "", *path == '/' ? "" : "/",
+				   path);
 	file->fd = fd;
 	return read_file(file, ret);
 }

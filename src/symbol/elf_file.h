@@ -19,12 +19,12 @@ struct build_id {
 
 struct elf_file;
 
-/* ERROR_BAD_DATA if it is not an ELF file; there is a hint for compressed kernel images. */
-struct error *elf_file_open(const char *path, struct elf_file **ret) MUST_CHECK;
 /*
- * The regular file PATH, resolved as if ROOT were the root folder: symlinks and ".." cannot escape
- * from it. For paths chosen by a guest. Needs Linux 5.6.
+ * ERROR_BAD_DATA if it is not an ELF file; there is a hint for compressed kernel images. Both
+ * functions open with open_untrusted().
  */
+struct error *elf_file_open(const char *path, struct elf_file **ret) MUST_CHECK;
+/* The file PATH below ROOT, which a guest or the author of a recording has filled. */
 struct error *elf_file_open_below(const char *root, const char *path,
 				  struct elf_file **ret) MUST_CHECK;
 /* An ELF image in memory, which is borrowed. NAME is for messages. */

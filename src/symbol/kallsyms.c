@@ -272,29 +272,30 @@ struct error *kallsyms_parse_modules(const char *text, size_t size, const char *
 	return NULL;
 }
 
-struct error *kallsyms_add(const char *kallsyms, const char *modules,
+struct error *kallsyms_add(const char *root, const char *kallsyms, const char *modules,
 			   const struct kallsyms_filter *filter, struct symbol_builder *builder)
 {
 	_cleanup_buffer_ struct buffer text;
 	struct error *error;
 
 	buffer_init(&text, KALLSYMS_MAX_BYTES);
-	error = file_read(kallsyms, &text);
+	error = file_read_below(root, kallsyms, &text);
 	if (!error)
 		error = parse((const char *)text.data, text.size, kallsyms, filter, builder, NULL);
 	if (error || !modules)
 		return error;
 	buffer_clear(&text);
-	error = file_read(modules, &text);
+	error = file_read_below(root, modules, &text);
 	if (error)
 		return error;
 	return kallsyms_parse_modules((const char *)text.data, text.size, modules, builder, NULL);
 }
 
-struct error *kallsyms_load(const char *kallsyms, const char *modules, struct symbol_table **ret)
+struct error *kallsyms_load(const char *root, const char *kallsyms, const char *modules,
+			    struct symbol_table **ret)
 {
 	_cleanup_symbol_builder_ struct symbol_builder *builder = symbol_builder_create();
-	struct error *error = kallsyms_add(kallsyms, modules, &take_all, builder);
+	struct error *error = kallsyms_add(root, kallsyms, modules, &take_all, builder);
 
 	if (error)
 		return error;
@@ -302,21 +303,36 @@ struct error *kallsyms_load(const char *kallsyms, const char *modules, struct sy
 	return NULL;
 }
 
+static struct error *open_stream(const char *root, const char *path, FILE **ret)
+{
+	int fd;
+	struct error *error = file_open(root, path, &fd);
+
+	if (error)
+		return error;
+	*ret = fdopen(fd, "r");
+	if (*ret)
+		return NULL;
+	close(fd);
+	return error_system(errno, "could not open '%s'", path);
+}
+
 /*
  * Finds the address in the first line that PARSE_ONE accepts and whose name is NAME. Reads no
  * further: the kernel generates these files while they are read, which is slow.
  */
-static struct error *find_name(const char *path, const char *name,
+static struct error *find_name(const char *root, const char *path, const char *name,
 			       bool (*parse_one)(struct line line, struct kallsyms_line *ret),
 			       uint64_t *ret)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	_cleanup_fclose_ FILE *file = NULL;
 	size_t name_bytes = strlen(name), read_bytes = 0;
 	char text[2 * KALLSYMS_MAX_NAME_BYTES];
 	bool is_start = true;
+	struct error *error = open_stream(root, path, &file);
 
-	if (!file)
-		return error_system(errno, "could not open '%s'", path);
+	if (error)
+		return error;
 	while (read_bytes < KALLSYMS_MAX_BYTES && fgets(text, sizeof(text), file)) {
 		size_t bytes = strlen(text);
 		bool is_whole = is_start && bytes && text[bytes - 1] == '\n';
@@ -335,9 +351,10 @@ static struct error *find_name(const char *path, const char *name,
 	return error_create(ERROR_NOT_FOUND, "'%s' has no address for '%s'", path, name);
 }
 
-struct error *kallsyms_find_symbol(const char *kallsyms, const char *name, uint64_t *ret)
+struct error *kallsyms_find_symbol(const char *root, const char *kallsyms, const char *name,
+				   uint64_t *ret)
 {
-	return find_name(kallsyms, name, parse_line, ret);
+	return find_name(root, kallsyms, name, parse_line, ret);
 }
 
 static bool parse_module_address(struct line line, struct kallsyms_line *ret)
@@ -349,5 +366,5 @@ static bool parse_module_address(struct line line, struct kallsyms_line *ret)
 
 struct error *kallsyms_find_module(const char *modules, const char *name, uint64_t *ret)
 {
-	return find_name(modules, name, parse_module_address, ret);
+	return find_name(NULL, modules, name, parse_module_address, ret);
 }

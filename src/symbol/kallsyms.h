@@ -47,12 +47,15 @@ struct kallsyms_filter {
 	uint64_t delta;		 /* added to the addresses */
 };
 
-/* Reads the file KALLSYMS, and module ranges from MODULES (NULL: none), into BUILDER. */
-struct error *kallsyms_add(const char *kallsyms, const char *modules,
+/*
+ * Reads the file KALLSYMS, and module ranges from MODULES (NULL: none), into BUILDER. For all these
+ * functions, ROOT is as for file_open(): NULL, or the folder that somebody else has filled.
+ */
+struct error *kallsyms_add(const char *root, const char *kallsyms, const char *modules,
 			   const struct kallsyms_filter *filter,
 			   struct symbol_builder *builder) MUST_CHECK;
 /* Loads all of both files into a table. */
-struct error *kallsyms_load(const char *kallsyms, const char *modules,
+struct error *kallsyms_load(const char *root, const char *kallsyms, const char *modules,
 			    struct symbol_table **ret) MUST_CHECK;
 
 /*
@@ -67,7 +70,7 @@ void kallsyms_write_modules(const struct symbol_table *table, struct buffer *out
  * The address of the first symbol NAME of any type in the file KALLSYMS; ERROR_NOT_FOUND if there
  * is none.
  */
-struct error *kallsyms_find_symbol(const char *kallsyms, const char *name,
+struct error *kallsyms_find_symbol(const char *root, const char *kallsyms, const char *name,
 				   uint64_t *ret) MUST_CHECK;
 /* The start of the module NAME according to the file MODULES. */
 struct error *kallsyms_find_module(const char *modules, const char *name,

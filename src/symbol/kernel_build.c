@@ -32,7 +32,7 @@ static uint64_t address_of(const char *name)
 	_cleanup_error_ struct error *error = NULL;
 	uint64_t address = 0;
 
-	error = kallsyms_find_symbol(PROC_KALLSYMS, name, &address);
+	error = kallsyms_find_symbol(NULL, PROC_KALLSYMS, name, &address);
 	return error ? 0 : address;
 }
 

@@ -17,45 +17,40 @@
 #include "symbol/elf_file.h"
 #include "symbol/kallsyms.h"
 
-/* DIR/PID/proc/LEAF. The guest controls what is there, so no symlink may lead out of DIR/PID. */
-static struct error *open_mounted(const struct kernel_source_options *options, uint32_t vm_pid,
-				  const char *leaf, int *ret_fd)
-{
-	_cleanup_free_ char *root = memory_printf("%s/%u", options->guestmount, vm_pid);
-	_cleanup_free_ char *path = memory_printf("/proc/%s", leaf);
+#define MOUNTED_KALLSYMS "/proc/kallsyms"
+#define MOUNTED_MODULES "/proc/modules"
 
-	return file_open_below(root, path, ret_fd);
+/* DIR/PID. The guest controls what is there, so no symlink may lead out of it. */
+static char *mounted_root(const struct kernel_source_options *options, uint32_t vm_pid)
+{
+	return memory_printf("%s/%u", options->guestmount, vm_pid);
 }
 
 static bool guestmount_offers(const struct kernel_source_options *options, uint32_t vm_pid)
 {
 	_cleanup_error_ struct error *error = NULL;
+	_cleanup_free_ char *root = NULL;
 	_cleanup_close_ int fd = -1;
 
 	if (!options->guestmount || !vm_pid)
 		return false;
-	error = open_mounted(options, vm_pid, "kallsyms", &fd);
+	root = mounted_root(options, vm_pid);
+	error = file_open(root, MOUNTED_KALLSYMS, &fd);
 	return !error || error_code(error) != ERROR_NOT_FOUND;
 }
 
 static struct error *guestmount_load(const struct kernel_source_options *options, uint32_t vm_pid,
 				     struct symbol_table **ret)
 {
-	_cleanup_close_ int kallsyms_fd = -1, modules_fd = -1;
-	_cleanup_free_ char *kallsyms = NULL, *modules = NULL;
-	struct error *error = open_mounted(options, vm_pid, "kallsyms", &kallsyms_fd);
-
-	if (error)
-		return error;
+	_cleanup_free_ char *root = mounted_root(options, vm_pid);
+	_cleanup_close_ int fd = -1;
+	struct error *error = file_open(root, MOUNTED_MODULES, &fd);
 	/* A kernel without modules has no such file. */
-	error = open_mounted(options, vm_pid, "modules", &modules_fd);
-	if (error && error_code(error) != ERROR_NOT_FOUND)
-		return error;
+	bool has_modules = !error || error_code(error) != ERROR_NOT_FOUND;
+
 	error_destroy(error);
-	kallsyms = memory_printf("/proc/self/fd/%d", kallsyms_fd);
-	modules = modules_fd < 0 ? NULL : memory_printf("/proc/self/fd/%d", modules_fd);
-	error = kallsyms_load(kallsyms, modules, ret);
-	return error ? error_prefix(error, "%s/%u/proc", options->guestmount, vm_pid) : NULL;
+	error = kallsyms_load(root, MOUNTED_KALLSYMS, has_modules ? MOUNTED_MODULES : NULL, ret);
+	return error ? error_prefix(error, "%s", root) : NULL;
 }
 
 static bool guestvmlinux_offers(const struct kernel_source_options *options, uint32_t vm_pid)
@@ -76,7 +71,7 @@ static struct error *find_delta(struct elf_file *vmlinux, const char *kallsyms, 
 		error_destroy(error);
 		error = elf_file_find_symbol(vmlinux, reference_names[i], &linked);
 		if (!error)
-			error = kallsyms_find_symbol(kallsyms, reference_names[i], &now);
+			error = kallsyms_find_symbol(NULL, kallsyms, reference_names[i], &now);
 		if (!error) {
 			*ret = now - linked;
 			return NULL;
@@ -93,7 +88,7 @@ static struct error *add_modules(const struct kernel_source_options *options,
 {
 	struct kallsyms_filter filter = { .modules = true };
 
-	return kallsyms_add(options->guestkallsyms, options->guestmodules, &filter, builder);
+	return kallsyms_add(NULL, options->guestkallsyms, options->guestmodules, &filter, builder);
 }
 
 static struct error *guestvmlinux_load(const struct kernel_source_options *options,
@@ -128,7 +123,7 @@ static struct error *guestkallsyms_load(const struct kernel_source_options *opti
 					uint32_t vm_pid, struct symbol_table **ret)
 {
 	(void)vm_pid;
-	return kallsyms_load(options->guestkallsyms, options->guestmodules, ret);
+	return kallsyms_load(NULL, options->guestkallsyms, options->guestmodules, ret);
 }
 
 /*
@@ -136,7 +131,7 @@ static struct error *guestkallsyms_load(const struct kernel_source_options *opti
  * here.
  */
 static const struct kernel_source kernel_sources[] = {
-	{ "--guestmount", guestmount_offers, guestmount_load },
+	{ KERNEL_SOURCE_GUESTMOUNT, guestmount_offers, guestmount_load },
 	{ "--guestvmlinux", guestvmlinux_offers, guestvmlinux_load },
 	{ "--guestkallsyms", guestkallsyms_offers, guestkallsyms_load },
 };
@@ -151,12 +146,12 @@ struct error *kernel_source_load(const struct kernel_source_options *options, ui
 
 		if (!source->offers(options, vm_pid))
 			continue;
+		if (ret_source)
+			*ret_source = source->name;
 		error = source->load(options, vm_pid, &table);
 		if (error)
 			return error_prefix(error, "%s", source->name);
 		*ret = table;
-		if (ret_source)
-			*ret_source = source->name;
 		return NULL;
 	}
 	*ret = NULL;

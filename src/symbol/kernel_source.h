@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "symbol/table.h"
 
+/* The only source whose files are a guest's own: what is wrong there is that guest's fault. */
+#define KERNEL_SOURCE_GUESTMOUNT "--guestmount"
+
 /* The user's options; NULL if not given. The names are perf's. */
 struct kernel_source_options {
 	const char *guestkallsyms; /* file in the format of /proc/kallsyms: all guests */
@@ -32,7 +35,7 @@ struct kernel_source {
 /*
  * The guest kernel symbols of VM_PID (0: a guest whose VM is unknown; sources for one VM are
  * skipped). *RET is NULL if no source offers anything; RET_SOURCE (may be NULL) is set to the
- * source used.
+ * source used, or to the one that failed.
  */
 struct error *kernel_source_load(const struct kernel_source_options *options, uint32_t vm_pid,
 				 struct symbol_table **ret, const char **ret_source) MUST_CHECK;

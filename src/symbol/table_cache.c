@@ -2,9 +2,9 @@
 /*
  * A cache file is the key as a u64, and a table in byte form. It is written to a temporary file and
  * renamed, so that a reader sees either all of the old one or all of the new one, and is searched
- * where it is mapped. A file owned by another user, who could give functions false names, is not
- * read. If there are too many tables, or they are too large, all are deleted, and those in use are
- * created again.
+ * where it is mapped. A file or a folder of another user, who could give functions false names, is
+ * not used, nor a folder that is a symbolic link. If there are too many tables, or they are too
+ * large, all are deleted, and those in use are created again. Other files are left alone.
  */
 #include "symbol/table_cache.h"
 
@@ -16,33 +16,55 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "symbol/table_private.h"
 
 #define TABLE_MAX_BYTES ((size_t)256 << 20)
 #define CACHE_MAX_BYTES ((uint64_t)512 << 20)
 #define CACHE_MAX_FILES 1024
 
-/* The folder, malloc()ed; NULL if there is no place for one. */
-static char *cache_folder(bool create)
+#define SUFFIX ".table"
+
+static bool is_own(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+/*
+ * The folder that caches are in, malloc()ed; NULL: there is none, or it is another user's: whoever
+ * became root may still have that user's environment.
+ */
+static char *find_parent(bool create)
 {
 	const char *base = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
 	_cleanup_free_ char *parent = NULL;
-	char *folder;
 
 	if (base && base[0] == '/')
 		parent = memory_strdup(base);
-	else if (home && home[0] == '/')
+	else if (home && home[0] == '/' && is_own(home))
 		parent = memory_printf("%s/.cache", home);
 	else
 		return NULL;
-	folder = memory_printf("%s/perfvisor", parent);
-	if (create) {
-		/* If this fails, opening the file fails, too, and is checked. */
-		(void)mkdir(parent, 0700);
-		(void)mkdir(folder, 0700);
-	}
-	return folder;
+	if (create)
+		(void)mkdir(parent, 0700); /* if this fails, what follows fails, too */
+	return is_own(parent) ? take_pointer(parent) : NULL;
+}
+
+/* Opens the folder of tables; -1: there is none, or others can write to it. */
+static int open_folder(bool create)
+{
+	_cleanup_free_ char *parent = find_parent(create);
+	_cleanup_free_ char *path = parent ? memory_printf("%s/perfvisor", parent) : NULL;
+	int fd = -1;
+
+	if (path && create)
+		(void)mkdir(path, 0700);
+	if (path)
+		error_destroy(open_own_folder(path, &fd));
+	return fd;
 }
 
 /* Another build of this program may choose symbols by different rules. */
@@ -70,41 +92,52 @@ static struct error *decode(struct mapped_file *file, uint64_t key, struct symbo
 
 struct symbol_table *table_cache_load(const char *name, uint64_t key)
 {
-	_cleanup_free_ char *folder = cache_folder(false);
-	_cleanup_free_ char *path = folder ? memory_printf("%s/%s", folder, name) : NULL;
+	_cleanup_close_ int folder = open_folder(false);
 	_cleanup_mapped_file_ struct mapped_file file = { 0 };
+	_cleanup_free_ char *file_name = memory_printf("%s" SUFFIX, name);
+	_cleanup_free_ char *root = memory_printf("/proc/self/fd/%d", folder);
 	struct symbol_table *table = NULL;
 	struct error *error;
 
-	if (!path)
+	if (folder < 0)
 		return NULL;
-	error = file_map_own(path, &file);
+	error = file_map_own(root, file_name, &file);
 	if (!error)
 		error = decode(&file, key_of_build(key), &table);
 	error_destroy(error);
 	return table;
 }
 
-/* Folders stay: without a flag, unlinkat() does not remove them. */
+/* Anything else in the folder is somebody else's. */
+static bool is_table(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > strlen(SUFFIX) && !strcmp(name + length - strlen(SUFFIX), SUFFIX);
+}
+
 static void empty(DIR *folder)
 {
 	const struct dirent *entry;
 
 	rewinddir(folder);
 	while ((entry = readdir(folder)))
-		(void)unlinkat(dirfd(folder), entry->d_name, 0);
+		if (is_table(entry->d_name))
+			(void)unlinkat(dirfd(folder), entry->d_name, 0);
 }
 
-static void keep_small(const char *path)
+static void keep_small(int folder_fd)
 {
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
-	DIR *folder = opendir(path);
 	uint64_t bytes = 0;
 	size_t files = 0;
 	struct stat stat;
 
 	while (folder && (entry = readdir(folder))) {
-		if (fstatat(dirfd(folder), entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+		if (!is_table(entry->d_name) ||
+		    fstatat(dirfd(folder), entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		files++;
 		bytes += stat.st_size;
@@ -113,29 +146,31 @@ static void keep_small(const char *path)
 		empty(folder);
 	if (folder)
 		closedir(folder);
+	else if (fd >= 0)
+		close(fd);
 }
 
 void table_cache_store(const char *name, uint64_t key, const struct symbol_table *table)
 {
-	_cleanup_free_ char *folder = cache_folder(true);
-	_cleanup_free_ char *path = NULL, *temporary = NULL;
+	_cleanup_close_ int folder = open_folder(true);
+	_cleanup_free_ char *file_name = memory_printf("%s" SUFFIX, name);
+	_cleanup_free_ char *temporary = memory_printf(".%d.%s", getpid(), file_name);
 	_cleanup_buffer_ struct buffer bytes;
 	_cleanup_close_ int fd = -1;
 	struct error *error;
 
 	buffer_init(&bytes, TABLE_MAX_BYTES);
-	if (!folder)
+	if (folder < 0)
 		return;
 	keep_small(folder);
-	path = memory_printf("%s/%s", folder, name);
-	temporary = memory_printf("%s/.%s.XXXXXX", folder, name);
 	buffer_append_u64(&bytes, key_of_build(key));
 	symbol_table_encode(table, &bytes);
-	fd = bytes.overflow ? -1 : mkostemp(temporary, O_CLOEXEC);
+	if (!bytes.overflow)
+		fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
 	error = file_write_all(fd, bytes.data, bytes.size, temporary);
-	if (error || rename(temporary, path) < 0)
-		(void)unlink(temporary);
+	if (error || renameat(folder, temporary, folder, file_name) < 0)
+		(void)unlinkat(folder, temporary, 0);
 	error_destroy(error);
 }

@@ -130,7 +130,7 @@ bool guest_cache_load(const struct guest_cache_vm *vm, enum guest_cache_part par
 		return false;
 	path = path_of(vm, part);
 	wanted = make_header(vm, part);
-	error = file_map_own(path, &entry.file);
+	error = file_map_own(vm->folder, strrchr(path, '/') + 1, &entry.file);
 	if (error)
 		return false;
 	if (entry.file.size >= sizeof(header)) {

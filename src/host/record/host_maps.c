@@ -6,7 +6,8 @@
  * found. Executable mappings of processes are taken from /proc/PID/maps. All have time 0: they are
  * valid from the beginning.
  *
- * Files of a process are opened through /proc/PID/root, since a VMM may have its own file system.
+ * Files of a process are opened by their mappings, or through /proc/PID/root, since a VMM may have
+ * its own file system.
  * Each (device, inode) is read once.
  */
 #include "host/record/host_maps.h"
@@ -19,6 +20,7 @@
 #include <sys/utsname.h>
 
 #include "base/map.h"
+#include "base/untrusted.h"
 #include "base/vector.h"
 #include "host/system/build_id.h"
 
@@ -200,6 +202,27 @@ struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_wri
 	return error ? error : write_modules(maps, writer);
 }
 
+/*
+ * The file of a mapping: the very one that is mapped, which only root may open, or else whatever is
+ * at its path for process PID now. The process chose both. -1: it cannot be opened.
+ */
+static int open_mapped(uint32_t pid, const struct perfdata_mapping *mapping)
+{
+	_cleanup_free_ char *link =
+		memory_printf("/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+			      mapping->start, mapping->start + mapping->length);
+	_cleanup_free_ char *root = memory_printf("/proc/%" PRIu32 "/root", pid);
+	int fd = -1;
+	struct error *error = open_untrusted(UNTRUSTED_ANYWHERE, link,
+					     UNTRUSTED_PROC_LINK | UNTRUSTED_NOT_EMPTY, &fd);
+	bool try_path = error && error_code(error) != ERROR_BAD_DATA;
+
+	error_destroy(error);
+	if (try_path)
+		error_destroy(open_untrusted(root, mapping->path, UNTRUSTED_NOT_EMPTY, &fd));
+	return fd;
+}
+
 /* The build-id of a process's file, read when the file is first seen. */
 static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid,
 					    const struct perfdata_mapping *mapping)
@@ -207,8 +230,8 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 	static const struct build_id none;
 	uint64_t key = hash_u64(makedev(mapping->device_major, mapping->device_minor)) ^
 		       hash_u64(mapping->inode);
-	_cleanup_free_ char *path = NULL;
 	struct build_id id = { .size = 0 };
+	_cleanup_close_ int fd = -1;
 	uint64_t *index;
 	bool added;
 
@@ -218,8 +241,9 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 	if (!added)
 		return &maps->files.items[*index].id;
 	*index = maps->files.count;
-	path = memory_printf("/proc/%" PRIu32 "/root%s", pid, mapping->path);
-	build_id_of_file(path, &id);
+	fd = open_mapped(pid, mapping);
+	if (fd >= 0)
+		build_id_of_file(fd, &id);
 	return remember(maps, mapping->path, &id, PERF_RECORD_MISC_USER);
 }
 

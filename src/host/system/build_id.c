@@ -6,7 +6,6 @@
 #include "host/system/build_id.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <string.h>
@@ -46,9 +45,10 @@ static bool find_in_elf(Elf *elf, struct build_id *ret)
 {
 	size_t count;
 
-	if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count))
+	/* libelf reads the headers of all segments at once. */
+	if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) || count > SEGMENTS_MAX)
 		return false;
-	for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++) {
+	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr segment;
 		Elf_Data *data;
 
@@ -63,13 +63,12 @@ static bool find_in_elf(Elf *elf, struct build_id *ret)
 	return false;
 }
 
-bool build_id_of_file(const char *path, struct build_id *ret)
+bool build_id_of_file(int fd, struct build_id *ret)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool found;
 	Elf *elf;
 
-	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
+	if (elf_version(EV_CURRENT) == EV_NONE)
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)

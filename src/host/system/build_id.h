@@ -13,8 +13,11 @@ struct build_id {
 	uint8_t size; /* 0: none */
 };
 
-/* False: no such file, not an ELF file, or no build-id. */
-bool build_id_of_file(const char *path, struct build_id *ret);
+/*
+ * Of the open file FD, which may be anybody's (base/untrusted.h). False: not an ELF file, or no
+ * build-id.
+ */
+bool build_id_of_file(int fd, struct build_id *ret);
 /* From notes in sysfs: /sys/kernel/notes, /sys/module/NAME/notes/… */
 bool build_id_of_notes(const char *path, struct build_id *ret);
 

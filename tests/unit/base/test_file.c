@@ -127,14 +127,14 @@ static void maps_its_own_and_no_link(void **state)
 	struct error *error;
 
 	(void)state;
-	assert_no_error(file_map_own(path, &file));
+	assert_no_error(file_map_own(folder, "own", &file));
 	assert_memory_equal(file.data, "content", 7);
 	assert_int_equal(symlink(path, link), 0);
-	error = file_map_own(link, &none);
+	error = file_map_own(folder, "link", &none);
 	assert_non_null(error);
 	error_destroy(error);
 	if (geteuid() == 0 && chown(path, 65534, 65534) == 0)
-		assert_error(file_map_own(path, &none), ERROR_PERMISSION);
+		assert_error(file_map_own(folder, "own", &none), ERROR_PERMISSION);
 	else
 		part_skipped("another user's file", "only root can make one");
 }

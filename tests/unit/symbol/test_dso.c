@@ -425,7 +425,7 @@ static void the_kernel_moves_to_where_it_was(void **state)
 	dso_symbols_deinit(&then);
 	symbol = symbol_table_find_name(now.table, "do_exit");
 	assert_non_null(symbol);
-	assert_no_error(kallsyms_find_symbol("/proc/kallsyms", "_stext", &request.reference));
+	assert_no_error(kallsyms_find_symbol(NULL, "/proc/kallsyms", "_stext", &request.reference));
 	request.reference += distance;
 	assert_no_error(dso_load_symbols(&request, &then));
 	assert_string_equal(name_at(&then, symbol->start + distance), "do_exit");

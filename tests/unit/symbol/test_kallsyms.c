@@ -119,7 +119,7 @@ static void the_running_kernel_is_named(void **state)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
-	struct error *error = kallsyms_load("/proc/kallsyms", NULL, &table);
+	struct error *error = kallsyms_load(NULL, "/proc/kallsyms", NULL, &table);
 	char line[1024], name[1024];
 	size_t checked = 0, same_name = 0;
 	uint64_t address;
@@ -149,15 +149,15 @@ static void the_running_kernel_is_named(void **state)
 static void one_symbol_is_found_by_name(void **state)
 {
 	uint64_t address = 0;
-	struct error *error = kallsyms_find_symbol("/proc/kallsyms", "_stext", &address);
+	struct error *error = kallsyms_find_symbol(NULL, "/proc/kallsyms", "_stext", &address);
 
 	(void)state;
 	if (error)
 		skip_for(error);
 	assert_true(address >= 1ULL << 32);
-	assert_error(kallsyms_find_symbol("/proc/kallsyms", "no such symbol", &address),
+	assert_error(kallsyms_find_symbol(NULL, "/proc/kallsyms", "no such symbol", &address),
 		     ERROR_NOT_FOUND);
-	assert_error(kallsyms_find_symbol("/nonexistent", "_stext", &address), ERROR_NOT_FOUND);
+	assert_error(kallsyms_find_symbol(NULL, "/nonexistent", "_stext", &address), ERROR_NOT_FOUND);
 }
 
 int main(void)

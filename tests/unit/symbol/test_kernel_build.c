@@ -43,11 +43,11 @@ static void the_size_agrees(void **state)
 	struct utsname here;
 	struct dso_request request = { .path = "[kernel.kallsyms]_stext" };
 	uint64_t start, end;
-	struct error *error = kallsyms_find_symbol("/proc/kallsyms", "_etext", &end);
+	struct error *error = kallsyms_find_symbol(NULL, "/proc/kallsyms", "_etext", &end);
 
 	(void)state;
 	if (!error)
-		error = kallsyms_find_symbol("/proc/kallsyms", "_text", &start);
+		error = kallsyms_find_symbol(NULL, "/proc/kallsyms", "_text", &start);
 	if (error)
 		skip_for(error);
 	uname(&here);

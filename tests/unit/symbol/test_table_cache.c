@@ -62,7 +62,7 @@ static void a_table_comes_back_for_its_key(void **state)
 
 static void damage_is_a_miss(void **state)
 {
-	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test", folder);
+	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test.table", folder);
 	struct stat stat_now;
 
 	(void)state;
@@ -98,7 +98,7 @@ static void flip(const char *path, off_t at, char byte)
 /* The text comes last: one name of 202 bytes with its terminator, and "module". */
 static void a_control_character_is_a_miss(void **state)
 {
-	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test", folder);
+	_cleanup_free_ char *path = memory_printf("%s/perfvisor/test.table", folder);
 	static const char bad[] = { 1, '\n', 31, 127 };
 	static const char good[] = { ' ', '~', (char)0x80, (char)0xff };
 	char name[202];
@@ -148,6 +148,94 @@ static void what_is_kept_stays_small(void **state)
 	assert_null(table_cache_load("table-0", 7));
 }
 
+/* More files than the cache may have, some called like its own. */
+static void fill(const char *path)
+{
+	for (int i = 0; i < 1101; i++) {
+		_cleanup_free_ char *name = memory_printf("%s/%d%s", path, i,
+							  i % 2 ? ".table" : "");
+		_cleanup_close_ int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+		assert_true(fd >= 0);
+	}
+}
+
+static size_t count_entries(const char *path)
+{
+	DIR *entries = opendir(path);
+	size_t count = 0;
+
+	assert_non_null(entries);
+	while (readdir(entries))
+		count++;
+	closedir(entries);
+	return count - 2;
+}
+
+static void files_elsewhere_are_left_alone(void **state)
+{
+	char elsewhere[] = "/tmp/perfvisor-test-XXXXXX", cache[] = "/tmp/perfvisor-test-XXXXXX";
+	_cleanup_free_ char *link = NULL, *command = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(elsewhere));
+	assert_non_null(mkdtemp(cache));
+	fill(elsewhere);
+	link = memory_printf("%s/perfvisor", cache);
+	assert_int_equal(symlink(elsewhere, link), 0);
+	setenv("XDG_CACHE_HOME", cache, 1);
+	store(7, "through a link");
+	assert_null(table_cache_load("test", 7));
+	assert_int_equal(count_entries(elsewhere), 1101);
+
+	/* Its own folder, where other programs have files, too. */
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rename(elsewhere, link), 0);
+	for (int i = 1; i < 1101; i += 2) {
+		_cleanup_free_ char *name = memory_printf("%s/%d.table", link, i);
+		_cleanup_free_ char *other = memory_printf("%s/%d.other", link, i);
+
+		assert_int_equal(rename(name, other), 0);
+	}
+	store(7, "among others");
+	assert_loads("test");
+	assert_int_equal(count_entries(link), 1102);
+
+	/* Whoever can write to the folder could have written the tables. */
+	assert_int_equal(chmod(link, 0777), 0);
+	assert_null(table_cache_load("test", 7));
+	store(7, "for all");
+	assert_int_equal(chmod(link, 0700), 0);
+	assert_loads("test");
+	assert_int_equal(count_entries(link), 1102);
+	command = memory_printf("rm -rf '%s'", cache);
+	assert_int_equal(system(command), 0);
+	setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+static void folders_of_others_are_not_used(void **state)
+{
+	char home[] = "/tmp/perfvisor-test-XXXXXX";
+	_cleanup_free_ char *cache = NULL, *command = NULL;
+
+	(void)state;
+	if (geteuid())
+		skip_because("only root can make another user's folder");
+	assert_non_null(mkdtemp(home));
+	cache = memory_printf("%s/.cache", home);
+	assert_int_equal(chown(home, 65534, 65534), 0);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, 1);
+	store(7, "at home of another");
+	assert_int_equal(access(cache, F_OK), -1);
+	setenv("XDG_CACHE_HOME", home, 1);
+	store(7, "in the cache of another");
+	assert_int_equal(count_entries(home), 0);
+	command = memory_printf("rm -rf '%s'", home);
+	assert_int_equal(system(command), 0);
+	setenv("XDG_CACHE_HOME", folder, 1);
+}
+
 static void no_place_is_no_error(void **state)
 {
 	(void)state;
@@ -167,6 +255,8 @@ int main(void)
 		cmocka_unit_test(damage_is_a_miss),
 		cmocka_unit_test(a_control_character_is_a_miss),
 		cmocka_unit_test(what_is_kept_stays_small),
+		cmocka_unit_test(files_elsewhere_are_left_alone),
+		cmocka_unit_test(folders_of_others_are_not_used),
 		cmocka_unit_test(no_place_is_no_error),
 	};
 

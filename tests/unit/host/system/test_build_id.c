@@ -2,9 +2,12 @@
 /* Build-ids compared with the output of readelf -n for the same files, and files without any. */
 #include "test.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -22,6 +25,13 @@ static void ask_readelf(const char *path, char *ret, size_t size)
 		*ret = 0;
 	ret[strcspn(ret, "\n")] = 0;
 	pclose(pipe);
+}
+
+static bool read_build_id(const char *path, struct build_id *ret)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return build_id_of_file(fd, ret);
 }
 
 static void format(const struct build_id *id, char *ret, size_t size)
@@ -45,7 +55,7 @@ static void test_files(void **state)
 		ask_readelf(paths[i], want, sizeof(want));
 		if (!*want)
 			continue;
-		assert_true(build_id_of_file(paths[i], &id));
+		assert_true(read_build_id(paths[i], &id));
 		format(&id, got, sizeof(got));
 		assert_string_equal(got, want);
 		compared++;
@@ -58,11 +68,48 @@ static void test_none(void **state)
 	struct build_id id = { .size = 0 };
 
 	(void)state;
-	assert_false(build_id_of_file("/no/such/file", &id));
-	assert_false(build_id_of_file("/etc/passwd", &id));
-	assert_false(build_id_of_file("/", &id));
-	assert_false(build_id_of_file("/dev/null", &id));
+	assert_false(build_id_of_file(-1, &id));
+	assert_false(read_build_id("/etc/passwd", &id));
+	assert_false(read_build_id("/", &id));
+	assert_false(read_build_id("/dev/null", &id));
 	assert_int_equal(id.size, 0);
+}
+
+/*
+ * A file with as many segments, of which the first is a note as large, as 3 GiB of holes can hold:
+ * neither is read whole.
+ */
+static void test_bombs(void **state)
+{
+	static const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_phoff = 4096, .e_shoff = 64, .e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr), .e_shentsize = sizeof(Elf64_Shdr),
+		.e_phnum = PN_XNUM, .e_shnum = 1,
+	};
+	static const off_t bytes = 3LL << 30;
+	Elf64_Shdr first = { .sh_info = (bytes - 8192) / sizeof(Elf64_Phdr) };
+	const Elf64_Phdr note = { .p_type = PT_NOTE, .p_offset = 8192, .p_filesz = bytes - 8192 };
+	char path[] = "/tmp/test_build_id_XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+	struct rusage before, after;
+	struct build_id id = { .size = 0 };
+
+	(void)state;
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(fd, bytes), 0);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, &first, sizeof(first), 64), sizeof(first));
+	assert_int_equal(pwrite(fd, &note, sizeof(note), 4096), sizeof(note));
+	getrusage(RUSAGE_SELF, &before);
+	assert_false(build_id_of_file(fd, &id));
+	first.sh_info = 1;
+	assert_int_equal(pwrite(fd, &first, sizeof(first), 64), sizeof(first));
+	assert_false(build_id_of_file(fd, &id));
+	getrusage(RUSAGE_SELF, &after);
+	assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 65536); /* KiB */
 }
 
 /* Notes as in sysfs, each malformed in one way. */
@@ -104,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_bombs),
 		cmocka_unit_test(test_notes),
 	};
 
