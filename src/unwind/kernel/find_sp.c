@@ -144,5 +144,6 @@ enum unwind_sp unwind_find_sp(const struct unwind_table *table,
 	    row->sp_offset % (int)UNWIND_WORD || registers->ip_is_return_address ||
 	    unwind_calls_elsewhere(search.calls, registers->ip))
 		return UNWIND_SP_NOT_SOUGHT;
+	unwind_calls_begin(search.calls);
 	return look_through(&search, row->sp_offset, ret_sp);
 }

@@ -20,6 +20,7 @@
 #define MAX_FOLLOWED 512  /* functions, starting from one call: that of system calls has 370 */
 /* examined for one answer; beyond that, it counts as leading anywhere, too */
 #define MAX_JUMPS 16384
+#define FUNCTION_WORK 32 /* what finding a function's jumps takes, in jumps */
 #define SEEN_SLOTS 1024   /* a power of two, and more than MAX_FOLLOWED */
 #define KEPT_ANSWERS 4096 /* a power of two */
 
@@ -28,9 +29,14 @@ struct answer {
 	bool reaches;
 };
 
+struct memo {
+	size_t work_left;
+	struct answer answers[KEPT_ANSWERS]; /* of can_reach(): the same questions are asked often */
+};
+
 struct unwind_calls {
 	struct unwind_calls_source of; /* owned arrays */
-	struct answer *answers;        /* of can_reach(): the same questions are asked often */
+	struct memo *memo;
 };
 
 void unwind_calls_destroy(struct unwind_calls *calls)
@@ -41,7 +47,7 @@ void unwind_calls_destroy(struct unwind_calls *calls)
 	free((void *)calls->of.calls);
 	free((void *)calls->of.jumps);
 	free((void *)calls->of.ranges);
-	free(calls->answers);
+	free(calls->memo);
 	free(calls);
 }
 
@@ -49,7 +55,7 @@ size_t unwind_calls_bytes(const struct unwind_calls *calls)
 {
 	const struct unwind_calls_source *of = &calls->of;
 
-	return sizeof(*calls) + KEPT_ANSWERS * sizeof(*calls->answers) +
+	return sizeof(*calls) + sizeof(*calls->memo) +
 	       of->function_count * sizeof(*of->functions) + of->call_count * sizeof(*of->calls) +
 	       of->jump_count * sizeof(*of->jumps) + of->range_count * sizeof(*of->ranges);
 }
@@ -127,6 +133,14 @@ static bool is_any(uint32_t number, const struct unwind_function *callee)
 	       (number == UNWIND_ANY_TARGET && callee->flags & UNWIND_FUNCTION_TARGET);
 }
 
+static bool spend(const struct unwind_calls *calls, size_t work)
+{
+	struct memo *memo = calls->memo;
+
+	memo->work_left -= work < memo->work_left ? work : memo->work_left;
+	return memo->work_left;
+}
+
 /* Whether function FROM is CALLEE or can continue in it. */
 static bool follow(const struct unwind_calls *calls, uint32_t from,
 		   const struct unwind_function *callee)
@@ -135,7 +149,7 @@ static bool follow(const struct unwind_calls *calls, uint32_t from,
 	size_t left = MAX_JUMPS;
 
 	see(&seen, from);
-	for (size_t i = 0; i < seen.count; i++) {
+	for (size_t i = 0; i < seen.count && spend(calls, FUNCTION_WORK); i++) {
 		uint32_t at = seen.items[i];
 		size_t jump = COUNT_BELOW(calls->of.jumps, calls->of.jump_count, at);
 
@@ -144,26 +158,40 @@ static bool follow(const struct unwind_calls *calls, uint32_t from,
 		for (; jump < calls->of.jump_count && calls->of.jumps[jump].from == at; jump++) {
 			uint32_t next = calls->of.jumps[jump].to;
 
-			if (!left-- || is_any(next, callee))
+			if (!left-- || !spend(calls, 1) || is_any(next, callee))
 				return true;
 			if (next != UNWIND_ANY_TARGET && !see(&seen, next))
 				return true;
 		}
 	}
-	return false;
+	return !calls->memo->work_left;
 }
 
 static bool can_reach(const struct unwind_calls *calls, uint32_t from,
 		      const struct unwind_function *callee)
 {
 	size_t slot = slot_of((uint64_t)from << 32 | callee->start, KEPT_ANSWERS);
-	struct answer *answer = &calls->answers[slot];
+	struct answer *answer = &calls->memo->answers[slot];
+	bool reaches;
 
 	if (from == callee->number)
 		return true;
-	if (answer->from != from || answer->to != callee->start)
-		*answer = (struct answer){ from, callee->start, follow(calls, from, callee) };
-	return answer->reaches;
+	if (answer->from == from && answer->to == callee->start)
+		return answer->reaches;
+	reaches = follow(calls, from, callee);
+	if (calls->memo->work_left) /* otherwise it is not known */
+		*answer = (struct answer){ from, callee->start, reaches };
+	return reaches;
+}
+
+void unwind_calls_begin(const struct unwind_calls *calls)
+{
+	calls->memo->work_left = UNWIND_CALLS_WORK;
+}
+
+size_t unwind_calls_work_left(const struct unwind_calls *calls)
+{
+	return calls->memo->work_left;
 }
 
 enum unwind_calls_answer unwind_calls_lead(const struct unwind_calls *calls, uint64_t behind,
@@ -242,7 +270,8 @@ struct error *unwind_calls_decode(const void *data, size_t size, struct unwind_c
 	of->calls = take(&cursor, of->call_count, sizeof(*of->calls), true);
 	of->jumps = take(&cursor, of->jump_count, sizeof(*of->jumps), false);
 	of->ranges = take(&cursor, of->range_count, sizeof(*of->ranges), true);
-	calls->answers = memory_calloc(KEPT_ANSWERS, sizeof(*calls->answers));
+	calls->memo = memory_calloc(1, sizeof(*calls->memo));
+	unwind_calls_begin(calls);
 	if (!of->functions || !of->calls || !of->jumps || !of->ranges || cursor_left(&cursor))
 		return error_create(ERROR_BAD_DATA, "malformed list of a kernel's calls");
 	*ret = take_pointer(calls);

@@ -64,9 +64,15 @@ struct unwind_calls;
 
 void unwind_calls_destroy(struct unwind_calls *calls); /* takes NULL */
 size_t unwind_calls_bytes(const struct unwind_calls *calls); /* what they take in memory */
-/* Whether the call before BEHIND can have led to the code at IP. */
+/*
+ * Whether the call before BEHIND can have led to the code at IP. Takes at most as much work as is
+ * left since unwind_calls_begin(), some 0.5 ms; after that, a call counts as leading anywhere.
+ */
 enum unwind_calls_answer unwind_calls_lead(const struct unwind_calls *calls, uint64_t behind,
 					   uint64_t ip);
+void unwind_calls_begin(const struct unwind_calls *calls);
+#define UNWIND_CALLS_WORK ((size_t)1 << 17) /* jumps examined */
+size_t unwind_calls_work_left(const struct unwind_calls *calls);
 /* The code at IP may run on a stack of its own, or is unknown. */
 bool unwind_calls_elsewhere(const struct unwind_calls *calls, uint64_t ip);
 

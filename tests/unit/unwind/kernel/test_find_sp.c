@@ -256,6 +256,68 @@ static void test_too_many_jumps(void **state)
 	assert_int_equal(ask_with_jumps(100000), UNWIND_CALLS_YES);
 }
 
+#define CALLERS 64
+#define JUMPS_EACH 10000
+
+/* CALLERS functions, each called once, and each with so many jumps to LEAF. */
+static struct unwind_calls *make_many_jumps(void)
+{
+	static const struct unwind_known_range range = { LOW(START), LOW(CODE_END) };
+	static struct unwind_function functions[CALLERS + 2] = { OF(LEAF), OF(TOP) };
+	static struct unwind_call of[CALLERS];
+	static struct unwind_jump jumps[CALLERS * JUMPS_EACH];
+	_cleanup_buffer_ struct buffer bytes;
+	struct unwind_calls *calls;
+
+	for (uint32_t i = 0; i < CALLERS; i++) {
+		uint32_t start = LOW(FUNCTION(OTHER)) + 16 * i;
+
+		functions[i + 2] = (struct unwind_function){ start, start, 0 };
+		of[i] = (struct unwind_call){ LOW(FUNCTION(LEAF)) + 16 * i, start };
+		for (uint32_t j = 0; j < JUMPS_EACH; j++)
+			jumps[i * JUMPS_EACH + j] =
+				(struct unwind_jump){ start, LOW(FUNCTION(LEAF)) };
+	}
+	buffer_init(&bytes, 8 << 20);
+	unwind_calls_encode(&(struct unwind_calls_source){ functions, of, jumps, &range,
+							   COUNT(functions), COUNT(of),
+							   COUNT(jumps), 1 },
+			    &bytes);
+	assert_no_error(unwind_calls_decode(bytes.data, bytes.size, &calls));
+	return calls;
+}
+
+static size_t count_possible(const struct unwind_calls *calls)
+{
+	size_t count = 0;
+
+	unwind_calls_begin(calls);
+	for (uint64_t i = 0; i < CALLERS; i++)
+		count += unwind_calls_lead(calls, FUNCTION(LEAF) + 16 * i, FUNCTION(TOP)) !=
+			 UNWIND_CALLS_NO;
+	return count;
+}
+
+/*
+ * For all answers of a search together, a limited number of jumps is examined; what was found out is
+ * kept, so that the next search gets further.
+ */
+static void test_all_jumps_together(void **state)
+{
+	const size_t known = UNWIND_CALLS_WORK / JUMPS_EACH;
+	struct unwind_calls *calls = make_many_jumps();
+
+	(void)state;
+	assert_int_equal(count_possible(calls), CALLERS - known);
+	assert_int_equal(unwind_calls_work_left(calls), 0);
+	assert_int_equal(count_possible(calls), CALLERS - 2 * known);
+	for (int i = 0; i < 8; i++)
+		count_possible(calls);
+	assert_int_equal(count_possible(calls), 0);
+	assert_int_equal(unwind_calls_work_left(calls), UNWIND_CALLS_WORK);
+	unwind_calls_destroy(calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_not_sought),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_too_many_jumps),
+		cmocka_unit_test(test_all_jumps_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end_scenes);
