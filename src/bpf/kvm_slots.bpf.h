@@ -4,7 +4,9 @@
  * array before. Only address space 0 (the other one, SMM, shows the same memory again).
  *
  * The including program has `const volatile struct vm_files_layout layout` and defines
- * visit_slot(), which is called with the address of each struct kvm_memory_slot.
+ * visit_slot(), which is called with the address of each struct kvm_memory_slot, as long as
+ * slots_left allows: a VM's owner chooses how many slots there are, and the lists may change under
+ * the walk.
  */
 #ifndef BPF_KVM_SLOTS_BPF_H
 #define BPF_KVM_SLOTS_BPF_H
@@ -25,12 +27,20 @@ struct walk {
 	__u64 pages; /* used by visit_slot() */
 };
 
+/*
+ * Visits that are still allowed; 0 at the end: there may be more slots. Not on the stack, where the
+ * verifier would follow it from number to number.
+ */
+__u32 slots_left;
+
 static __always_inline void visit_slot(struct walk *walk, __u64 slot);
 
 static long visit_next(__u32 step, struct walk *walk)
 {
-	if (!walk->node)
+	(void)step;
+	if (!walk->node || !slots_left)
 		return 1;
+	slots_left--;
 	visit_slot(walk, walk->node - walk->node_offset);
 	walk->node = read_word(walk->node);
 	return 0;
@@ -41,7 +51,7 @@ static long visit_bucket(__u32 bucket, struct walk *walk)
 {
 	walk->node = read_word(walk->buckets + bucket * sizeof(__u64));
 	bpf_loop(MAX_SLOTS, visit_next, walk, 0);
-	return 0;
+	return !slots_left;
 }
 
 static __always_inline void visit_hashed(__u64 slots, struct walk *walk)
@@ -59,11 +69,14 @@ static __always_inline void visit_array(__u64 slots, struct walk *walk)
 
 	if (used > MAX_ARRAY_SLOTS)
 		return;
-	for (__u32 i = 0; i < MAX_ARRAY_SLOTS && i < used; i++)
+	for (__u32 i = 0; i < MAX_ARRAY_SLOTS && i < used && slots_left; i++, slots_left--)
 		visit_slot(walk, slots + layout.slots_array + (__u64)i * layout.slot_size);
 }
 
-/* False: the slots changed in the meantime; what was visited must not be used. */
+/*
+ * False: there are too many slots, or they changed in the meantime; what was visited must not be
+ * used.
+ */
 static __always_inline int visit_slots(__u64 kvm, int hashed, struct walk *walk)
 {
 	__u64 slots = read_word(kvm + layout.kvm_memslots);
@@ -73,7 +86,7 @@ static __always_inline int visit_slots(__u64 kvm, int hashed, struct walk *walk)
 		visit_hashed(slots, walk);
 	else
 		visit_array(slots, walk);
-	return read_word(kvm + layout.kvm_memslots) == slots &&
+	return slots_left && read_word(kvm + layout.kvm_memslots) == slots &&
 	       read_word(slots + layout.slots_generation) == generation;
 }
 

@@ -6,6 +6,10 @@
  * using CO-RE. Nothing is locked: a VM that is changing may result in an outdated record, but never
  * in a fault. The loader checks threads against /proc.
  *
+ * A process may have the same file open any number of times, and a VM any number of slots: a file
+ * that is open several times in a row is written once, slots are counted once per VM, and a scan
+ * visits a limited number of them.
+ *
  * The kernel walks only the processes of the reader's pid namespace, and pids are translated to
  * that namespace, so they can be used with /proc and perf_event_open().
  */
@@ -24,18 +28,47 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct vm_files_layout layout;
 
+/* Set by the loader before each scan. */
+__u64 scan; /* its number */
+__u32 visits_left;
+__u64 last_file, last_task; /* of the last record */
+
+struct counted {
+	__u64 scan, pages;
+};
+
+/* By struct kvm. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, VM_FILES_VMS);
+	__type(key, __u64);
+	__type(value, struct counted);
+} counted SEC(".maps");
+
 static __always_inline void visit_slot(struct walk *walk, __u64 slot)
 {
 	if (!(read_u32(slot + layout.slot_flags) & KVM_MEM_READONLY))
 		walk->pages += read_word(slot + layout.slot_npages);
 }
 
-/* 0 if the slots changed in the meantime. */
+/* 0 if there are too many slots, or they changed in the meantime. */
 static __always_inline __u64 count_pages(__u64 kvm, bool hashed)
 {
+	const struct counted *known = bpf_map_lookup_elem(&counted, &kvm);
+	struct counted now = { .scan = scan };
+	__u32 most = VM_FILES_MAX_SLOTS + 1;
 	struct walk walk = { 0 };
 
-	return visit_slots(kvm, hashed, &walk) ? walk.pages : 0;
+	if (known && known->scan == scan)
+		return known->pages;
+	if (most > visits_left)
+		most = visits_left;
+	slots_left = most;
+	if (visit_slots(kvm, hashed, &walk))
+		now.pages = walk.pages;
+	visits_left -= most - slots_left;
+	bpf_map_update_elem(&counted, &kvm, &now, BPF_ANY);
+	return now.pages;
 }
 
 static __always_inline void write_record(struct bpf_iter__task_file *context, bool hashed)
@@ -47,6 +80,8 @@ static __always_inline void write_record(struct bpf_iter__task_file *context, bo
 	int kind;
 
 	if (!task || !file)
+		return;
+	if (last_file == (unsigned long)file && last_task == (unsigned long)task)
 		return;
 	kind = kvm_file_kind(file);
 	if (!kind)
@@ -64,7 +99,11 @@ static __always_inline void write_record(struct bpf_iter__task_file *context, bo
 	if (read_word(record.kvm + layout.kvm_mm) == (unsigned long)task->mm)
 		record.flags |= VM_FILE_OWNER;
 	record.guest_pages = count_pages(record.kvm, hashed);
-	bpf_seq_write(context->meta->seq, &record, sizeof(record));
+	/* Where there is no room, the kernel calls again for the same file. */
+	if (bpf_seq_write(context->meta->seq, &record, sizeof(record)))
+		return;
+	last_file = (unsigned long)file;
+	last_task = (unsigned long)task;
 }
 
 /* For slots in a hash table, since 5.17, when bpf_loop() was added as well. */

@@ -5,6 +5,11 @@
 
 #include <linux/types.h>
 
+#define VM_FILES_MAX_SLOTS 4096 /* a VM with more has an unknown size */
+/* Slots visited in one scan, 0.2 us each; VMs after that have an unknown size. */
+#define VM_FILES_MAX_VISITS 1000000
+#define VM_FILES_VMS 4096 /* whose size is kept during a scan */
+
 /*
  * Offsets of the fields of KVM's structures, in bytes. The loader finds them in the BTF of kvm,
  * which may be a module: reading that file needs no rights, while having libbpf relocate against a

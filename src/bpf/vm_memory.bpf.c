@@ -50,6 +50,7 @@ static __always_inline void read_slots(bool hashed)
 	struct walk walk = { 0 };
 
 	slot_count = 0;
+	slots_left = VM_MEMORY_MAX_SLOTS + 1;
 	slots_valid = visit_slots(found_kvm, hashed, &walk);
 }
 

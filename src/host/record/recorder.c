@@ -213,7 +213,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	recorder->maps = host_maps_create();
 	host_kernel_symbols_read(HOST_KALLSYMS, &recorder->symbols);
 	guest_mode_init(&recorder->guest_mode, &recorder->symbols);
-	recorder->finder = host_vm_finder_create();
+	recorder->scan = vm_scan_create();
 	map_init(&recorder->thread_of_tid);
 	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
 	perfdata_inventory_init(&recorder->inventory);
@@ -251,7 +251,7 @@ void recorder_destroy(struct recorder *recorder)
 	capture_destroy(recorder->capture);
 	perfdata_writer_destroy(recorder->writer);
 	host_maps_destroy(recorder->maps);
-	host_vm_finder_destroy(recorder->finder);
+	vm_scan_destroy(recorder->scan);
 	perfdata_inventory_deinit(&recorder->inventory);
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		free(recorder->threads.items[i].ids);

@@ -10,6 +10,7 @@
 #include "host/record/guest_reader.h"
 #include "host/record/host_maps.h"
 #include "host/record/recorder.h"
+#include "host/record/vm_scan.h"
 #include "host/vm/vm.h"
 #include "unwind/program/user.h"
 
@@ -21,6 +22,7 @@ enum recorder_kind { RECORDER_PLAIN, RECORDER_AT_EXIT, RECORDER_NESTED, RECORDER
 struct recorder_thread {
 	size_t vm; /* index into inventory.vms */
 	uint32_t pid, tid, vcpu;
+	uint64_t vcpu_object; /* struct host_vcpu's */
 	bool alive;
 	uint64_t *ids; /* the file's, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
 };
@@ -89,7 +91,8 @@ struct recorder {
 	bool sampled;	  /* recorder_step() was called while events were enabled */
 	uint64_t forks; /* forks on the host, at the last scan */
 	uint64_t round_ns[2]; /* newest_ns at the end of the last two rounds, the older one first */
-	struct host_vm_finder *finder;
+	struct vm_scan *scan;
+	uint64_t scan_forks; /* forks on the host when the scan that runs began */
 	struct guest_reader *reader; /* NULL: guest memory is not read */
 	struct guest_image *image; /* NULL: none was given, or it is of no use */
 	struct recorder_sp_counts sp_counts;

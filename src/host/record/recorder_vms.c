@@ -2,17 +2,17 @@
 /*
  * Which VMs and threads are recorded, and how that changes during the recording.
  *
- * Looking for VMs means scanning all open files of the host. It therefore happens at most once a
- * second, takes at most 1/50 of the time, and is done only if something may have changed: a process
- * or thread was created (/proc/stat counts them), one of ours has ended, or a vCPU has not run yet.
- * It is also done from time to time in any case, since an existing process may create a VM.
+ * Looking for VMs means scanning all open files of the host. It therefore happens in another thread
+ * (vm_scan.h), at most once a second, takes at most 1/50 of the time, and is done only if something
+ * may have changed: a process or thread was created (/proc/stat counts them), one of ours has ended,
+ * or a vCPU has not run yet. It is also done from time to time in any case, since an existing
+ * process may create a VM.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/progress.h"
@@ -120,26 +120,18 @@ static size_t find_recorded(const struct recorder *recorder, uint32_t pid)
 	return SIZE_MAX;
 }
 
-/* CPU time of this thread: on a busy host, a look may take long but cost little. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1000000000ull + time.tv_nsec;
-}
-
 struct error *recorder_find_vms(struct recorder *recorder, struct host_vms *ret)
 {
-	uint64_t begin_ns = cpu_ns();
+	struct vm_scan_result result;
 	struct error *error;
 
 	recorder->forks = count_forks();
 	recorder->scanned_ns = recorder->full_scan_ns = clock_monotonic_ns();
-	error = host_vm_finder_scan(recorder->finder, ret);
+	error = vm_scan_now(recorder->scan, &result);
 	if (error)
 		return error;
-	recorder->scan_cost_ns = cpu_ns() - begin_ns;
+	*ret = result.vms;
+	recorder->scan_cost_ns = result.cost_ns;
 	if (recorder->config.qmp)
 		error = vm_qemu_find(recorder->config.vms[0], ret);
 	for (size_t i = 0; i < recorder->config.vm_count && !error; i++) {
@@ -203,6 +195,7 @@ static struct error *add_thread(struct recorder *recorder, size_t vm,
 			      .pid = pid,
 			      .tid = tid,
 			      .vcpu = vcpu->number,
+			      .vcpu_object = vcpu->object,
 			      .alive = true });
 	*map_insert(&recorder->thread_of_tid, tid, NULL) = number + 1;
 	error = capture_add_thread(recorder->capture, &spec, &captured);
@@ -329,6 +322,40 @@ static bool drop_ended_threads(struct recorder *recorder)
 	return ended;
 }
 
+/* Maps each vCPU's object to its process. */
+static void map_vcpus(const struct host_vms *found, struct map *ret)
+{
+	map_init(ret);
+	for (size_t i = 0; i < found->items.count; i++) {
+		const struct host_vm *vm = &found->items.items[i];
+
+		for (size_t j = 0; j < vm->vcpus.count; j++)
+			*map_insert(ret, vm->vcpus.items[j].object, NULL) = vm->pid;
+	}
+}
+
+/*
+ * A thread can outlive its vCPU: a VMM may close a VM and make another. Nothing must read the state
+ * of a vCPU that is gone, since the host's kernel may have put something else there. The thread is
+ * added again if it runs another one.
+ */
+static void drop_ended_vcpus(struct recorder *recorder, const struct host_vms *found)
+{
+	_cleanup_map_ struct map vcpus;
+
+	map_vcpus(found, &vcpus);
+	for (size_t i = 0; i < recorder->threads.count; i++) {
+		struct recorder_thread *thread = &recorder->threads.items[i];
+		const uint64_t *pid = map_find(&vcpus, thread->vcpu_object);
+
+		if (!thread->alive || !thread->vcpu_object || (pid && *pid == thread->pid))
+			continue;
+		log_detail("thread %u of VM %u has lost its vCPU", thread->tid, thread->pid);
+		capture_remove_thread(recorder->capture, i);
+		thread->alive = false;
+	}
+}
+
 /* What remains of it is in the file. */
 static void end_vm(struct recorder *recorder, size_t vm)
 {
@@ -383,14 +410,37 @@ static void warn_of_scan(struct recorder *recorder, struct error *error)
 	error_destroy(error);
 }
 
+/* Takes the result of a scan that has ended. */
+static struct error *take_scan(struct recorder *recorder)
+{
+	struct vm_scan_result result;
+	struct error *error;
+
+	if (!vm_scan_take(recorder->scan, &result))
+		return NULL;
+	recorder->scan_cost_ns = result.cost_ns;
+	if (result.error) {
+		warn_of_scan(recorder, result.error);
+		return NULL;
+	}
+	drop_ended_vcpus(recorder, &result.vms);
+	end_vms(recorder, &result.vms);
+	error = recorder_add_vms(recorder, &result.vms);
+	/* Keeps looking for a vCPU that has not run yet, even if no thread is created. */
+	recorder->forks = waits_for_vcpus(recorder, &result.vms) ? 0 : recorder->scan_forks;
+	host_vms_deinit(&result.vms);
+	return error;
+}
+
 struct error *recorder_rescan(struct recorder *recorder)
 {
-	uint64_t now = clock_monotonic_ns(), pause = recorder->scan_cost_ns * SCAN_SHARE, begin_ns;
-	_cleanup_host_vms_ struct host_vms found = { 0 };
-	struct error *error;
+	uint64_t now = clock_monotonic_ns(), pause = recorder->scan_cost_ns * SCAN_SHARE;
+	struct error *error = take_scan(recorder);
 	uint64_t forks;
 	bool ended;
 
+	if (error)
+		return error;
 	pause = pause < SCAN_NS ? SCAN_NS : pause > MAX_SCAN_NS ? MAX_SCAN_NS : pause;
 	if (now - recorder->scanned_ns < pause)
 		return NULL;
@@ -404,19 +454,11 @@ struct error *recorder_rescan(struct recorder *recorder)
 	if (!ended && forks && forks == recorder->forks &&
 	    now - recorder->full_scan_ns < FULL_SCAN_NS)
 		return NULL;
-	begin_ns = cpu_ns();
-	error = host_vm_finder_scan(recorder->finder, &found);
-	recorder->scan_cost_ns = cpu_ns() - begin_ns;
-	if (error) {
-		warn_of_scan(recorder, error);
-		return NULL;
+	if (vm_scan_begin(recorder->scan)) {
+		recorder->scan_forks = forks;
+		recorder->full_scan_ns = now;
 	}
-	end_vms(recorder, &found);
-	error = recorder_add_vms(recorder, &found);
-	recorder->full_scan_ns = now;
-	/* Keeps looking for a vCPU that has not run yet, even if no thread is created. */
-	recorder->forks = waits_for_vcpus(recorder, &found) ? 0 : forks;
-	return error;
+	return NULL;
 }
 
 bool recorder_vms_gone(const struct recorder *recorder)

@@ -19,6 +19,8 @@
 #include "host/vm/vm_name.h"
 
 #define COMMAND_MAX_BYTES ((size_t)2 * 1024 * 1024)
+#define MAX_OWNERS_TRIED 64
+#define MAX_THREADS_TRIED 256
 
 struct host_vm_finder {
 	struct vm_files_bpf *bpf; /* NULL: not available */
@@ -60,29 +62,56 @@ static int compare_files(const void *a, const void *b)
 	return left->fd < right->fd ? -1 : left->fd > right->fd;
 }
 
-/* Whether CANDIDATE is a better owner than BEST for a VM with COUNT files. */
+/*
+ * Whether CANDIDATE is a better owner than BEST for a VM with COUNT files: both have its address
+ * space, or neither has.
+ */
 static bool better_owner(const struct vm_file *candidate, const struct vm_file *best,
 			 const struct vm_file *files, size_t count)
 {
 	struct host_process_stat its, other;
+	size_t tried = 0;
 
-	if (candidate->pid == best->pid || candidate->owner != best->owner)
-		return candidate->pid != best->pid && candidate->owner;
 	/* A child of vfork() has its parent's address space, but not its threads. */
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && tried < MAX_THREADS_TRIED; i++) {
+		tried += files[i].tid != 0;
 		if (files[i].tid && host_process_has_thread(candidate->pid, files[i].tid))
 			return true;
+	}
 	return host_process_stat(candidate->pid, &its) &&
 	       (!host_process_stat(best->pid, &other) || its.start_ticks < other.start_ticks);
 }
 
+static bool is_among(uint32_t pid, const uint32_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Any number of processes may have the files; /proc is asked about a few of them, once each. */
 static uint32_t find_owner(const struct vm_file *files, size_t count)
 {
+	uint32_t asked[MAX_OWNERS_TRIED];
 	const struct vm_file *best = files;
+	size_t asked_count = 0;
 
-	for (size_t i = 1; i < count; i++)
-		if (better_owner(&files[i], best, files, count))
-			best = &files[i];
+	for (size_t i = 1; i < count; i++) {
+		const struct vm_file *file = &files[i];
+
+		if (file->pid == best->pid || file->owner < best->owner)
+			continue;
+		if (file->owner > best->owner) {
+			best = file;
+			continue;
+		}
+		if (asked_count == MAX_OWNERS_TRIED || is_among(file->pid, asked, asked_count))
+			continue;
+		asked[asked_count++] = file->pid;
+		if (better_owner(file, best, files, count))
+			best = file;
+	}
 	return best->pid;
 }
 
