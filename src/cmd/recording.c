@@ -306,6 +306,14 @@ void recording_warn_if_empty(const struct profile *profile)
 			    "rest");
 }
 
+void recording_warn_if_cut(const struct profile *profile)
+{
+	if (profile->totals.chains_cut)
+		log_warning("%llu or more samples are shown without their callers: the call tree "
+			    "would be too large; a filter selects fewer samples",
+			    (unsigned long long)profile->totals.chains_cut);
+}
+
 static void run_pager(int read_end)
 {
 	const char *pager = getenv("PERFVISOR_PAGER");

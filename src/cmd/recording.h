@@ -40,6 +40,8 @@ struct error *recording_select_vms(const struct session *session, const struct s
 struct error *recording_name_vms(const struct session *session, struct error *error) MUST_CHECK;
 /* Reports on stderr why PROFILE is empty, if it is. */
 void recording_warn_if_empty(const struct profile *profile);
+/* Reports on stderr how many samples are without their callers, if the call tree was too large. */
+void recording_warn_if_cut(const struct profile *profile);
 /* Reports on stderr how many of all samples a filter left out, if it did. */
 void recording_note_filtered(uint64_t left_out, uint64_t all);
 

@@ -275,6 +275,7 @@ static struct error *report(const struct report_config *config, struct session *
 		return error;
 	recording_warn(session, path);
 	recording_warn_if_empty(profile);
+	recording_warn_if_cut(profile);
 	if (config->json) {
 		report_json_write(stdout, profile, &options.keys, text.children, path);
 		return NULL; /* main() checks stdout */

@@ -90,6 +90,7 @@ struct error *stacks_load(const struct stacks_config *config, const struct stack
 		return error;
 	recording_warn(ret->session, ret->path);
 	recording_warn_if_empty(ret->profile);
+	recording_warn_if_cut(ret->profile);
 	if (!profile_has_chains(ret->session))
 		log_note("the recording has no call chains: showing each sample's function alone");
 	error = choose_event(config->event, ret);

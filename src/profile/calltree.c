@@ -6,8 +6,10 @@
  *
  * A function may appear twice below another if chains consist of different parts.
  *
- * Limits: 64 Mi nodes; chains that would need more are cut after their outer part, which always
- * exists.
+ * A few bytes of a compressed recording can be a chain of a thousand frames. So there is a limit of
+ * nodes: a million, and 32 for each different chain, which is more than chains need that have callers
+ * in common. A chain that would need more is cut: its innermost function follows its group. Chains
+ * with few nodes of their own always fit, whatever others need.
  */
 #include "profile/calltree.h"
 
@@ -16,15 +18,17 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-#define NODES_MAX (64U << 20)
+#define FREE_NODES (1U << 20)
+#define CHAIN_NODES 32
+#define NODES_MAX (64U << 20) /* cut chains may need a few more */
 #define DEPTH_MAX (2 * CHAINS_FRAMES_MAX)
 
 struct builder {
 	struct calltree *tree;
 	const struct sequences *sequences;
-	/* The current chain: its parts, and its elements and nodes, starting with the group. */
-	const struct chains_cell *cell;
+	/* The current chain: its elements and nodes, starting with the group. */
 	uint32_t elements[DEPTH_MAX], nodes[DEPTH_MAX];
+	uint32_t wanted[DEPTH_MAX]; /* the elements of the next chain */
 	uint32_t depth;
 };
 
@@ -87,27 +91,50 @@ static uint32_t go_to(struct builder *builder, uint32_t depth, const uint32_t *e
 	if (same == count)
 		return depth + count;
 	leave(builder, depth + same);
-	/* A group always has its node. */
-	for (; same < count && (!builder->depth || builder->tree->nodes.count < NODES_MAX); same++)
+	for (; same < count; same++)
 		enter(builder, elements[same]);
 	return builder->depth;
 }
 
-static uint32_t go_to_part(struct builder *builder, uint32_t depth, uint32_t sequence)
+/* The elements of CELL's chain, the group first. Returns how many there are. */
+static uint32_t list_elements(const struct builder *builder, const struct chains_cell *cell,
+			      uint32_t *ret)
 {
-	return go_to(builder, depth, sequences_elements(builder->sequences, sequence),
-		     sequences_length(builder->sequences, sequence));
+	const struct sequences *sequences = builder->sequences;
+	uint32_t outer = sequences_length(sequences, cell->outer);
+	uint32_t inner = sequences_length(sequences, cell->inner), count = outer + inner;
+
+	memcpy(ret, sequences_elements(sequences, cell->outer), outer * sizeof(*ret));
+	memcpy(ret + outer, sequences_elements(sequences, cell->inner), inner * sizeof(*ret));
+	if (cell->innermost != CHAINS_NONE)
+		ret[count++] = cell->innermost;
+	return count;
+}
+
+/* Whether the last COUNT elements of the chain fit, too; PLACED cells did. */
+static bool has_room(const struct builder *builder, uint32_t count, size_t placed)
+{
+	size_t most = FREE_NODES + CHAIN_NODES * (placed + 1);
+
+	if (most > NODES_MAX)
+		most = NODES_MAX;
+	return builder->tree->nodes.count + count <= most;
 }
 
 /* The node where the chain of CELL ends. */
-static uint32_t go_to_cell(struct builder *builder, const struct chains_cell *cell)
+static uint32_t go_to_cell(struct builder *builder, const struct chains_cell *cell, size_t placed)
 {
-	uint32_t depth = go_to_part(builder, 0, cell->outer);
+	uint32_t *elements = builder->wanted;
+	uint32_t count = list_elements(builder, cell, elements), same = 0;
 
-	depth = go_to_part(builder, depth, cell->inner);
-	if (cell->innermost != CHAINS_NONE)
-		depth = go_to(builder, depth, &cell->innermost, 1);
-	return builder->nodes[depth - 1];
+	while (same < count && same < builder->depth && builder->elements[same] == elements[same])
+		same++;
+	if (count - same > 2 && !has_room(builder, count - same, placed)) {
+		builder->tree->cut_count += cell->count;
+		elements[1] = elements[count - 1];
+		count = 2;
+	}
+	return builder->nodes[go_to(builder, 0, elements, count) - 1];
 }
 
 static void place_cells(struct builder *builder, const struct chains *chains)
@@ -118,7 +145,7 @@ static void place_cells(struct builder *builder, const struct chains *chains)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct chains_cell *cell = &cells[order[i].index];
-		uint32_t number = go_to_cell(builder, cell);
+		uint32_t number = go_to_cell(builder, cell, i);
 		struct calltree_node *node = &builder->tree->nodes.items[number];
 
 		builder->tree->nodes_of[order[i].index] = number;
@@ -155,6 +182,7 @@ struct calltree *calltree_create(const struct chains *chains)
 		memcpy(tree->frames.items, frames->list.items,
 		       frames->list.count * sizeof(*tree->frames.items));
 	tree->nodes_of = memory_alloc((chains_cell_count(chains) + 1) * sizeof(*tree->nodes_of));
+	tree->cut_count = chains_left_out(chains);
 	builder->tree = tree;
 	builder->sequences = chains_sequences(chains);
 	builder->depth = 0;

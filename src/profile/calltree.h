@@ -35,6 +35,7 @@ struct calltree {
 	VECTOR(struct calltree_node) nodes;
 	VECTOR(struct chains_frame) frames;
 	VECTOR(struct calltree_root) roots;
+	uint64_t cut_count; /* at least so many samples lack callers: the tree would be too large */
 	/* where chains' cells end; NULL when the profile is complete */
 	uint32_t *nodes_of;
 };

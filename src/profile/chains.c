@@ -13,7 +13,8 @@
  * A part is looked up by its addresses and the places where these are.
  *
  * Limits, per thread: 64 Mi different chains, beyond which samples count only for their group; 64
- * Mi different parts of chains, beyond which parts are left out.
+ * Mi different parts of chains, and as many frames in all of them, beyond which parts are left out.
+ * (In a recording that is not compressed, 64 Mi frames take 512 MB.)
  */
 #include "profile/chains.h"
 
@@ -27,6 +28,7 @@
 
 #define CELLS_MAX (64U << 20)
 #define SEQUENCES_MAX (64U << 20)
+#define ELEMENTS_MAX (64U << 20)
 #define LEVEL_MASK ((1U << CHAINS_LEVEL_BITS) - 1)
 
 struct address {
@@ -44,6 +46,7 @@ struct chains {
 	struct number_table cells_table;
 	struct chain_memo memo;
 	struct sequences sequences;
+	uint64_t left_out; /* parts for which there was no room */
 	struct address addresses[CHAINS_FRAMES_MAX]; /* of the current part … */
 	uint32_t elements[CHAINS_FRAMES_MAX + 1];    /* … and the corresponding elements */
 };
@@ -93,6 +96,11 @@ size_t chains_cell_count(const struct chains *chains)
 const struct chains_cell *chains_cells(const struct chains *chains)
 {
 	return chains->cells.items;
+}
+
+uint64_t chains_left_out(const struct chains *chains)
+{
+	return chains->left_out;
 }
 
 const struct sequences *chains_sequences(const struct chains *chains)
@@ -187,7 +195,12 @@ static void resolve_part(struct chains *chains, const struct chain_part *part, u
 	}
 	if (part->group)
 		chains->elements[made++] = CHAINS_GROUP | part->group;
-	while (count-- && chains->sequences.items.count < SEQUENCES_MAX)
+	if (chains->sequences.items.count >= SEQUENCES_MAX ||
+	    chains->sequences.elements.count + count > ELEMENTS_MAX) {
+		chains->left_out++;
+		count = 0;
+	}
+	while (count--)
 		chains->elements[made++] = frame_at(chains, &chains->addresses[count]);
 	ret->sequence = sequences_intern(&chains->sequences, chains->elements, made);
 }
@@ -322,6 +335,7 @@ uint32_t *chains_merge(struct chains *chains, const struct chains *other)
 	_cleanup_free_ uint32_t *sequences = merge_sequences(chains, &other->sequences);
 	uint32_t *numbers = memory_alloc((other->cells.count + 1) * sizeof(*numbers));
 
+	chains->left_out += other->left_out;
 	for (size_t i = 0; i < other->cells.count; i++) {
 		const struct chains_cell *cell = &other->cells.items[i];
 		struct chains_end end = { .at = { .outer = sequences[cell->outer],

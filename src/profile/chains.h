@@ -94,6 +94,8 @@ void chains_renumber(struct chains *chains, const uint32_t *groups, const uint32
 
 size_t chains_cell_count(const struct chains *chains);
 const struct chains_cell *chains_cells(const struct chains *chains);
+/* Different parts of chains for which there was no room: at least as many samples lack callers. */
+uint64_t chains_left_out(const struct chains *chains);
 const struct sequences *chains_sequences(const struct chains *chains);
 const struct chain_frames *chains_frames(const struct chains *chains);
 

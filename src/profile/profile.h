@@ -86,6 +86,8 @@ struct profile_totals {
 	 * How chains of guest_kernel and guest_user end, in a recording with guests' call chains.
 	 */
 	uint64_t chain_ends[PERFDATA_CHAIN_ENDS];
+	/* at least so many samples lack callers in the call tree, which would be too large */
+	uint64_t chains_cut;
 	bool host_sampled, guest_sampled; /* false: the event cannot see them: "not sampled" */
 };
 

@@ -267,6 +267,7 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	struct walk walk = { .tree = tree };
 
 	builder->profile->tree = tree;
+	builder->profile->totals.chains_cut = tree->cut_count;
 	walk.rows = memory_calloc(tree->frames.count + 1, sizeof(*walk.rows));
 	walk.roots = memory_calloc(tree->frames.count + 1, sizeof(*walk.roots));
 	for (size_t i = 0; i < tree->roots.count; i++) {
@@ -288,6 +289,7 @@ static void build_bare_tree(struct builder *builder, const struct profile_counts
 	struct calltree *tree = calltree_create(counts->chains);
 
 	builder->profile->tree = tree;
+	builder->profile->totals.chains_cut = tree->cut_count;
 	for (size_t i = 0; i < tree->roots.count; i++) {
 		struct calltree_root *root = &tree->roots.items[i];
 		const struct calltree_node *node = &tree->nodes.items[root->node];

@@ -381,6 +381,73 @@ static int remove_recording(void **state)
 	return unlink(path);
 }
 
+#define DEEP_CHAINS 3000
+#define DEEP_FRAMES 1000
+#define INNERMOST 0x9000ULL
+
+/*
+ * Chains that differ in their outermost function: a tree of three million nodes, from words that a
+ * compressor all but removes. And two chains as usual.
+ */
+static void add_deep_chains(struct perfdata_writer *writer, uint64_t web, uint64_t host)
+{
+	static uint64_t words[DEEP_FRAMES + 1] = { IN_USER };
+
+	for (size_t i = 1; i < DEEP_FRAMES; i++)
+		words[i] = PROGRAM + 16 * (i % 50);
+	for (size_t i = 0; i < DEEP_CHAINS; i++) {
+		words[1] = INNERMOST + 16 * (i % 3);
+		words[DEEP_FRAMES] = 2 * PROGRAM + 16 * i;
+		add_chain(writer, web, PERF_RECORD_MISC_GUEST_USER, words, DEEP_FRAMES + 1,
+			  words[1]);
+	}
+	for (size_t i = 0; i < 2; i++)
+		add_chain(writer, host, PERF_RECORD_MISC_USER,
+			  CHAIN((uint64_t)PERF_CONTEXT_USER, 0x7000, 0x8000), 0x7000);
+}
+
+static const struct profile_row *find_row(const struct opened *opened, const char *want)
+{
+	const struct profile_event *event = &opened->profile->events[0];
+	const struct profile_row *found = NULL;
+	struct buffer text;
+
+	buffer_init(&text, 4096);
+	for (size_t i = 0; i < event->rows.count; i++) {
+		buffer_clear(&text);
+		view_append_cell(&text, opened->profile, &event->rows.items[i], PROFILE_SYMBOL);
+		buffer_append_u8(&text, 0);
+		if (!strcmp((const char *)text.data, want))
+			found = &event->rows.items[i];
+	}
+	buffer_deinit(&text);
+	assert_non_null(found);
+	return found;
+}
+
+/* The tree is bounded, and what was cut still counts for the function that was sampled. */
+static void deep_chains_are_cut(void **state)
+{
+	struct opened opened;
+	uint64_t cut;
+
+	(void)state;
+	record(add_deep_chains);
+	open_chains(&opened);
+	cut = opened.profile->totals.chains_cut;
+	assert_in_range(opened.profile->tree->nodes.count, 1 << 20,
+			(1 << 20) + 40 * DEEP_CHAINS);
+	assert_in_range(cut, DEEP_CHAINS / 2, DEEP_CHAINS - 1000);
+	assert_int_equal(find_row(&opened, "[u] 0x0000000000009000")->count, DEEP_CHAINS / 3);
+	assert_int_equal(find_row(&opened, "[u] 0x0000000000009010")->count, DEEP_CHAINS / 3);
+	assert_int_equal(find_row(&opened, "[u] 0x0000000000009020")->count, DEEP_CHAINS / 3);
+	assert_int_equal(find_row(&opened, "[u] 0x0000000000401020")->children,
+			 1000 * (DEEP_CHAINS - cut));
+	assert_int_equal(find_row(&opened, "[.] 0x0000000000008000")->children, 2000);
+	assert_int_equal(opened.profile->events[0].period, 1000 * (DEEP_CHAINS + 2));
+	close_profile(&opened);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +457,7 @@ int main(void)
 		cmocka_unit_test(by_name_addresses_are_one),
 		cmocka_unit_test(long_chains_are_cut),
 		cmocka_unit_test(callers_are_those_of_their_process_and_time),
+		cmocka_unit_test(deep_chains_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, create_path, remove_recording);
