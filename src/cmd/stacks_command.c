@@ -67,33 +67,50 @@ static bool needs_vms(const struct session *session, const struct filter *filter
 	return filter->vms.count != 1 && session->machines.count > 2;
 }
 
-struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
-			  struct loaded_stacks *ret)
+struct error *stacks_open(const struct stacks_config *config, struct loaded_stacks *ret,
+			  struct filter *ret_filter)
 {
-	struct profile_options counted = { .chains = true, .by_name = true };
-	struct stacks_options levels = *options;
-	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error =
 		recording_open(config->input, &config->symbols, &ret->path, &ret->session);
 
 	if (!error)
-		error = filter_options_build(&config->filters, ret->session, &filter);
+		error = filter_options_build(&config->filters, ret->session, ret_filter);
+	return error;
+}
+
+struct error *stacks_count(const struct stacks_config *config, struct profile_options *options,
+			   const struct filter *filter, struct loaded_stacks *loaded)
+{
+	struct error *error;
+
+	options->chains = options->by_name = true;
+	options->lone |= !profile_has_chains(loaded->session);
+	options->filter = filter;
+	loaded->profile = profile_create(loaded->session, options);
+	error = recording_symbols_error(loaded->session);
+	if (error)
+		return error;
+	recording_warn(loaded->session, loaded->path);
+	recording_warn_if_empty(loaded->profile);
+	recording_warn_if_cut(loaded->profile);
+	if (!profile_has_chains(loaded->session))
+		log_note("the recording has no call chains: showing each sample's function alone");
+	return choose_event(config->event, loaded);
+}
+
+struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
+			  struct loaded_stacks *ret)
+{
+	struct profile_options counted = { .lone = options->vcpus };
+	struct stacks_options levels = *options;
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
+	struct error *error = stacks_open(config, ret, &filter);
+
 	if (!error) {
 		levels.vms = options->vms || needs_vms(ret->session, &filter);
 		choose_keys(&levels, &counted.keys);
-		counted.lone = options->vcpus || !profile_has_chains(ret->session);
-		counted.filter = &filter;
-		ret->profile = profile_create(ret->session, &counted);
-		error = recording_symbols_error(ret->session);
+		error = stacks_count(config, &counted, &filter, ret);
 	}
-	if (error)
-		return error;
-	recording_warn(ret->session, ret->path);
-	recording_warn_if_empty(ret->profile);
-	recording_warn_if_cut(ret->profile);
-	if (!profile_has_chains(ret->session))
-		log_note("the recording has no call chains: showing each sample's function alone");
-	error = choose_event(config->event, ret);
 	if (!error)
 		ret->stacks = stacks_create(ret->profile, ret->event, &levels);
 	return error;

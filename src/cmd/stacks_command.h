@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by fold and flamegraph: from options to stacks. */
+/* Shared by fold, flamegraph and export: from options to stacks. */
 #ifndef CMD_STACKS_COMMAND_H
 #define CMD_STACKS_COMMAND_H
 
@@ -28,7 +28,19 @@ struct loaded_stacks {
 	struct stacks *stacks;
 };
 
-/* RET is zeroed first and must be freed with loaded_stacks_deinit(), even after an error. */
+/*
+ * Opens the recording, and makes the filter. RET is zeroed by the caller and must be freed
+ * with loaded_stacks_deinit(), RET_FILTER with filter_deinit(), even after an error.
+ */
+struct error *stacks_open(const struct stacks_config *config, struct loaded_stacks *ret,
+			  struct filter *ret_filter) MUST_CHECK;
+/*
+ * Counts chains by OPTIONS' keys; the other options are set here, except that lone may be set
+ * before. Chooses the event.
+ */
+struct error *stacks_count(const struct stacks_config *config, struct profile_options *options,
+			   const struct filter *filter, struct loaded_stacks *loaded) MUST_CHECK;
+/* Both, and makes the stacks. RET as above. */
 struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
 			  struct loaded_stacks *ret) MUST_CHECK;
 void loaded_stacks_deinit(struct loaded_stacks *loaded);

@@ -268,7 +268,9 @@ void comparison_init(struct comparison *comparison, const struct comparison_side
 {
 	struct builder builder = { .comparison = comparison };
 
-	*comparison = (struct comparison){ .sides = sides, .side_count = side_count, .keys = *keys };
+	*comparison = (struct comparison){ .sides = sides,
+					   .side_count = side_count,
+					   .keys = *keys };
 	builder.texts = intern_create();
 	buffer_init(&builder.text, KEY_MAX_BYTES);
 	for (size_t i = 0; i < side_count; i++)

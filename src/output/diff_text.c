@@ -311,8 +311,8 @@ static void write_head(struct writer *writer, const char *name)
 	}
 	buffer_printf(out,
 		      "#\n# Certain: whether a difference is more than chance. If nothing differed, "
-		      "in %.0f %% of all cases a row\n# would say yes. Fewer than %d samples are too "
-		      "few to judge.\n#\n# ",
+		      "a row would say\n# yes in at most %.0f %% of all cases. Fewer than %d samples "
+		      "are too few to judge.\n#\n# ",
 		      100 * COMPARISON_ALPHA, SHARE_MIN_SAMPLES);
 	write_cells(writer, NULL);
 	buffer_append_u8(out, '\n');

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perfvisor export: writes a recording in the formats of other tools. */
+#include "export/export.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/replacement.h"
+#include "cmd/command.h"
+#include "cmd/recording.h"
+#include "cmd/stacks_command.h"
+
+struct export_config {
+	const char *format, *output;
+	bool force;
+	struct stacks_config stacks;
+};
+
+static struct error *find_format(const char *name, const struct export_format **ret)
+{
+	*ret = name ? export_find_format(name) : NULL;
+	if (*ret)
+		return NULL;
+	return error_hint(name ? error_create(ERROR_USAGE, "--format: unknown format '%s'", name)
+			       : error_create(ERROR_USAGE, "--format is missing"),
+			  "the formats are pprof, speedscope, json and csv; 'perfvisor fold' "
+			  "writes folded stacks");
+}
+
+static struct error *check_output(const struct export_config *config,
+				  const struct export_format *format)
+{
+	struct stat status;
+
+	if (!config->output)
+		return strcmp(format->name, "pprof") || !isatty(STDOUT_FILENO) ? NULL
+			: error_hint(error_create(ERROR_USAGE,
+						  "refusing to write compressed data to a terminal"),
+				     "use -o FILE");
+	if (config->force || stat(config->output, &status) || !S_ISREG(status.st_mode) ||
+	    !status.st_size)
+		return NULL;
+	return error_hint(error_create(ERROR_UNSUPPORTED, "'%s' exists and was not replaced",
+				       config->output),
+			  "--force replaces it");
+}
+
+static struct error *write_export(const struct export_config *config,
+				  const struct export_format *format,
+				  const struct loaded_stacks *loaded)
+{
+	struct export_input input = { loaded->profile, loaded->event, loaded->path };
+	_cleanup_replacement_ struct replacement file = { 0 };
+	struct error *error;
+
+	if (!config->output) {
+		format->write(stdout, &input); /* main() checks stdout */
+		return NULL;
+	}
+	error = replacement_begin(config->output, &file);
+	if (error)
+		return error;
+	format->write(file.out, &input);
+	error = replacement_finish(&file);
+	if (!error)
+		log_note("wrote '%s'", config->output);
+	return error;
+}
+
+static struct error *export(const struct export_config *config)
+{
+	struct profile_options options = { .keys = export_keys, .lone = true };
+	_cleanup_(filter_deinit) struct filter filter = { 0 };
+	struct loaded_stacks loaded = { 0 };
+	const struct export_format *format;
+	struct error *error = find_format(config->format, &format);
+
+	if (!error)
+		error = check_output(config, format);
+	if (!error)
+		error = stacks_open(&config->stacks, &loaded, &filter);
+	if (!error)
+		error = stacks_count(&config->stacks, &options, &filter, &loaded);
+	if (!error)
+		error = write_export(config, format, &loaded);
+	loaded_stacks_deinit(&loaded);
+	return error;
+}
+
+static struct error *run_export(const struct command *command, int argc, char **argv,
+				int *ret_status)
+{
+	struct export_config config = { 0 };
+	bool help;
+	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
+
+	(void)ret_status;
+	if (!error && !help)
+		error = export(&config);
+	filter_options_deinit(&config.stacks.filters);
+	return error;
+}
+
+static const struct option_spec export_options[] = {
+	RECORDING_INPUT_OPTION(struct export_config, stacks.input),
+	{ OPTION_STRING, 'f', "format", offsetof(struct export_config, format), "FORMAT",
+	  "pprof, speedscope, json or csv", .completion = COMPLETE_WORDS,
+	  .words = "pprof speedscope json csv" },
+	{ OPTION_STRING, 'o', "output", offsetof(struct export_config, output), "FILE",
+	  "where to write it (default: standard output)", .completion = COMPLETE_FILE },
+	{ OPTION_FLAG, 0, "force", offsetof(struct export_config, force), NULL,
+	  "replace FILE if it exists" },
+	STACKS_EVENT_OPTION(struct export_config, stacks.event),
+	FILTER_OPTIONS(struct export_config, stacks.filters),
+	RECORDING_SYMBOL_OPTIONS(struct export_config, stacks.symbols),
+	{ 0 },
+};
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "Write a recording in a format of other tools",
+	.arguments = "",
+	.options = export_options,
+	.examples = "  perfvisor export -f pprof -o web.pb.gz && go tool pprof -http : web.pb.gz\n"
+		    "  perfvisor export -f speedscope -o web.json  # for www.speedscope.app\n"
+		    "  perfvisor export -f csv --vm web1 >web1.csv\n",
+	.run = run_export,
+};
