@@ -241,6 +241,19 @@ static struct error *choose_chains(const struct report_config *config,
 	return error;
 }
 
+/* Where a column shows them. */
+static struct error *choose_ipc(const struct report_text_options *text,
+				const struct session *session, bool *ret)
+{
+	*ret = report_columns_have(&text->columns, REPORT_IPC);
+	if (!*ret || profile_has_ipc(session))
+		return NULL;
+	return error_hint(error_create(ERROR_UNSUPPORTED,
+				       "-F ipc: no group of events in the recording has both cycles "
+				       "and instructions"),
+			  "perfvisor record -e '{cycles,instructions}' records one");
+}
+
 static struct error *report(const struct report_config *config, struct session *session,
 			    const char *path)
 {
@@ -258,6 +271,8 @@ static struct error *report(const struct report_config *config, struct session *
 		error = choose_keys(config, session, &options.keys);
 	if (!error)
 		error = choose_columns(config, &text, &options);
+	if (!error)
+		error = choose_ipc(&text, session, &options.ipc);
 	if (!error)
 		error = parse_quantum(config->time_quantum, &options.time_quantum_ns);
 	if (!error)
@@ -277,7 +292,10 @@ static struct error *report(const struct report_config *config, struct session *
 	recording_warn_if_empty(profile);
 	recording_warn_if_cut(profile);
 	if (config->json) {
-		report_json_write(stdout, profile, &options.keys, text.children, path);
+		report_json_write(stdout, profile, &options.keys,
+				  &(struct report_json_options){ .children = text.children,
+								 .ipc = options.ipc,
+								 .path = path });
 		return NULL; /* main() checks stdout */
 	}
 	return write_report(profile, &text);
@@ -380,11 +398,12 @@ static const struct option_spec report_options[] = {
 	  .completion = COMPLETE_WORDS,
 	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym cpu time" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
-	  "the columns, separated by commas: overhead, overhead_children, sample, period and keys; "
+	  "the columns, separated by commas: overhead, overhead_children, sample, period, ipc and "
+	  "keys; "
 	  "with a leading +, in addition to the usual ones",
 	  .completion = COMPLETE_WORDS,
-	  .words = "overhead overhead_children sample period vm vcpu comm pid tid gcomm gpid dso "
-		   "mode sym cpu time" },
+	  .words = "overhead overhead_children sample period ipc vm vcpu comm pid tid gcomm gpid "
+		   "dso mode sym cpu time" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,

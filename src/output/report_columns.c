@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Words and titles are perf's (tools/perf/ui/hist.c, util/sort.c: hpp_sort_dimensions[]). */
+/*
+ * Words and titles are perf's (tools/perf/ui/hist.c, util/sort.c: hpp_sort_dimensions[]), but for
+ * ipc, which perf has only of branches.
+ */
 #include "output/report_columns.h"
 
 #include <stdlib.h>
@@ -18,6 +21,7 @@ static const struct {
 	[REPORT_OVERHEAD] = { "overhead", "Overhead", 8 },
 	[REPORT_SAMPLES] = { "sample", "Samples", 12 },
 	[REPORT_PERIOD] = { "period", "Period", 12 },
+	[REPORT_IPC] = { "ipc", "IPC", 6 },
 };
 
 size_t report_field_width(enum report_field field)
@@ -73,7 +77,7 @@ struct error *report_columns_parse(const char *text, struct report_columns *ret)
 		if (!parse_field(word, &field) && !view_parse_key(word, &key))
 			return error_hint(error_create(ERROR_USAGE, "-F: unknown field '%s'", word),
 					  "the fields are overhead, overhead_children, sample, "
-					  "period, and the keys of --sort");
+					  "period, ipc, and the keys of --sort");
 		report_columns_add(ret, field, key);
 	}
 	return NULL;

@@ -16,6 +16,7 @@ enum report_field {
 	REPORT_OVERHEAD, /* the share without */
 	REPORT_SAMPLES,
 	REPORT_PERIOD,
+	REPORT_IPC, /* instructions per cycle */
 	REPORT_KEY,
 };
 

@@ -148,7 +148,7 @@ static void write_cell(struct json *json, const struct profile *profile,
 
 static void write_event(struct json *json, const struct profile *profile,
 			const struct profile_event *event, const struct profile_keys *keys,
-			bool children)
+			const struct report_json_options *options)
 {
 	json_open_object(json, NULL);
 	json_string(json, "event", event->name);
@@ -159,13 +159,17 @@ static void write_event(struct json *json, const struct profile *profile,
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
 
-		if (!row->count && !children)
+		if (!row->count && !options->children)
 			continue;
 		json_open_object(json, NULL);
 		json_unsigned(json, "samples", row->count);
 		json_unsigned(json, "period", row->period);
-		if (children)
+		if (options->children)
 			json_unsigned(json, "children", row->children);
+		if (options->ipc) {
+			json_unsigned(json, "cycles", row->cycles);
+			json_unsigned(json, "instructions", row->instructions);
+		}
 		for (size_t k = 0; k < keys->count; k++)
 			write_cell(json, profile, row, keys->items[k]);
 		json_close(json);
@@ -175,7 +179,7 @@ static void write_event(struct json *json, const struct profile *profile,
 }
 
 void report_json_write(FILE *out, const struct profile *profile, const struct profile_keys *keys,
-		       bool children, const char *path)
+		       const struct report_json_options *options)
 {
 	struct perfdata_reader *reader = profile->session->reader;
 	const struct perfdata_features *features = perfdata_reader_features(reader);
@@ -184,7 +188,7 @@ void report_json_write(FILE *out, const struct profile *profile, const struct pr
 
 	json_init(&json, out);
 	json_open_object(&json, NULL);
-	json_string(&json, "recording", path);
+	json_string(&json, "recording", options->path);
 	json_string(&json, "host", *features->hostname ? features->hostname : NULL);
 	json_string(&json, "host_kernel", *features->osrelease ? features->osrelease : NULL);
 	json_string(&json, "command_line", *features->cmdline ? features->cmdline : NULL);
@@ -194,7 +198,7 @@ void report_json_write(FILE *out, const struct profile *profile, const struct pr
 	write_totals(&json, &profile->totals);
 	json_open_array(&json, "events");
 	for (size_t i = 0; i < profile->event_count; i++)
-		write_event(&json, profile, &profile->events[i], keys, children);
+		write_event(&json, profile, &profile->events[i], keys, options);
 	json_close(&json);
 	json_close(&json);
 }

@@ -7,8 +7,13 @@
 
 #include "profile/profile.h"
 
-/* CHILDREN: they were counted. PATH: the recording's. Write errors stay in OUT (ferror). */
+struct report_json_options {
+	bool children, ipc; /* they were counted */
+	const char *path;   /* the recording's */
+};
+
+/* Write errors stay in OUT (ferror). */
 void report_json_write(FILE *out, const struct profile *profile, const struct profile_keys *keys,
-		       bool children, const char *path);
+		       const struct report_json_options *options);
 
 #endif

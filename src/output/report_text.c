@@ -243,6 +243,17 @@ static void append_number(struct writer *writer, size_t number, uint64_t value)
 	append_text(writer, &writer->share, number, &writer->cell);
 }
 
+static void append_ipc(struct writer *writer, size_t number, const struct profile_row *row)
+{
+	buffer_clear(&writer->cell);
+	if (row->cycles)
+		buffer_printf(&writer->cell, "%.2f", (double)row->instructions / row->cycles);
+	else
+		buffer_append_string(&writer->cell, "-");
+	append_gap(writer, &writer->share, number);
+	append_text(writer, &writer->share, number, &writer->cell);
+}
+
 /* Column NUMBER of ROW, which is no key. */
 static void append_field(struct writer *writer, const struct profile_event *event,
 			 const struct profile_row *row, size_t number)
@@ -260,6 +271,9 @@ static void append_field(struct writer *writer, const struct profile_event *even
 	case REPORT_PERIOD:
 		append_number(writer, number, row->period);
 		break;
+	case REPORT_IPC:
+		append_ipc(writer, number, row);
+		break;
 	case REPORT_KEY:
 		break;
 	}
@@ -272,7 +286,8 @@ static size_t write_first_fields(struct writer *writer, const struct profile_eve
 	const struct report_columns *columns = &writer->options->columns;
 	bool same = writer->share_kept && row != event->rows.items &&
 		    row->period == row[-1].period && row->count == row[-1].count &&
-		    row->children == row[-1].children && has_line(writer, row - 1);
+		    row->children == row[-1].children && row->cycles == row[-1].cycles &&
+		    row->instructions == row[-1].instructions && has_line(writer, row - 1);
 	size_t count = 0;
 
 	if (!same)

@@ -37,6 +37,10 @@ struct perfdata_event {
 	char *name;		     /* "cpu-clock", "cycles:G"; owned; never NULL */
 	struct perfdata_id *ids;     /* owned */
 	size_t id_count;
+	/* Events of a group are next to each other. An event without a group has 0 here. */
+	uint32_t group_rank; /* 0: the group's leader; 1: the event after it … */
+	uint32_t group_size; /* of the leader: of how many events, itself included */
+	char *group_name;    /* of the leader; owned; NULL: the group has none */
 };
 
 #endif

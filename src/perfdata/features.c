@@ -100,6 +100,40 @@ static void take_event_names(struct perfdata_reader *reader, struct cursor *curs
 	}
 }
 
+/* One of the groups: COUNT events from the one numbered LEADER on. */
+static void take_group(struct perfdata_reader *reader, const char *name, uint32_t leader,
+		       uint32_t count)
+{
+	struct perfdata_event *first;
+
+	if (leader >= reader->events.count || count > reader->events.count - leader || count < 2)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		if (reader->events.items[leader + i]->group_rank ||
+		    reader->events.items[leader + i]->group_size)
+			return; /* no event is in two */
+	first = reader->events.items[leader];
+	first->group_size = count;
+	if (strcmp(name, FORMAT_GROUP_WITHOUT_NAME))
+		first->group_name = memory_strdup(name);
+	for (uint32_t i = 1; i < count; i++)
+		reader->events.items[leader + i]->group_rank = i;
+}
+
+static void take_groups(struct perfdata_reader *reader, struct cursor *cursor)
+{
+	uint32_t count = cursor_u32(cursor);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = read_string(cursor);
+		uint32_t leader = cursor_u32(cursor), events = cursor_u32(cursor);
+
+		if (cursor->failed || !name)
+			return;
+		take_group(reader, name, leader, events);
+	}
+}
+
 bool perfdata_feature_take_build_id(struct perfdata_reader *reader, const void *record,
 				    size_t size)
 {
@@ -211,6 +245,8 @@ void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, con
 		return take_command_line(reader, &cursor);
 	case FEATURE_EVENT_DESC:
 		return take_event_names(reader, &cursor);
+	case FEATURE_GROUP_DESC:
+		return take_groups(reader, &cursor);
 	case FEATURE_SAMPLE_TIME:
 		return take_sample_time(features, &cursor);
 	case FEATURE_COMPRESSED:

@@ -57,6 +57,7 @@ enum format_feature {
 	FEATURE_TOTAL_MEM = 10, /* u64 kB */
 	FEATURE_CMDLINE = 11,	/* u32 count, strings */
 	FEATURE_EVENT_DESC = 12,
+	FEATURE_GROUP_DESC = 17, /* u32 count; for each: string, u32 leader, u32 events */
 	FEATURE_SAMPLE_TIME = 21, /* u64 first, u64 last */
 	FEATURE_DIR_FORMAT = 24,  /* u64 version */
 	FEATURE_COMPRESSED = 27,  /* u32 version, type, level, ratio, mmap_len */
@@ -72,6 +73,8 @@ enum format_feature {
 };
 
 #define FORMAT_DIRECTORY_VERSION 1
+/* In FEATURE_GROUP_DESC, of a group without a name. */
+#define FORMAT_GROUP_WITHOUT_NAME "{anon_group}"
 
 /* A string in a feature: u32 length, then length bytes, terminated and zero-padded. */
 #define FORMAT_STRING_ALIGNMENT 64

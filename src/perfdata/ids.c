@@ -118,6 +118,7 @@ void perfdata_ids_deinit(struct perfdata_reader *reader)
 {
 	for (size_t i = 0; i < reader->events.count; i++) {
 		free(reader->events.items[i]->name);
+		free(reader->events.items[i]->group_name);
 		free(reader->events.items[i]->ids);
 		free(reader->events.items[i]);
 	}

@@ -31,8 +31,8 @@
 	 PERF_SAMPLE_CODE_PAGE_SIZE)
 
 #define ENCODABLE                                                                                  \
-	(SAMPLE_FIRST_BITS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |        \
-	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR)
+	(SAMPLE_FIRST_BITS | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |          \
+	 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR)
 
 static void skip_words(struct cursor *cursor, uint64_t count)
 {
@@ -280,6 +280,7 @@ static bool decode_any(const struct perf_event_attr *attr, struct cursor *cursor
 	if (attr->sample_type & PERF_SAMPLE_READ) {
 		sample.read = cursor->data + cursor->offset;
 		skip_read(cursor, attr->read_format);
+		sample.read_bytes = cursor->data + cursor->offset - sample.read;
 	}
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		decode_callchain(cursor, scratch, &sample);
@@ -334,6 +335,8 @@ static void encode_variable(uint64_t type, const struct perfdata_sample *sample,
 {
 	static const uint8_t zeros[8];
 
+	if (type & PERF_SAMPLE_READ)
+		buffer_append(out, sample->read, sample->read_bytes);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		buffer_append_u64(out, sample->callchain_count);
 		buffer_append(out, sample->callchain, sample->callchain_count * sizeof(uint64_t));
@@ -358,13 +361,16 @@ static void encode_variable(uint64_t type, const struct perfdata_sample *sample,
 /* The size of the whole record; more than RECORD_MAX_BYTES if it does not fit. */
 static size_t encoded_bytes(uint64_t type, const struct perfdata_sample *sample)
 {
-	uint64_t words = type & ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW);
+	uint64_t words = type & ~(uint64_t)(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |
+					    PERF_SAMPLE_RAW);
 	size_t size = sizeof(struct perf_event_header) + 8 * __builtin_popcountll(words);
 
 	if ((type & PERF_SAMPLE_CALLCHAIN) && sample->callchain_count > RECORD_MAX_BYTES / 8)
 		return SIZE_MAX;
 	if ((type & PERF_SAMPLE_RAW) && sample->raw_bytes > RECORD_MAX_BYTES)
 		return SIZE_MAX;
+	if (type & PERF_SAMPLE_READ)
+		size += sample->read_bytes;
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		size += 8 + 8 * sample->callchain_count;
 	if (type & PERF_SAMPLE_RAW)

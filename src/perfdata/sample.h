@@ -46,6 +46,7 @@ struct perfdata_sample {
 	const void *branches;  /* for perfdata_branch_take(), newest first */
 	uint64_t branch_count;
 	const uint8_t *read; /* PERF_SAMPLE_READ, checked: for perfdata_reader_take_value() */
+	uint32_t read_bytes;
 	/* Of the thread in user mode; as the recording machine has them, of any alignment: */
 	uint32_t user_stack_bytes;
 	const void *user_registers; /* 8 bytes for each bit of attr.sample_regs_user, or NULL */
@@ -66,8 +67,8 @@ bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body
 
 /*
  * Appends a whole PERF_RECORD_SAMPLE (with its header) in this machine's byte order to OUT.
- * sample_type may have IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, CALLCHAIN, RAW,
- * WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, and nothing appended: it has other fields, or
+ * sample_type may have IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, READ (as it is),
+ * CALLCHAIN, RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, and nothing appended: it has other fields, or
  * the record would exceed 65,535 bytes.
  */
 bool perfdata_sample_encode(const struct perf_event_attr *attr,

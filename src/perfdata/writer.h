@@ -16,7 +16,8 @@
  * file it leaves can be read by perf and perfvisor, with the names known until then. Within about
  * half a second it is also on the disk.
  *
- * All events must have the same read_format, sample_id_all = 1 and a sample_type with
+ * All events must have the same read_format (but for PERF_FORMAT_GROUP, of the events of a group
+ * whose leader has PERF_SAMPLE_READ), sample_id_all = 1 and a sample_type with
  * PERF_SAMPLE_IDENTIFIER. The time, if any, must be at the same position: they must have the same
  * of PERF_SAMPLE_IP, TID and TIME.
  *

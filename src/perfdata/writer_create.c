@@ -20,6 +20,8 @@
  * kernels that no event uses are left out: Linux 5.16 to 6.2 have this size.
  */
 #define SMALLEST_ATTR_BYTES 128
+/* What may differ: evlist__valid_read_format() of perf wants PERF_FORMAT_ID alone. */
+#define READ_FORMAT_OWN ((uint64_t)PERF_FORMAT_GROUP)
 /* A record is at most 65,535 bytes: as many ids fit into HEADER_ATTR. */
 #define PIPE_MAX_IDS ((size_t)8000)
 
@@ -127,7 +129,7 @@ static struct error *check_events(const struct perfdata_event *events, size_t ev
 		const struct perf_event_attr *attr = &events[i].attr;
 
 		if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_IDENTIFIER) ||
-		    attr->read_format != events[0].attr.read_format ||
+		    (attr->read_format ^ events[0].attr.read_format) & ~READ_FORMAT_OWN ||
 		    sample_time_offset(attr->sample_type) !=
 			    sample_time_offset(events[0].attr.sample_type))
 			return error_create(ERROR_UNSUPPORTED,
@@ -161,6 +163,10 @@ static void copy_events(struct perfdata_writer *writer, const struct perfdata_ev
 
 		copy->attr = events[i].attr;
 		copy->name = memory_strdup(events[i].name);
+		copy->group_rank = events[i].group_rank;
+		copy->group_size = events[i].group_size;
+		if (events[i].group_name)
+			copy->group_name = memory_strdup(events[i].group_name);
 		copy->id_count = events[i].id_count;
 		if (copy->id_count)
 			copy->ids = memory_dup(events[i].ids, copy->id_count * sizeof(*copy->ids));
@@ -264,6 +270,7 @@ void perfdata_writer_destroy(struct perfdata_writer *writer)
 		close(writer->fd);
 	for (size_t i = 0; i < writer->event_count; i++) {
 		free(writer->events[i].name);
+		free(writer->events[i].group_name);
 		free(writer->events[i].ids);
 	}
 	free(writer->events);

@@ -281,6 +281,27 @@ static bool put_events(struct section *section)
 	return true;
 }
 
+static bool put_groups(struct section *section)
+{
+	const struct perfdata_writer *writer = section->writer;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < writer->event_count; i++)
+		count += writer->events[i].group_size > 1;
+	buffer_append_u32(&section->out, count);
+	for (size_t i = 0; i < writer->event_count; i++) {
+		const struct perfdata_event *event = &writer->events[i];
+
+		if (event->group_size < 2)
+			continue;
+		put_string(&section->out,
+			   event->group_name ? event->group_name : FORMAT_GROUP_WITHOUT_NAME);
+		buffer_append_u32(&section->out, i);
+		buffer_append_u32(&section->out, event->group_size);
+	}
+	return count > 0;
+}
+
 static bool put_sample_time(struct section *section)
 {
 	buffer_append_u64(&section->out, section->writer->first_sample_ns);
@@ -321,6 +342,7 @@ static const struct {
 	{ FEATURE_TOTAL_MEM, put_total_memory, true },
 	{ FEATURE_CMDLINE, put_command_line, true },
 	{ FEATURE_EVENT_DESC, put_events },
+	{ FEATURE_GROUP_DESC, put_groups, true },
 	{ FEATURE_SAMPLE_TIME, put_sample_time },
 	{ FEATURE_COMPRESSED, put_compression, true },
 	{ FEATURE_INVENTORY, put_inventory },

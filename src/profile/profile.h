@@ -63,6 +63,8 @@ struct profile_row {
 	uint32_t location;	  /* one of the locations that are the same by these keys */
 	uint32_t number;	  /* unique in the profile; nodes of call trees refer to it */
 	uint32_t depth;		  /* its smallest distance from the start of a chain; from 1 on */
+	/* Periods of these events of its event's group, in rows with the same keys; 0: no option */
+	uint64_t cycles, instructions;
 };
 
 struct profile_event {
@@ -108,6 +110,7 @@ struct profile_options {
 	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
 	bool lone;     /* … where a sample without a chain is represented by its function … */
+	bool ipc;      /* count cycles and instructions of rows */
 	bool children; /* … and, with the tree, children of the rows: otherwise they are 0 */
 	/*
 	 * No rows; functions are distinguished by file and name, and everything without a name in a
@@ -121,6 +124,9 @@ struct profile_options {
 
 /* Whether samples of some event of SESSION have call chains. */
 bool profile_has_chains(const struct session *session);
+
+/* Whether some group of events has cycles and instructions. */
+bool profile_has_ipc(const struct session *session);
 
 /* Reads all samples of SESSION. */
 struct profile *profile_create(struct session *session, const struct profile_options *options);

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "profile/calltree.h"
 #include "profile/identity.h"
+#include "profile/profile_ipc.h"
 
 struct row_place {
 	size_t event, row;
@@ -319,6 +320,8 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 	if (counts->chains)
 		build_tree(builder, counts);
 	profile->row_count = builder->places.count;
+	if (options->ipc)
+		profile_ipc_add(profile, builder->identities);
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, options, &profile->events[i]);
 	map_deinit(&builder->numbers);

@@ -84,7 +84,9 @@ expect 2 "-p takes a process id, not 'web'" -p web
 expect 2 "-p takes a process id, not ''" -p ''
 expect 1 "unknown event 'cpu-clok'" -e cpu-clok
 expect 1 "hint: similar names: cpu-clock;" -e cpu-clok
-expect 2 'event groups are not supported' -e '{cycles,instructions}'
+expect 2 "'\{cycles' is not a group of events" -e '{cycles'
+expect 2 "'instructions:S': S is for a group" -e '{cycles,instructions:S}'
+expect 1 "unknown event 'cpu-clok'" -e '{cpu-clock,cpu-clok}:S'
 expect 2 "invalid event modifiers 'q'" -e cpu-clock:q
 expect 1 "this host has no PMU 'gpu'" -e gpu/event=1/
 expect 2 'empty event name' -e ''

@@ -4,7 +4,8 @@
  * what to sample of host and guests, and the rate, and tries to open each event once.
  *
  * The default rate is 999 Hz, so as not to be in step with anything that happens every millisecond.
- * A tracepoint without a rate is sampled on every hit, as in perf.
+ * A tracepoint without a rate is sampled on every hit, as in perf. In a group with S only the first
+ * event has a rate.
  */
 #include <stdio.h>
 
@@ -65,7 +66,7 @@ static void set_rate(struct host_event *event, const struct record_options *opti
 {
 	bool each = event->tracepoint && !options->frequency && !options->count;
 
-	if (event->rate_set)
+	if (event->rate_set || !host_event_samples(event))
 		return;
 	event->attr.freq = !options->count && !each;
 	if (event->attr.freq)
@@ -98,6 +99,24 @@ static struct error *prepare_event(struct host_event *event, const struct record
 	return host_event_probe(event);
 }
 
+static struct error *prepare_all(const struct record_options *options,
+				 struct record_events *events)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < events->list.items.count && !error; i++) {
+		host_modes modes = 0;
+
+		error = prepare_event(&events->list.items.items[i], options, events->frequency,
+				      &modes);
+		vector_append(&events->modes, modes);
+	}
+	for (size_t i = 0; i < events->list.items.count && !error; i++)
+		if (events->list.items.items[i].group_size)
+			error = host_event_probe_group(&events->list.items.items[i]);
+	return error;
+}
+
 struct error *record_events_prepare(const struct record_options *options, struct record_events *ret)
 {
 	struct record_events events = { 0 };
@@ -113,13 +132,8 @@ struct error *record_events_prepare(const struct record_options *options, struct
 		error = choose_event(options->guest, options->host, &events);
 	else
 		events.choice = memory_strdup("");
-	for (size_t i = 0; i < events.list.items.count && !error; i++) {
-		host_modes modes = 0;
-
-		error = prepare_event(&events.list.items.items[i], options, events.frequency,
-				      &modes);
-		vector_append(&events.modes, modes);
-	}
+	if (!error)
+		error = prepare_all(options, &events);
 	if (error) {
 		record_events_deinit(&events);
 		return error;

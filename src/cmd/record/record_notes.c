@@ -30,6 +30,29 @@ static char *describe_vms(const struct recorder *recorder)
 	return memory_strndup((const char *)text.data, text.size);
 }
 
+/* Where a group's values are read (S). */
+static bool reads_values(const struct record_events *events)
+{
+	for (size_t i = 0; i < events->list.items.count; i++)
+		if (events->list.items.items[i].values_read)
+			return true;
+	return false;
+}
+
+static void note_chains(const struct recorder *recorder, const struct record_events *events)
+{
+	if (reads_values(events) && recorder_inventory(recorder)->guest)
+		log_note("with S, samples have neither guests' processes nor their call chains");
+	else if (recorder_lacks_chains(recorder))
+		log_note("guest samples have no call chains here: they need an AMD host with Linux "
+			 "5.17 or later, or an Intel host with 6.3 or later, BPF, and guest memory "
+			 "(see 'perfvisor doctor'); or --engine qmp, which pauses the guest");
+	else if (recorder_lacks_sp(recorder))
+		log_note("guests have call chains here only where their code keeps frame pointers, "
+			 "and kernels also where memory proves the stack pointer, which cannot be "
+			 "read on this host");
+}
+
 void record_note_beginning(const struct recorder *recorder, const struct record_events *events)
 {
 	_cleanup_free_ char *vms = describe_vms(recorder);
@@ -46,14 +69,7 @@ void record_note_beginning(const struct recorder *recorder, const struct record_
 		log_note("the limit of locked memory leaves only %zu KiB per ring: samples may be "
 			 "lost (kernel.perf_event_mlock_kb, ulimit -l, or cap_ipc_lock)",
 			 stats.ring_bytes >> 10);
-	if (recorder_lacks_chains(recorder))
-		log_note("guest samples have no call chains here: they need an AMD host with Linux "
-			 "5.17 or later, or an Intel host with 6.3 or later, BPF, and guest memory "
-			 "(see 'perfvisor doctor'); or --engine qmp, which pauses the guest");
-	else if (recorder_lacks_sp(recorder))
-		log_note("guests have call chains here only where their code keeps frame pointers, "
-			 "and kernels also where memory proves the stack pointer, which cannot be "
-			 "read on this host");
+	note_chains(recorder, events);
 	if (stats.ring_bytes)
 		log_detail("%s, rings of %zu KiB", recorder_capture_description(recorder),
 			   stats.ring_bytes >> 10);

@@ -61,7 +61,8 @@ static size_t ring_bytes_wanted(const struct capture_config *config)
 	if (config->ring_bytes)
 		return config->ring_bytes;
 	for (size_t i = 0; i < config->event_count; i++)
-		rate += config->events[i].attr.freq ? config->events[i].attr.sample_freq
+		if (host_event_samples(&config->events[i]))
+			rate += config->events[i].attr.freq ? config->events[i].attr.sample_freq
 						    : RING_MAX_BYTES / SAMPLE_BYTES;
 	all = rate > RING_MAX_BYTES / SAMPLE_BYTES ? RING_MAX_BYTES : rate * SAMPLE_BYTES;
 	while (bytes < all || bytes < RING_MIN_BYTES)
@@ -176,6 +177,8 @@ struct error *capture_create(const struct capture_config *config, struct capture
 	capture->record = memory_alloc(RING_RECORD_MAX);
 	capture->event_enabled =
 		memory_calloc(config->event_count, sizeof(*capture->event_enabled));
+	capture->values = memory_calloc(CAPTURE_VALUES(config->event_count),
+					sizeof(*capture->values));
 	buffer_init(&capture->callchain, RING_RECORD_MAX);
 	map_init(&capture->by_tid);
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -213,6 +216,7 @@ void capture_destroy(struct capture *capture)
 	buffer_deinit(&capture->callchain);
 	free(capture->record);
 	free(capture->event_enabled);
+	free(capture->values);
 	free(capture);
 }
 
@@ -333,10 +337,12 @@ const char *capture_description(const struct capture *capture)
 }
 
 void capture_deliver(struct capture *capture, size_t event, size_t thread,
-		     const struct perfdata_sample *sample, const struct capture_guest *guest)
+		     const struct perfdata_sample *sample, const struct capture_guest *guest,
+		     const uint64_t *counts)
 {
 	capture->received.items[thread * capture->config.event_count + event]++;
-	capture->config.sink.sample(capture->config.sink.context, event, thread, sample, guest);
+	capture->config.sink.sample(capture->config.sink.context, event, thread, sample, guest,
+				    counts);
 }
 
 void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,

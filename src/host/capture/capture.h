@@ -88,10 +88,13 @@ struct capture_sink {
 	void *context;
 	/*
 	 * SAMPLE is valid during the call; its id is the kernel's. GUEST is what else is known of a
-	 * guest sample; NULL: nothing, or not a guest sample.
+	 * guest sample; NULL: nothing, or not a guest sample. COUNTS: for the leader of a group whose
+	 * values are read, what each of its events has counted since the sample before, in their
+	 * order; otherwise NULL. A sample that was lost, or is of no thread here, takes its part.
 	 */
 	void (*sample)(void *context, size_t event, size_t thread,
-		       const struct perfdata_sample *sample, const struct capture_guest *guest);
+		       const struct perfdata_sample *sample, const struct capture_guest *guest,
+		       const uint64_t *counts);
 	/*
 	 * COUNT more samples were taken and lost, up to about TIME_NS (0: not known). THREAD is
 	 * CAPTURE_NO_THREAD if not known. Each lost sample is reported once, some of them only by

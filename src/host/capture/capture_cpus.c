@@ -20,6 +20,8 @@
 #define CPU_COST_FILTERED 4
 #define CPU_COST_UNFILTERED 16
 #define CPUS_MAX 8192
+/* What a group counts on a CPU is in part other threads': only where there are too many. */
+#define COST_OF_VALUES (SIZE_MAX - 1)
 
 struct cpus_state {
 	VECTOR(struct capture_slot *) slots;
@@ -57,6 +59,9 @@ static size_t cpus_cost(const struct capture *capture, size_t threads)
 	(void)threads;
 	if (!files || files > capture->open_files_max)
 		return SIZE_MAX;
+	for (size_t i = 0; i < capture->config.event_count; i++)
+		if (capture->config.events[i].values_read)
+			return COST_OF_VALUES;
 	return files * (capture->config.no_bpf ? CPU_COST_UNFILTERED : CPU_COST_FILTERED);
 }
 

@@ -73,7 +73,10 @@ struct capture {
 	bool *event_enabled; /* by event */
 	struct buffer callchain; /* scratch of the sample decoder */
 	uint8_t *record;         /* scratch of ring_next() */
+	uint64_t *values; /* scratch of read(), and of what is read in samples */
 };
+/* So many words read() returns at most: a count, and three for each event of a group. */
+#define CAPTURE_VALUES(events) (1 + 3 * (events))
 
 /* For an engine with perf rings, before its first slot: how many rings there will be. */
 void capture_size_rings(struct capture *capture, size_t rings);
@@ -86,9 +89,10 @@ uint64_t capture_clock_period_ns(const struct capture *capture, size_t event);
 /* The true period of a sample for which the kernel reports TOLD. */
 uint64_t capture_period(const struct capture *capture, size_t event, uint64_t told);
 
-/* GUEST is as in struct capture_sink. */
+/* GUEST and COUNTS are as in struct capture_sink. */
 void capture_deliver(struct capture *capture, size_t event, size_t thread,
-		     const struct perfdata_sample *sample, const struct capture_guest *guest);
+		     const struct perfdata_sample *sample, const struct capture_guest *guest,
+		     const uint64_t *counts);
 void capture_report_lost(struct capture *capture, size_t event, size_t thread, uint64_t count,
 			 uint64_t time_ns);
 /* A guest sample of thread number RECORD->number. */
@@ -123,6 +127,7 @@ struct capture_counter {
 	int fd;
 	uint64_t id;
 	uint64_t lost; /* reported so far */
+	uint64_t value; /* of an event whose values are read: at the last sample */
 	struct ring ring;
 };
 
@@ -145,6 +150,18 @@ void capture_slot_set_rate(const struct capture *capture, struct capture_slot *s
 void capture_slot_drain(struct capture *capture, struct capture_slot *slot);
 /* Reports the losses counted by the kernel since the last call (where it counts them). */
 void capture_slot_tell_lost(struct capture *capture, struct capture_slot *slot, uint64_t time_ns);
+/*
+ * What a counter says of itself (capture_values.c): false: it cannot be read. *RET_LOST is 0 if the
+ * kernel does not count losses.
+ */
+bool capture_slot_read(struct capture *capture, const struct capture_slot *slot, size_t event,
+		       uint64_t *ret_value, uint64_t *ret_lost);
+/*
+ * COUNTS for the sink, from a sample of the leader EVENT: valid until the next call; NULL: its
+ * values are not read.
+ */
+const uint64_t *capture_slot_take_counts(struct capture *capture, struct capture_slot *slot,
+					 size_t event, const struct perfdata_sample *sample);
 /* Called once, after the slot's last drain: collects its last losses and its counts. */
 void capture_slot_finish(struct capture *capture, struct capture_slot *slot);
 

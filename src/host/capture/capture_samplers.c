@@ -21,6 +21,15 @@ static uint32_t room_for_vms(const struct capture *capture)
 	return vms;
 }
 
+/*
+ * Not events whose samples have values, which only perf reads, nor those without samples. A program
+ * at a tracepoint would filter for others, too.
+ */
+static bool has_sampler(const struct host_event *event)
+{
+	return !event->tracepoint && !event->values_read;
+}
+
 void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 {
 	struct guest_sampler_options options = { .vms = room_for_vms(capture),
@@ -34,7 +43,7 @@ void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 		struct epoll_event interest = { .events = EPOLLIN };
 		struct guest_sampler **sampler = &capture->samplers[i];
 
-		if (capture->config.events[i].tracepoint)
+		if (!has_sampler(&capture->config.events[i]))
 			continue;
 		/* Without the rights for BPF, perf has to do alone. */
 		error_destroy(guest_sampler_create(&options, sampler));
@@ -143,7 +152,7 @@ void capture_deliver_record(struct capture *capture, size_t event,
 		copies.whole = record->flags & SAMPLER_WHOLE_STACKS;
 		guest.stacks = &copies;
 	}
-	capture_deliver(capture, event, record->number, &sample, &guest);
+	capture_deliver(capture, event, record->number, &sample, &guest, NULL);
 }
 
 static void take_record(void *context, const struct sampler_record *taken,
@@ -169,7 +178,7 @@ void capture_samplers_drain(struct capture *capture)
 bool capture_samplers_count_all(const struct capture *capture)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)
-		if (!capture->samplers[i])
+		if (!capture->samplers[i] && host_event_samples(&capture->config.events[i]))
 			return false;
 	return !capture->sampler_missing;
 }
@@ -181,8 +190,9 @@ void capture_samplers_tell_lost(struct capture *capture, size_t thread)
 	if (!capture_samplers_count_all(capture))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t passed = guest_sampler_passed(capture->samplers[i],
-						       &capture->threads.items[thread]);
+		const struct guest_sampler *sampler = capture->samplers[i];
+		const struct capture_thread *its = &capture->threads.items[thread];
+		uint64_t passed = sampler ? guest_sampler_passed(sampler, its) : 0;
 		uint64_t received = capture->received.items[thread * count + i];
 
 		if (passed > received)

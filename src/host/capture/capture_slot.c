@@ -71,7 +71,7 @@ static void slot_attr(const struct capture *capture, size_t event, struct perf_e
 	*ret = capture->config.events[event].attr;
 	if (ret->freq)
 		ret->sample_freq = capture_rate(capture, event);
-	ret->disabled = 1;
+	ret->disabled = !capture->config.events[event].group_rank; /* its leader enables all */
 	ret->sample_id_all = 1;
 	ret->watermark = 1;
 	ret->wakeup_watermark = capture->stats.ring_bytes / 2;
@@ -90,10 +90,11 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 {
 	const struct host_event *event = &capture->config.events[index];
 	struct capture_counter *counter = &slot->counters[index];
+	int group_fd = event->group_rank ? slot->counters[index - event->group_rank].fd : -1;
 	struct perf_event_attr attr;
 
 	slot_attr(capture, index, &attr);
-	counter->fd = host_event_open(&attr, false, tid, cpu);
+	counter->fd = host_event_open(&attr, false, tid, cpu, group_fd);
 	if (counter->fd < 0) {
 		/* ESRCH: the thread ended. ENODEV for a CPU that has just gone offline. */
 		*ret_gone = errno == ESRCH || (errno == ENODEV && tid < 0);
@@ -101,7 +102,7 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 	}
 	if (ioctl(counter->fd, PERF_EVENT_IOC_ID, &counter->id))
 		return error_system(errno, "could not get the id of event '%s'", event->name);
-	if (share_ring(slot, index))
+	if (!host_event_samples(event) || share_ring(slot, index))
 		return NULL;
 	return watch_ring(capture, slot, counter);
 }
@@ -139,13 +140,22 @@ void capture_slot_destroy(const struct capture *capture, struct capture_slot *sl
 	free(slot);
 }
 
+/* The leader of a group enables the others, unless one of them is not to be enabled. */
+static void enable_counter(const struct capture *capture, const struct capture_slot *slot,
+			   size_t event, bool enable)
+{
+	bool wanted = enable || capture->config.events[event].group_rank;
+
+	ioctl(slot->counters[event].fd,
+	      wanted && capture->event_enabled[event] ? PERF_EVENT_IOC_ENABLE
+						      : PERF_EVENT_IOC_DISABLE,
+	      0);
+}
+
 void capture_slot_enable(const struct capture *capture, struct capture_slot *slot, bool enable)
 {
 	for (size_t i = 0; i < capture->config.event_count; i++)
-		ioctl(slot->counters[i].fd,
-		      enable && capture->event_enabled[i] ? PERF_EVENT_IOC_ENABLE
-							  : PERF_EVENT_IOC_DISABLE,
-		      0);
+		enable_counter(capture, slot, i, enable);
 }
 
 void capture_slot_set_rate(const struct capture *capture, struct capture_slot *slot)
@@ -170,10 +180,10 @@ void capture_slot_finish(struct capture *capture, struct capture_slot *slot)
 {
 	capture_slot_tell_lost(capture, slot, 0);
 	for (size_t i = 0; i < capture->config.event_count; i++) {
-		uint64_t values[3];
+		uint64_t value, lost;
 
-		if (read(slot->counters[i].fd, values, sizeof(values)) > 0)
-			add_due(capture, &capture->config.events[i], values[0]);
+		if (capture_slot_read(capture, slot, i, &value, &lost))
+			add_due(capture, &capture->config.events[i], value);
 	}
 }
 
@@ -183,14 +193,12 @@ void capture_slot_tell_lost(struct capture *capture, struct capture_slot *slot, 
 		return;
 	for (size_t i = 0; i < capture->config.event_count; i++) {
 		struct capture_counter *counter = &slot->counters[i];
-		uint64_t values[3]; /* the count, its id, the losses: PERF_FORMAT_ID | _LOST */
+		uint64_t value, lost;
 
-		if (read(counter->fd, values, sizeof(values)) != sizeof(values))
+		if (!capture_slot_read(capture, slot, i, &value, &lost) || lost <= counter->lost)
 			continue;
-		if (values[2] <= counter->lost)
-			continue;
-		capture_report_lost(capture, i, slot->thread, values[2] - counter->lost, time_ns);
-		counter->lost = values[2];
+		capture_report_lost(capture, i, slot->thread, lost - counter->lost, time_ns);
+		counter->lost = lost;
 	}
 }
 
@@ -213,7 +221,7 @@ static size_t find_thread(const struct capture *capture, const struct perfdata_s
 	return *entry - 1;
 }
 
-static void take_sample(struct capture *capture, const struct capture_slot *slot,
+static void take_sample(struct capture *capture, struct capture_slot *slot,
 			const struct perf_event_header *header, uint64_t *time_ns)
 {
 	struct cursor body = cursor_make(header + 1, header->size - sizeof(*header), false);
@@ -221,6 +229,7 @@ static void take_sample(struct capture *capture, const struct capture_slot *slot
 	size_t event = body.failed ? SIZE_MAX : find_event(capture, slot, id);
 	size_t thread = slot->thread;
 	struct perfdata_sample sample;
+	const uint64_t *counts;
 
 	if (event == SIZE_MAX ||
 	    !perfdata_sample_decode(&capture->config.events[event].attr, body.data, body.size,
@@ -230,10 +239,11 @@ static void take_sample(struct capture *capture, const struct capture_slot *slot
 	}
 	*time_ns = sample.time_ns;
 	sample.period = capture_period(capture, event, sample.period);
+	counts = capture_slot_take_counts(capture, slot, event, &sample);
 	if (thread == CAPTURE_NO_THREAD)
 		thread = find_thread(capture, &sample);
 	if (thread != CAPTURE_NO_THREAD)
-		capture_deliver(capture, event, thread, &sample, NULL);
+		capture_deliver(capture, event, thread, &sample, NULL, counts);
 }
 
 /* PERF_RECORD_LOST (id, count) or, without an id, PERF_RECORD_LOST_SAMPLES (count). */

@@ -29,7 +29,7 @@ static struct error *try_event(const char *text, bool host, uint32_t thread)
 		event->attr.disabled = 1;
 		event->attr.freq = 1;
 		event->attr.sample_freq = 100;
-		fd = host_event_open(&event->attr, event->precise_best, (pid_t)thread, -1);
+		fd = host_event_open(&event->attr, event->precise_best, (pid_t)thread, -1, -1);
 		if (fd < 0)
 			error = host_event_open_error(event, errno);
 		else

@@ -16,15 +16,25 @@
 
 #include "host/event/event_names.h"
 #include "host/event/event_pmu.h"
+#include "host/event/event_private.h"
 #include "host/event/tracefs.h"
 
 #define PMU_TYPE_SHIFT 32 /* PERF_PMU_TYPE_SHIFT of newer headers */
 #define MAX_EVENTS 256
 
+static void drop_events(struct host_events *events, size_t from)
+{
+	while (events->items.count > from) {
+		struct host_event *event = &events->items.items[--events->items.count];
+
+		free(event->name);
+		free(event->group_name);
+	}
+}
+
 void host_events_deinit(struct host_events *events)
 {
-	for (size_t i = 0; i < events->items.count; i++)
-		free(events->items.items[i].name);
+	drop_events(events, 0);
 	vector_deinit(&events->items);
 }
 
@@ -92,15 +102,20 @@ static bool apply_modifier(struct host_event *event, char letter)
 	case 'e':
 		event->attr.exclusive = 1;
 		break;
+	case 'S':
+		event->values_read = true;
+		break;
+	case 'W':
+		event->weak = true;
+		break;
 	default:
 		return false;
 	}
 	return true;
 }
 
-/* Applies MODIFIERS to the events from FIRST on. */
-static struct error *apply_modifiers(const char *modifiers, struct host_events *events,
-				     size_t first)
+struct error *event_apply_modifiers(const char *modifiers, struct host_events *events,
+				    size_t first)
 {
 	for (size_t i = first; i < events->items.count; i++)
 		for (const char *letter = modifiers; *letter; letter++)
@@ -109,7 +124,9 @@ static struct error *apply_modifiers(const char *modifiers, struct host_events *
 							       "invalid event modifiers '%s'",
 							       modifiers),
 						  "u k h: levels; G H: guest, host; p pp ppp P: "
-						  "precise; I: not idle; D: pinned; e: exclusive");
+						  "precise; I: not idle; D: pinned; e: exclusive; "
+						  "of a group also S: its first event "
+						  "samples; W: weak");
 	return NULL;
 }
 
@@ -236,7 +253,7 @@ static struct error *parse_pmu_event(const char *text, struct host_events *event
 	event = add_event(events, text);
 	error = event_pmu_parse(EVENT_PMU_ROOT, pmu, terms, event);
 	event->software = is_software_pmu(pmu);
-	return error ? error : apply_modifiers(modifiers, events, first);
+	return error ? error : event_apply_modifiers(modifiers, events, first);
 }
 
 static struct error *parse_colons(const char *text, struct host_events *events)
@@ -255,23 +272,19 @@ static struct error *parse_colons(const char *text, struct host_events *events)
 			free(events->items.items[i].name);
 			events->items.items[i].name = full;
 		}
-		return error ? error : apply_modifiers(tail, events, first);
+		return error ? error : event_apply_modifiers(tail, events, first);
 	}
 	error = parse_tracepoint(head, name, events);
 	tail += strlen(name);
-	return error || !*tail ? error : apply_modifiers(tail + 1, events, first);
+	return error || !*tail ? error : event_apply_modifiers(tail + 1, events, first);
 }
 
-static struct error *parse_event(const char *text, struct host_events *events)
+struct error *event_parse_one(const char *text, struct host_events *events)
 {
 	struct error *error = NULL;
 
 	if (!*text)
 		return error_create(ERROR_USAGE, "empty event name");
-	if (strpbrk(text, "{}"))
-		return error_hint(
-			error_create(ERROR_USAGE, "event groups are not supported: '%s'", text),
-			"list the events separately: -e cycles -e instructions");
 	if (strchr(text, '/'))
 		return parse_pmu_event(text, events);
 	if (strchr(text, ':'))
@@ -281,22 +294,18 @@ static struct error *parse_event(const char *text, struct host_events *events)
 	return unknown_event(text, NULL);
 }
 
-/* The length of the first event in TEXT: up to a comma outside of slashes. */
-static size_t event_length(const char *text)
+size_t event_length(const char *text)
 {
-	bool inside = false;
+	bool terms = false, group = false;
 	size_t length = 0;
 
-	for (; text[length] && (inside || text[length] != ','); length++)
+	for (; text[length] && (terms || group || text[length] != ','); length++) {
 		if (text[length] == '/')
-			inside = !inside;
+			terms = !terms;
+		else if (!terms && strchr("{}", text[length]))
+			group = text[length] == '{';
+	}
 	return length;
-}
-
-static void drop_events(struct host_events *events, size_t from)
-{
-	while (events->items.count > from)
-		free(events->items.items[--events->items.count].name);
 }
 
 struct error *host_events_parse(const char *text, struct host_events *events)
@@ -308,7 +317,8 @@ struct error *host_events_parse(const char *text, struct host_events *events)
 		size_t length = event_length(text);
 		_cleanup_free_ char *one = memory_strndup(text, length);
 
-		error = parse_event(one, events);
+		error = strpbrk(one, "{}") ? event_parse_group(one, events)
+					   : event_parse_one(one, events);
 		if (!error && events->items.count > MAX_EVENTS)
 			error = error_create(ERROR_USAGE, "'%s' expands to more than %d events",
 					     one,
@@ -361,7 +371,7 @@ void host_event_set_sampling(struct host_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
 
-	attr->disabled = 1;
+	attr->disabled = !event->group_rank; /* its leader enables all */
 	/* The clock that a BPF program has, too; not local_clock(), which it has not. */
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -369,6 +379,10 @@ void host_event_set_sampling(struct host_event *event)
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			    (event->tracepoint ? PERF_SAMPLE_RAW : 0);
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	if (event->values_read && !event->group_rank) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format |= PERF_FORMAT_GROUP;
+	}
 }
 
 bool host_event_sees_host(const struct host_event *event)
@@ -401,6 +415,11 @@ char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu)
 				       "vPMU, whose own events may count nothing",
 				       event->name)
 		       : NULL;
+}
+
+bool host_event_samples(const struct host_event *event)
+{
+	return !event->values_read || !event->group_rank;
 }
 
 bool host_event_is_clock(const struct host_event *event)

@@ -9,7 +9,8 @@
  *	EVENT:MODIFIERS                               u k h (levels), G H (guest, host),
  *	                                              p (up to three) P (precise), I D e
  *
- * Groups ({a,b}) and their modifiers S and W are errors: events are sampled one by one.
+ *	{EVENT,EVENT…}:MODIFIERS                      a group, perhaps with a NAME before the brace;
+ *	                                              also S (the first event samples all), W (weak)
  */
 #ifndef HOST_EVENT_EVENT_H
 #define HOST_EVENT_EVENT_H
@@ -43,6 +44,16 @@ struct host_event {
 	bool user, kernel, hypervisor;
 	bool sides_named; /* G or H was given */
 	bool guest, host;
+	/*
+	 * Events of a group are next to each other and on the PMU at the same time. An event without
+	 * a group has 0 here.
+	 */
+	uint32_t group_rank; /* 0: the group's leader; 1: the event after it … */
+	uint32_t group_size; /* of the leader: of how many events, itself included */
+	char *group_name;    /* of the leader; owned; NULL: the group has none */
+	/* :S, of all events of a group or of one without: the leader's samples have their values */
+	bool values_read;
+	bool weak; /* :W, of the leader: if the group cannot be opened, it is none */
 };
 
 struct host_events {
@@ -64,11 +75,18 @@ void host_events_deinit(struct host_events *events);
  * in the host and are always wanted.
  */
 void host_event_set_modes(struct host_event *event, bool guest, bool host, host_modes *ret_modes);
-/* Sets the contents of samples, their clock, and that the event starts disabled; not its rate. */
+/*
+ * Sets the contents of samples, their clock, and that the event, or its group's leader, starts
+ * disabled; not its rate.
+ */
 void host_event_set_sampling(struct host_event *event);
 /* Whether samples of the host (or of guests) are possible with the current attr. */
 bool host_event_sees_host(const struct host_event *event);
 bool host_event_sees_guest(const struct host_event *event);
+/*
+ * Whether EVENT takes samples of its own; others are counted, for those of their group's leader.
+ */
+bool host_event_samples(const struct host_event *event);
 /* Whether EVENT is cpu-clock or task-clock: a timer with its period in ns. */
 bool host_event_is_clock(const struct host_event *event);
 
@@ -78,15 +96,18 @@ char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu);
 /*
  * perf_event_open(2) with FD_CLOEXEC. Returns -1 and sets errno on error. If the kernel does not
  * know a bit that is only an improvement (PERF_FORMAT_LOST; precise_ip with :P), tries again
- * without it and changes ATTR.
+ * without it and changes ATTR. GROUP_FD: the leader of its group; -1: none.
  */
-int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu);
+int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu,
+		    int group_fd);
 /*
  * Opens EVENT on the calling thread and closes it again, to find errors early, and leaves in EVENT
  * what can be opened. If a PMU cannot tell guests apart (EINVAL with exclude_*), clears those bits;
  * its samples are then filtered by their cpumode, like a software event's.
  */
 struct error *host_event_probe(struct host_event *event) MUST_CHECK;
+/* Likewise the whole group of LEADER. Dissolves it if that fails and it is weak. */
+struct error *host_event_probe_group(struct host_event *leader) MUST_CHECK;
 /* An error that explains ERRNO_VALUE, with a hint what to do. */
 struct error *host_event_open_error(const struct host_event *event, int errno_value) MUST_CHECK;
 

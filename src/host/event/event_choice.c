@@ -36,7 +36,7 @@ static int probe(const char *text, bool guest, bool host)
 		event->attr.disabled = 1;
 		event->attr.freq = 1;
 		event->attr.sample_freq = PROBE_HZ;
-		fd = host_event_open(&event->attr, false, 0, -1);
+		fd = host_event_open(&event->attr, false, 0, -1, -1);
 		result = fd < 0 ? errno : 0;
 		if (fd >= 0)
 			close(fd);

@@ -11,22 +11,25 @@
 #include <unistd.h>
 
 #include "host/event/event.h"
+#include "base/log.h"
+#include "base/memory.h"
 #include "host/system/capability.h"
 #include "host/system/kvm.h"
 
-static int open_once(struct perf_event_attr *attr, pid_t tid, int cpu)
+static int open_once(struct perf_event_attr *attr, pid_t tid, int cpu, int group_fd)
 {
-	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
 }
 
-int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu)
+int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu,
+		    int group_fd)
 {
 	int fd;
 
 	if (precise_best)
 		attr->precise_ip = 3;
 	for (;;) {
-		fd = open_once(attr, tid, cpu);
+		fd = open_once(attr, tid, cpu, group_fd);
 		if (fd >= 0)
 			return fd;
 		/* PMUs differ in how they reject too high a precision: EOPNOTSUPP, EINVAL, … */
@@ -46,7 +49,7 @@ int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, 
 /* Returns 0 or an errno. */
 static int try_open(struct host_event *event)
 {
-	int fd = host_event_open(&event->attr, event->precise_best, 0, -1);
+	int fd = host_event_open(&event->attr, event->precise_best, 0, -1, -1);
 
 	if (fd < 0)
 		return errno;
@@ -69,6 +72,45 @@ struct error *host_event_probe(struct host_event *event)
 		}
 	}
 	return host_event_open_error(event, errno_value);
+}
+
+static void dissolve(struct host_event *leader)
+{
+	for (size_t i = leader->group_size; i-- > 1;)
+		leader[i].group_rank = 0;
+	leader->group_size = 0;
+}
+
+struct error *host_event_probe_group(struct host_event *leader)
+{
+	size_t size = leader->group_size, opened = 0;
+	_cleanup_free_ int *fds = memory_calloc(size + 1, sizeof(*fds));
+	int errno_value = 0;
+
+	for (; opened < size; opened++) {
+		struct perf_event_attr attr = leader[opened].attr;
+
+		fds[opened] = host_event_open(&attr, false, 0, -1, opened ? fds[0] : -1);
+		if (fds[opened] < 0)
+			break;
+	}
+	if (opened < size)
+		errno_value = errno;
+	for (size_t i = 0; i < opened; i++)
+		close(fds[i]);
+	if (!errno_value)
+		return NULL;
+	if (leader->weak) {
+		log_note("the events from '%s' to '%s' are sampled without a group: the kernel "
+			 "does not open '%s' in it", leader->name, leader[size - 1].name,
+			 leader[opened].name);
+		dissolve(leader);
+		return NULL;
+	}
+	return error_hint(error_system(errno_value, "could not open '%s' in the group of '%s'",
+				       leader[opened].name, leader->name),
+			  "a group needs counters for all its events at once, of one PMU; with the "
+			  "modifier W it is none where that fails");
 }
 
 static int read_paranoid(void)

@@ -77,12 +77,13 @@ static void keep_stacks(struct met *met, const struct capture_stacks *stacks)
 
 /* Keeps each vCPU's first sample in which something is known of the guest. */
 static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample, const struct capture_guest *guest)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest,
+		      const uint64_t *counts)
 {
 	struct survey *survey = context;
 	struct met *met = &survey->met.items[thread];
 
-	(void)event;
+	(void)event, (void)counts;
 	if (!guest || met->sampled || (!guest->nested && (!guest->version || !guest->stacks)))
 		return;
 	met->sampled = true;

@@ -19,6 +19,7 @@
 
 #define FLUSH_NS 500000000u
 #define RECORDS_MAX_BYTES (RECORDER_RECORDS_BYTES + (128u << 10))
+#define VALUES_MAX_BYTES 65536
 #define LOOK_SECONDS 0.1
 #define LAST_LOOK_SECONDS 10.0 /* for guests not reached while sampling */
 #define IDS_BESIDES 4096 /* vCPUs that may appear later; the header keeps room for them */
@@ -103,12 +104,7 @@ static struct error *open_writer(struct recorder *recorder)
 	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
 	struct error *error;
 
-	for (size_t i = 0; i < count; i++) {
-		events[i].attr = recorder->config.events[i].attr;
-		events[i].attr.sample_id_all = 1;
-		events[i].attr.read_format = PERF_FORMAT_ID; /* older perf does not know _LOST */
-		events[i].name = recorder->config.events[i].name;
-	}
+	recorder_describe_events(recorder, events);
 	error = create_writer(recorder, events,
 			      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES);
 	if (!error && recorder->config.compress)
@@ -216,6 +212,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	recorder->scan = vm_scan_create();
 	map_init(&recorder->thread_of_tid);
 	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
+	buffer_init(&recorder->values, VALUES_MAX_BYTES);
 	perfdata_inventory_init(&recorder->inventory);
 	recorder->inventory.guest = config->guest;
 	recorder->inventory.host = config->host;
@@ -253,14 +250,17 @@ void recorder_destroy(struct recorder *recorder)
 	host_maps_destroy(recorder->maps);
 	vm_scan_destroy(recorder->scan);
 	perfdata_inventory_deinit(&recorder->inventory);
-	for (size_t i = 0; i < recorder->threads.count; i++)
+	for (size_t i = 0; i < recorder->threads.count; i++) {
 		free(recorder->threads.items[i].ids);
+		free(recorder->threads.items[i].totals);
+	}
 	guest_image_destroy(recorder->image);
 	free(recorder->chain);
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);
 	map_deinit(&recorder->thread_of_tid);
 	buffer_deinit(&recorder->records);
+	buffer_deinit(&recorder->values);
 	error_destroy(recorder->error);
 	free(recorder->host_ids);
 	free(recorder);

@@ -105,7 +105,8 @@ static enum perfdata_chain_end complete(struct recorder *recorder, size_t vm,
 }
 
 void recorder_on_sample(void *context, size_t event, size_t thread,
-			const struct perfdata_sample *sample, const struct capture_guest *guest)
+			const struct perfdata_sample *sample, const struct capture_guest *guest,
+			const uint64_t *counts)
 {
 	struct recorder *recorder = context;
 	struct recorder_thread *its = &recorder->threads.items[thread];
@@ -125,8 +126,11 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 	if (written && HOST_MODES_GUEST >> mode & 1)
 		chain_end = complete(recorder, its->vm, guest, &own);
 	own.id = its->ids ? recorder_id(recorder, its, event, kind, chain_end) : 0;
-	if (!own.id || (written && !perfdata_sample_encode(&recorder->config.events[event].attr,
-							   &own, &recorder->records))) {
+	if (!own.id ||
+	    (written &&
+	     (!recorder_put_values(recorder, its, event, kind, chain_end, counts, &own) ||
+	      !perfdata_sample_encode(&recorder->config.events[event].attr, &own,
+				      &recorder->records)))) {
 		vm_of(recorder, thread)->counts.lost++; /* the file had no room for it */
 		return;
 	}

@@ -25,6 +25,7 @@ struct recorder_thread {
 	uint64_t vcpu_object; /* struct host_vcpu's */
 	bool alive;
 	uint64_t *ids; /* the file's, RECORDER_IDS per event; 0: none yet; NULL: no file yet */
+	uint64_t *totals; /* of each id: what was counted under it; NULL: nothing so far */
 };
 
 /* A guest thread, as of its last sample. */
@@ -84,6 +85,7 @@ struct recorder {
 	struct map thread_of_tid;               /* tid -> the newest thread + 1 */
 	uint64_t *host_ids;    /* per event, for records without a thread; 0: none yet */
 	struct buffer records; /* encoded, not yet in the writer */
+	struct buffer values;  /* of the group of the sample being encoded */
 	uint64_t newest_ns;    /* time of the newest sample */
 	struct error *error;   /* of the sink; reported by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
@@ -106,12 +108,23 @@ void recorder_write_records(struct recorder *recorder);
 
 /* Callbacks for the capture engine (host/capture/capture.h); CONTEXT is the recorder. */
 void recorder_on_sample(void *context, size_t event, size_t thread,
-			const struct perfdata_sample *sample, const struct capture_guest *guest);
+			const struct perfdata_sample *sample, const struct capture_guest *guest,
+			const uint64_t *counts);
 void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count,
 		      uint64_t time_ns);
 /* The id for the thread's samples of that event, kind and end; 0: the file has no room for it. */
 uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, size_t event,
 		     enum recorder_kind kind, enum perfdata_chain_end chain_end);
+
+/* The events as the file has them, with their groups; names are borrowed (recorder_groups.c). */
+void recorder_describe_events(const struct recorder *recorder, struct perfdata_event *ret);
+/*
+ * Puts COUNTS, of the group of EVENT, into SAMPLE, until the next call; does nothing if COUNTS is
+ * NULL. False: the file has no room for the ids of the group's events.
+ */
+bool recorder_put_values(struct recorder *recorder, struct recorder_thread *thread, size_t event,
+			 enum recorder_kind kind, enum perfdata_chain_end chain_end,
+			 const uint64_t *counts, struct perfdata_sample *sample);
 
 /*
  * Notes that a sample of VM number VM was taken while this task ran. Returns the task's process,

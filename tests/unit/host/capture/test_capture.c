@@ -60,11 +60,12 @@ struct received {
 };
 
 static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample, const struct capture_guest *guest)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest,
+		      const uint64_t *counts)
 {
 	struct received *received = context;
 
-	(void)event, (void)guest;
+	(void)event, (void)guest, (void)counts;
 	received->samples[thread]++;
 	if (sample->tid != received->threads[thread].tid || sample->pid != (uint32_t)getpid() ||
 	    !sample->ip || !sample->time_ns || sample->period != PERIOD_NS)
@@ -72,11 +73,12 @@ static void on_sample(void *context, size_t event, size_t thread,
 }
 
 static void on_switch(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample, const struct capture_guest *guest)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest,
+		      const uint64_t *counts)
 {
 	struct received *received = context;
 
-	(void)event, (void)guest;
+	(void)event, (void)guest, (void)counts;
 	received->samples[thread]++;
 	received->wrong += sample->tid != received->threads[thread].tid;
 }
@@ -227,11 +229,12 @@ struct paced {
 };
 
 static void on_paced(void *context, size_t event, size_t thread,
-		     const struct perfdata_sample *sample, const struct capture_guest *guest)
+		     const struct perfdata_sample *sample, const struct capture_guest *guest,
+		     const uint64_t *counts)
 {
 	struct paced *paced = context;
 
-	(void)event, (void)thread, (void)guest;
+	(void)event, (void)thread, (void)guest, (void)counts;
 	paced->samples++;
 	paced->others += sample->period != paced->period;
 }
