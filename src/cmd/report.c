@@ -249,8 +249,8 @@ static struct error *choose_ipc(const struct report_text_options *text,
 	if (!*ret || profile_has_ipc(session))
 		return NULL;
 	return error_hint(error_create(ERROR_UNSUPPORTED,
-				       "-F ipc: no group of events in the recording has both cycles "
-				       "and instructions"),
+				       "-F ipc: no group of events in the recording has both "
+				       "cycles and instructions"),
 			  "perfvisor record -e '{cycles,instructions}' records one");
 }
 

@@ -32,7 +32,8 @@
 
 #define ENCODABLE                                                                                  \
 	(SAMPLE_FIRST_BITS | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |          \
-	 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR)
+	 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |                     \
+	 PERF_SAMPLE_PHYS_ADDR)
 
 static void skip_words(struct cursor *cursor, uint64_t count)
 {

@@ -67,9 +67,9 @@ bool perfdata_sample_decode(const struct perf_event_attr *attr, const void *body
 
 /*
  * Appends a whole PERF_RECORD_SAMPLE (with its header) in this machine's byte order to OUT.
- * sample_type may have IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, READ (as it is),
- * CALLCHAIN, RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, and nothing appended: it has other fields, or
- * the record would exceed 65,535 bytes.
+ * sample_type may have IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, READ (its bytes
+ * as they are), CALLCHAIN, RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR. False, and nothing
+ * appended: it has other fields, or the record would exceed 65,535 bytes.
  */
 bool perfdata_sample_encode(const struct perf_event_attr *attr,
 			    const struct perfdata_sample *sample, struct buffer *out);

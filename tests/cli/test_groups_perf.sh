@@ -6,7 +6,7 @@
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 write_group=$(dirname "$perfvisor")/tests/unit/write_group
-tinyvm=$(realpath "${TINYVM_FOLDER:-build/release/lab/tinyvm}/tinyvm")
+. tests/cli/tinyvm.sh
 command -v perf >/dev/null || { echo 'perf is not installed'; exit 77; }
 [ -x "$write_group" ] || { echo "$write_group is not built"; exit 1; }
 folder=$(mktemp -d) || exit 1
@@ -80,15 +80,8 @@ if perf record -q -e '{cpu-clock,page-faults}:S' -o perf.data true 2>/dev/null; 
 fi
 
 # Live, in a VM whose vCPUs go on and off a CPU.
-"$tinyvm" --seconds 60 --vcpus 2 >vm.out 2>&1 &
-vm=$!
-trap 'kill $vm 2>/dev/null; rm -rf "$folder"' EXIT
-for ((i = 0; i < 100; i++)); do
-	threads=$(cd /proc/$vm/task 2>/dev/null && grep -l vcpu */comm | cut -d/ -f1)
-	[ "$(wc -w <<<"$threads")" = 2 ] && break
-	kill -0 $vm 2>/dev/null || break
-	sleep 0.1
-done
+start_tinyvm
+trap 'stop_tinyvm; rm -rf "$folder"' EXIT
 if ! "$perfvisor" record -q --guest --host -e cpu-clock -p $vm --duration 0.1 -o try 2>err; then
 	echo "skipped: recording groups, because $(head -n 1 err)"
 	exit $status

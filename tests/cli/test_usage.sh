@@ -29,7 +29,7 @@ expect 2 'hint: did you mean report\?' help reprot
 expect 2 'hint: did you mean --duration\?' record --durration 5
 expect 2 'hint: did you mean --guestkallsyms\?' report --guestkalsyms=x
 # What perf has and perfvisor has not comes with what there is instead, in each of its forms.
-for option in --all-cpus -C0 '-C 0' --cpu=0,1 '--cpu 0' '-u 1' --uid=1 -b '-j any'; do
+for option in --all-cpus '-u 1' -u1 --uid=1 '--uid 1' -b '-j any'; do
 	# shellcheck disable=SC2086 # words
 	expect 2 "perf's option --[a-z-]+ is not available" record $option
 	grep -qE '^ *hint: .*-[apg] ' "$folder/err" ||

@@ -31,6 +31,8 @@ struct record_options {
 	VECTOR(char *) thread_pids;	/* of their VMMs; owned, and in VMS */
 	const char *vcpu_text;		/* NULL: not given */
 	struct ranges vcpus;		/* none: all */
+	const char *cpu_text;		/* NULL: not given */
+	struct ranges cpus;		/* of the host; none: all */
 	const char *mmap_pages, *max_size; /* NULL: not given */
 	uint64_t ring_bytes, max_bytes;	   /* 0: not given */
 	const char *delay_text; /* NULL: not given */

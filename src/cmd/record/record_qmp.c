@@ -24,6 +24,8 @@ struct error *record_qmp_check(const struct record_options *options)
 		unfit = "-c: it samples by time, at the rate of -F";
 	else if (options->vcpu_text || options->tids.count)
 		unfit = "--vcpu and -t: it looks at all vCPUs at once";
+	else if (options->cpu_text)
+		unfit = "-C: QEMU does not report which CPU it ran on";
 	else if (options->mmap_pages)
 		unfit = "-m: it has no rings";
 	else if (options->frequency > MAX_HZ)

@@ -96,6 +96,15 @@ static struct error *take_threads(struct record_options *options)
 	return NULL;
 }
 
+static struct error *take_cpus(struct record_options *options)
+{
+	if (!ranges_parse(options->cpu_text, &options->cpus))
+		return error_create(ERROR_USAGE,
+				    "--cpu takes numbers and ranges such as 0-3,7, not '%s'",
+				    options->cpu_text);
+	return capture_check_cpus(&options->cpus);
+}
+
 struct error *record_take_values(struct record_options *options)
 {
 	struct error *error = options->frequency_text ? take_frequency(options) : NULL;
@@ -110,6 +119,8 @@ struct error *record_take_values(struct record_options *options)
 		error = error_create(ERROR_USAGE,
 				     "--vcpu takes numbers and ranges such as 0-3,7, not '%s'",
 				     options->vcpu_text);
+	if (!error && options->cpu_text)
+		error = take_cpus(options);
 	return error ? error : take_threads(options);
 }
 
@@ -171,6 +182,7 @@ void record_free_values(struct record_options *options)
 	vector_deinit(&options->thread_pids);
 	vector_deinit(&options->threads);
 	vector_deinit(&options->vcpus);
+	vector_deinit(&options->cpus);
 	vector_deinit(&options->tids);
 	record_delay_deinit(&options->delay);
 }

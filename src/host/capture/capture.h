@@ -22,6 +22,7 @@
 
 #include "arch/arch.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "host/capture/sampler_cost.h"
 #include "host/event/event.h"
 #include "perfdata/sample.h"
@@ -88,9 +89,9 @@ struct capture_sink {
 	void *context;
 	/*
 	 * SAMPLE is valid during the call; its id is the kernel's. GUEST is what else is known of a
-	 * guest sample; NULL: nothing, or not a guest sample. COUNTS: for the leader of a group whose
-	 * values are read, what each of its events has counted since the sample before, in their
-	 * order; otherwise NULL. A sample that was lost, or is of no thread here, takes its part.
+	 * guest sample; NULL: nothing, or not a guest sample. COUNTS: for the leader of a group
+	 * whose values are read, what each of its events has counted since the sample before, in
+	 * their order; otherwise NULL. What a lost sample had counted is in the next one.
 	 */
 	void (*sample)(void *context, size_t event, size_t thread,
 		       const struct perfdata_sample *sample, const struct capture_guest *guest,
@@ -112,6 +113,7 @@ struct capture_config {
 	const struct host_event *events; /* borrowed; probed, with their rate set */
 	size_t event_count;
 	size_t expected_threads;
+	struct ranges cpus; /* sample threads only on these; none: on all. Borrowed */
 	size_t ring_bytes; /* wanted, a power of two; 0: by the rate */
 	struct capture_sink sink;
 	bool stacks; /* copy guests' kernel stacks for call chains, and: */
@@ -121,6 +123,9 @@ struct capture_config {
 	bool no_bpf;                         /* do not use BPF, even if available */
 	uint32_t vmm; /* the VMM whose guest is sampled, for an engine that can sample only one */
 };
+
+/* An error if not all CPUS are online. */
+struct error *capture_check_cpus(const struct ranges *cpus) MUST_CHECK;
 
 struct capture;
 

@@ -3,7 +3,8 @@
  * The engine for many threads: one slot per CPU samples whatever runs there, and samples of other
  * threads are dropped: by a BPF program before perf writes them, or, without BPF (and for
  * tracepoints), by their tid after they were read. Descriptors and locked memory do not grow with
- * the threads; the price is an interrupt per CPU and period even while something else runs.
+ * the threads; the price is an interrupt per CPU and period even while something else runs. This is
+ * also the engine for threads that are sampled on some CPUs only.
  *
  * Losses: many threads share a ring, so the kernel cannot report whose samples were lost. The BPF
  * program counts what it lets pass for each thread; without it, losses are reported without a
@@ -51,10 +52,39 @@ static size_t online_cpus(int *cpus, size_t max)
 	return count;
 }
 
+/* Those of the chosen CPUs that are online; all of them if none was chosen. */
+static size_t chosen_cpus(const struct capture *capture, int *cpus)
+{
+	size_t count = online_cpus(cpus, CPUS_MAX), kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (ranges_admit(&capture->config.cpus, cpus[i]))
+			cpus[kept++] = cpus[i];
+	return kept;
+}
+
+struct error *capture_check_cpus(const struct ranges *chosen)
+{
+	_cleanup_free_ int *cpus = memory_calloc(CPUS_MAX, sizeof(*cpus));
+	size_t count = online_cpus(cpus, CPUS_MAX);
+	_cleanup_map_ struct map online;
+
+	map_init(&online);
+	for (size_t i = 0; i < count; i++)
+		map_insert(&online, cpus[i], NULL);
+	for (size_t i = 0; count && i < chosen->count; i++)
+		for (uint64_t cpu = chosen->items[i].first; cpu <= chosen->items[i].last; cpu++)
+			if (!map_find(&online, cpu)) /* after CPUS_MAX at the latest */
+				return error_create(ERROR_NOT_FOUND,
+						    "CPU %llu is not online",
+						    (unsigned long long)cpu);
+	return NULL;
+}
+
 static size_t cpus_cost(const struct capture *capture, size_t threads)
 {
 	_cleanup_free_ int *cpus = memory_calloc(CPUS_MAX, sizeof(*cpus));
-	size_t files = online_cpus(cpus, CPUS_MAX) * capture->config.event_count;
+	size_t files = chosen_cpus(capture, cpus) * capture->config.event_count;
 
 	(void)threads;
 	if (!files || files > capture->open_files_max)
@@ -79,7 +109,7 @@ static struct error *cpus_create(struct capture *capture)
 {
 	struct cpus_state *state = memory_calloc(1, sizeof(*state));
 	_cleanup_free_ int *cpus = memory_calloc(CPUS_MAX, sizeof(*cpus));
-	size_t count = online_cpus(cpus, CPUS_MAX);
+	size_t count = chosen_cpus(capture, cpus);
 	struct error *error = NULL;
 
 	capture->state = state;

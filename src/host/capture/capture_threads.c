@@ -17,6 +17,8 @@ static size_t threads_cost(const struct capture *capture, size_t threads)
 {
 	size_t files = threads * capture->config.event_count;
 
+	if (capture->config.cpus.count)
+		return SIZE_MAX; /* an event follows its thread to every CPU */
 	return files > capture->open_files_max ? SIZE_MAX : files;
 }
 

@@ -45,8 +45,8 @@ struct host_event {
 	bool sides_named; /* G or H was given */
 	bool guest, host;
 	/*
-	 * Events of a group are next to each other and on the PMU at the same time. An event without
-	 * a group has 0 here.
+	 * Events of a group are next to each other, and on the PMU at the same time. An event
+	 * without a group has 0 here.
 	 */
 	uint32_t group_rank; /* 0: the group's leader; 1: the event after it … */
 	uint32_t group_size; /* of the leader: of how many events, itself included */

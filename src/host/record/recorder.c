@@ -180,6 +180,7 @@ static struct error *open_everything(struct recorder *recorder)
 		return error;
 	capture.expected_threads = recorder_count_threads(recorder, &found);
 	capture.ring_bytes = config->ring_bytes;
+	capture.cpus = config->cpus;
 	if (config->qmp) {
 		capture.engine = &capture_qmp_engine;
 		capture.no_bpf = true;
