@@ -36,24 +36,36 @@ record() {
 }
 
 # -C: each vCPU is kept on a CPU of its own; on one CPU there are only samples of one of them.
-mapfile -t cpus < <(python3 -c 'import os
-for cpu in sorted(os.sched_getaffinity(0)): print(cpu)')
-if [ ${#cpus[@]} -ge 2 ]; then
-	i=0
-	for tid in $threads; do taskset -pc "${cpus[i++]}" "$tid" >/dev/null; done
-	i=0
+mapfile -t cpus < <(lscpu --parse=CPU --online | grep -v '^#')
+keep_apart() { # as "TID CPU"; false: it is not possible
+	local i=0
 	for tid in $threads; do
-		record cpu$i 20 -e cpu-clock -C "${cpus[i]}"
-		awk '{ print $1, $2 + 0 }' <(tr -d '[]' <samples) | sort -u >got
-		echo "$tid ${cpus[i]}" | diff - got || complain "-C ${cpus[i]}: other samples"
-		i=$((i + 1))
+		taskset -pc "${cpus[i]}" "$tid" >/dev/null 2>&1 || return 1
+		echo "$tid ${cpus[i++]}"
 	done
-	record both 20 -e '{cpu-clock,context-switches}:S' -C "${cpus[0]},${cpus[1]}"
-	awk '{ print $1, $2 + 0 }' <(tr -d '[]' <samples) | sort -u >got
-	i=0
-	for tid in $threads; do echo "$tid ${cpus[i++]}"; done | sort >want
-	[ "$(LC_ALL=C comm -23 got want)" = '' ] || complain "-C of two CPUs: $(cat got)"
+}
+# kept FILE: they are still there: somebody else may have moved them meanwhile
+kept() {
+	for tid in $threads; do taskset -pc "$tid"; done | sed 's/^pid \([0-9]*\).*: /\1 /' |
+		cmp -s - "$1"
+}
+on_cpus() { # on_cpus FILE ARGUMENT…: "TID CPU" of the samples
+	for ((moved = 0; moved < 20; moved++)); do
+		keep_apart >places || return
+		record "$@"
+		kept places && break
+	done
+	tr -d '[]' <samples | awk '{ print $1, $2 + 0 }' | LC_ALL=C sort -u
+}
+if [ ${#cpus[@]} -ge 2 ] && keep_apart >places; then
+	for i in 0 1; do
+		on_cpus cpu$i 20 -e cpu-clock -C "${cpus[i]}" >got
+		sed -n $((i + 1))p places | diff - got || complain "-C ${cpus[i]}: other samples"
+	done
+	on_cpus both 20 -e '{cpu-clock,context-switches}:S' -C "${cpus[0]},${cpus[1]}" >got
+	LC_ALL=C sort places | diff - got || complain '-C of two CPUs: other samples'
+	for tid in $threads; do taskset -pc "${cpus[0]}-${cpus[-1]}" "$tid" >/dev/null; done
 else
-	echo 'skipped: -C, because there is one CPU'
+	echo 'skipped: -C, because there are no two CPUs to run on'
 fi
 exit $status
