@@ -13,7 +13,6 @@ static const struct feature features[] = {
 	{ "bpf", HAVE_BPF,
 	  "vCPU threads and memory sizes of any VMM, cheap recording of many VMs" },
 	{ "zstd", HAVE_ZSTD, "reading zstd-compressed recordings" },
-	{ "traceevent", HAVE_TRACEEVENT, "tracepoint fields in script" },
 };
 
 static struct error *run_version(const struct command *command, int argc, char **argv,

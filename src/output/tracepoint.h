@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of tracepoints as text, using libtraceevent and the formats in the recording. */
+/* Fields of tracepoints as text, by the formats in the recording. */
 #ifndef OUTPUT_TRACEPOINT_H
 #define OUTPUT_TRACEPOINT_H
 
@@ -12,7 +12,7 @@ struct tracepoints;
 
 /*
  * *RET is NULL if no event in EVENTS prints its fields. Fails if one does, but the recording has no
- * formats or this build has no libtraceevent.
+ * formats.
  */
 struct error *tracepoints_create(const struct session *session, const struct script_event *events,
 				 struct tracepoints **ret) MUST_CHECK;

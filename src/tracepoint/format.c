@@ -55,7 +55,8 @@ static bool read_property(char **text, const char *name, uint32_t *ret)
 	char *at = skip_space(*text), *end;
 	unsigned long value;
 
-	if (strncmp(at, name, length) || at[length] != ':' || !isdigit((unsigned char)at[length + 1]))
+	if (strncmp(at, name, length) || at[length] != ':' ||
+	    !isdigit((unsigned char)at[length + 1]))
 		return false;
 	value = strtoul(at + length + 1, &end, 10);
 	if (*end != ';' || value > TRACE_RAW_MAX)
