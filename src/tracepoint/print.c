@@ -248,7 +248,8 @@ static void append_piece(const struct trace_output *output, const struct trace_p
 	case 'c':
 		value = trace_evaluate(output, piece->node);
 		if ((char)value)
-			buffer_printf(output->out, piece->left ? "%-*c" : "%*c", width, (char)value);
+			buffer_printf(output->out, piece->left ? "%-*c" : "%*c", width,
+				      (char)value);
 		break;
 	default:
 		value = narrow(piece, trace_evaluate(output, piece->node));

@@ -129,7 +129,8 @@ uint64_t trace_evaluate(const struct trace_output *output, uint32_t index)
 		value = trace_evaluate(output, operands[0]);
 		return trace_apply(node->operator, value, trace_evaluate(output, operands[1]));
 	case TRACE_CHOICE:
-		return trace_evaluate(output, operands[trace_evaluate(output, operands[0]) ? 1 : 2]);
+		value = trace_evaluate(output, operands[0]);
+		return trace_evaluate(output, operands[value ? 1 : 2]);
 	default:
 		return 0; /* a text, or what only %s prints */
 	}

@@ -229,7 +229,10 @@ static void append_network(const struct trace_output *output, const char *letter
 static void append_bytes(struct buffer *out, char letter, const uint8_t *data, size_t bytes,
 			 int length)
 {
-	const char *delimiter = letter == 'C' ? ":" : letter == 'D' ? "-" : letter == 'N' ? "" : " ";
+	const char *delimiter = letter == 'C' ? ":" :
+				letter == 'D' ? "-" :
+				letter == 'N' ? "" :
+						" ";
 
 	for (size_t i = 0; i < bytes && (int)i < length; i++)
 		buffer_printf(out, "%s%02x", i ? delimiter : "", data[i]);

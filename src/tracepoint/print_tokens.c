@@ -37,7 +37,8 @@ static void read_quoted(struct parser *parser, enum token_kind kind)
 
 static size_t operator_length(const char *at)
 {
-	static const char *const longer[] = { "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||" };
+	static const char *const longer[] = { "->", "<<", ">>", "<=", ">=",
+					      "==", "!=", "&&", "||" };
 
 	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++)
 		if (!strncmp(at, longer[i], 2))

@@ -17,7 +17,7 @@ struct trace_payload {
 	uint8_t long_bytes; /* 4 or 8: of a long and of a pointer where it was recorded */
 };
 
-/* The number of 1, 2, 4 or 8 BYTES at OFFSET, not sign-extended; false: outside, or another size. */
+/* The number of 1, 2, 4 or 8 BYTES at OFFSET, zero-extended; false: outside, or another size. */
 bool trace_read_number(const struct trace_payload *payload, uint64_t offset, uint64_t bytes,
 		       uint64_t *ret);
 

@@ -118,7 +118,8 @@ static void test_numbers(void **state)
 		{ "\"%*d|%-*d|\", 4, 1, 4, 2", "   1|2   |" },
 		{ "\"%d %d %d\", 2 + 3 * 4, (2 + 3) * 4, 20 - 5 - 1", "14 20 14" },
 		{ "\"%d %d %d\", 1 | 2 & 3, 1 << 2 + 1, 7 & 3 == 3", "3 8 1" },
-		{ "\"%d %d\", REC->small > 100 ? REC->small > 200 ? 1 : 2 : 3, !REC->small", "2 0" },
+		{ "\"%d %d\", REC->small > 100 ? REC->small > 200 ? 1 : 2 : 3, !REC->small",
+		  "2 0" },
 		{ "\"%d %d %d\", -1, ~0, !0", "-1 -1 1" },
 		{ "\"%d %d\", REC->small / 0, REC->small % 0", "0 0" },
 		{ "\"%llx %llx\", REC->large << 64, REC->large >> 63",
@@ -147,9 +148,11 @@ static void test_texts(void **state)
 		  "vcpu0|   vcpu0|vcpu0   |vc" },
 		{ "\"%s %.*s\", __get_str(path), 2, __get_str(path)", "/a b /a" },
 		{ "\"%s\" \" %s\", \"one\" \"two\", REC->small ? \"yes\" : \"no\"", "onetwo yes" },
-		{ "\"%s\", __print_symbolic(REC->small, { 1, \"a\" }, { 100 * 2, \"#\" \"b\" })", "#b" },
+		{ "\"%s\", __print_symbolic(REC->small, { 1, \"a\" }, { 100 * 2, \"#\" \"b\" })",
+		  "#b" },
 		{ "\"%s\", __print_symbolic(REC->small, { 1, \"a\" }, { })", "0xc8" },
-		{ "\"%s %s\", __print_flags(REC->small, \"|\", { 8, \"a\" }, { (1UL << 6), \"b\" }), "
+		{ "\"%s %s\", __print_flags(REC->small, \"|\", { 8, \"a\" }, "
+		  "{ (1UL << 6), \"b\" }), "
 		  "__print_flags(0, \"\", { 1, \"x\" }, { 0, ((void *)0) })",
 		  "a|b|0x80 " },
 		{ "\"%s\", __print_flags(REC->large, \",\", { (1ULL << 63), \"top\" }, "
