@@ -15,6 +15,7 @@ SHOW, HOLD = (f"{sys.argv[1]}/{name}" for name in ("show_qmp_memory", "hold_qemu
 HERE = os.path.dirname(os.path.abspath(__file__))
 UUID = "c7a5fdb2-cdaf-9455-926a-d65c16db1809"
 MIB, GIB = 1 << 20, 1 << 30
+MOST_MIB = 100  # of memory for one answer; 285 if json-c parses one of numbers
 work = tempfile.mkdtemp()
 processes = []
 failures = []
@@ -233,6 +234,34 @@ def try_servers():
     print(f"{len(cases)} hostile servers")
 
 
+# The memory of who asks, in MiB, if a server's one answer of 8 MB is HEAD, PART again and again,
+# and TAIL.
+def peak_memory(name, head, part, tail):
+    path = f"{work}/{name}"
+    rest = f"b'{head}' + b'{part}' * {8_000_000 // len(part)} + b'{tail}\\n'"
+    server = start([sys.executable, "-c", SERVER, path, HELLO, rest, "-qmp",
+                    f"unix:{path},server=on"])
+    wait_for(path)
+    time.sleep(0.1)
+    asking = subprocess.Popen([SHOW, str(server.pid)], stderr=subprocess.PIPE)
+    said = asking.stderr.read().decode()
+    usage = os.wait4(asking.pid, 0)[2]
+    check("does not send JSON objects" in said, f"{name}: {said}")
+    return usage.ru_maxrss // 1024
+
+
+# Values take many times the memory of their text.
+def try_memory():
+    for name, head, part, tail in (
+            ("numbers", '{"return": [', "1,", "1]}"),
+            ("strings", '{"return": [', '"",', "1]}"),
+            ("keys", '{"return": {"": 1', ', "": 1', "}}"),
+            ("quotes", '{"return": [\\\'"\\\', ', "1,", '\\\'"\\\']}')):
+        used = peak_memory(name, head, part, tail)
+        check(used < MOST_MIB, f"{name}: {used} MiB of memory for an answer of 8 MB")
+        print(f"{name}: {used} MiB of memory for an answer of 8 MB")
+
+
 def status_of(path, command="info status"):
     """The output of QEMU's human monitor, which perfvisor does not use."""
     with socket.socket(socket.AF_UNIX) as monitor:
@@ -298,6 +327,7 @@ try:
     try_libvirt()
     try_liars(real_path)
     try_servers()
+    try_memory()
     try_guardian()
 finally:
     for process in processes:

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,22 +21,21 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/utf8.h"
+#include "host/vm/qmp_message.h"
 
 /* "info mtree -f" of a large machine takes some 100 KiB */
 #define MAX_MESSAGE_BYTES ((size_t)8 << 20)
-#define MAX_DEPTH 16
-#define MAX_VALUES 65536 /* objects and arrays: each takes some hundred bytes when parsed */
 #define MAX_EVENTS 1000 /* before one answer */
 #define GREETING_NS 5000000000ull
 #define CONVERSATION_NS 20000000000ull /* in total */
-#define MAX_SAID_BYTES 200
+#define MAX_PATH_SHOWN_BYTES 200
 
 struct qmp {
 	int fd;
 	uint64_t deadline_ns;
 	struct buffer received; /* starts with the current message */
 	size_t searched;	/* bytes of it without an end of line */
-	struct json_tokener *parser;
+	struct qmp_parser *parser;
 };
 
 void qmp_close(struct qmp *qmp)
@@ -47,7 +45,7 @@ void qmp_close(struct qmp *qmp)
 	if (qmp->fd >= 0)
 		close(qmp->fd);
 	buffer_deinit(&qmp->received);
-	json_tokener_free(qmp->parser);
+	qmp_parser_destroy(qmp->parser);
 	free(qmp);
 }
 
@@ -96,31 +94,6 @@ static struct error *receive(struct qmp *qmp)
 		       : NULL;
 }
 
-/* Counts also within strings; QEMU's texts contain few of these characters. */
-static bool has_too_many_values(const char *line, size_t length)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < length; i++)
-		count += line[i] == '{' || line[i] == '[';
-	return count > MAX_VALUES;
-}
-
-static struct json_object *parse(struct qmp *qmp, const char *line, size_t length)
-{
-	struct json_object *message;
-
-	if (has_too_many_values(line, length))
-		return NULL;
-	json_tokener_reset(qmp->parser);
-	message = json_tokener_parse_ex(qmp->parser, line, (int)length);
-	if (message && json_tokener_get_error(qmp->parser) == json_tokener_success &&
-	    json_object_is_type(message, json_type_object))
-		return message;
-	json_object_put(message);
-	return NULL;
-}
-
 /* The end of the first message; NULL: it is incomplete. */
 static const char *find_end(const struct qmp *qmp)
 {
@@ -129,8 +102,13 @@ static const char *find_end(const struct qmp *qmp)
 	return left ? memchr(qmp->received.data + qmp->searched, '\n', left) : NULL;
 }
 
-/* The next message, which must be an object; the caller must put it. */
-static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
+/*
+ * Receives the next message, which must be an object. Appends what it returns to TEXT, if that is
+ * not NULL; stores why, if it is an error.
+ */
+static struct error *receive_message(struct qmp *qmp, struct buffer *text,
+				     enum qmp_message_kind *ret,
+				     char ret_reason[QMP_REASON_BYTES])
 {
 	const char *newline;
 	size_t length;
@@ -144,12 +122,13 @@ static struct error *receive_message(struct qmp *qmp, struct json_object **ret)
 			return error;
 	}
 	length = newline - (const char *)qmp->received.data;
-	*ret = parse(qmp, (const char *)qmp->received.data, length);
+	*ret = qmp_parse(qmp->parser, (const char *)qmp->received.data, length, text, ret_reason);
 	qmp->received.size -= length + 1;
 	memmove(qmp->received.data, newline + 1, qmp->received.size);
 	qmp->searched = 0;
-	return *ret ? NULL
-		    : error_create(ERROR_BAD_DATA, "QEMU's QMP socket does not send JSON objects");
+	if (*ret == QMP_MALFORMED)
+		return error_create(ERROR_BAD_DATA, "QEMU's QMP socket does not send JSON objects");
+	return NULL;
 }
 
 static struct error *send_line(struct qmp *qmp, const char *line)
@@ -173,20 +152,6 @@ static struct error *send_line(struct qmp *qmp, const char *line)
 	return NULL;
 }
 
-/* {"error": {"class": …, "desc": …}} */
-static struct error *refusal(struct json_object *failure)
-{
-	struct json_object *text = NULL;
-	char said[MAX_SAID_BYTES] = "no reason given";
-
-	if (json_object_is_type(failure, json_type_object) &&
-	    json_object_object_get_ex(failure, "desc", &text) &&
-	    json_object_is_type(text, json_type_string))
-		utf8_printable(json_object_get_string(text), json_object_get_string_len(text), said,
-			       sizeof(said));
-	return error_create(ERROR_UNSUPPORTED, "QEMU's monitor refused: %s", said);
-}
-
 /*
  * Sends COMMAND and waits for its answer, skipping events. Appends a text to RET, if that is not
  * NULL.
@@ -196,22 +161,15 @@ static struct error *execute(struct qmp *qmp, const char *command, struct buffer
 	struct error *error = send_line(qmp, command);
 
 	for (int i = 0; !error && i < MAX_EVENTS; i++) {
-		struct json_object *message, *answer;
-		bool answered = true;
+		enum qmp_message_kind kind;
+		char reason[QMP_REASON_BYTES];
 
-		error = receive_message(qmp, &message);
-		if (error)
-			break;
-		if (json_object_object_get_ex(message, "error", &answer))
-			error = refusal(answer);
-		else if (!json_object_object_get_ex(message, "return", &answer))
-			answered = false;
-		else if (ret && json_object_is_type(answer, json_type_string))
-			buffer_append(ret, json_object_get_string(answer),
-				      json_object_get_string_len(answer));
-		json_object_put(message);
-		if (answered)
-			return error;
+		error = receive_message(qmp, ret, &kind, reason);
+		if (!error && kind == QMP_ERROR)
+			error = error_create(ERROR_UNSUPPORTED, "QEMU's monitor refused: %s",
+					     reason);
+		else if (!error && kind == QMP_RETURN)
+			return NULL;
 	}
 	return error ? error : error_create(ERROR_BAD_DATA, "QEMU's QMP socket gave no answer");
 }
@@ -230,15 +188,13 @@ struct error *qmp_ask(struct qmp *qmp, const char *command, struct buffer *ret)
 
 static struct error *greet(struct qmp *qmp)
 {
-	struct json_object *message;
-	struct error *error = receive_message(qmp, &message);
-	bool is_greeting;
+	char reason[QMP_REASON_BYTES];
+	enum qmp_message_kind kind;
+	struct error *error = receive_message(qmp, NULL, &kind, reason);
 
 	if (error)
 		return error;
-	is_greeting = json_object_object_get_ex(message, "QMP", NULL);
-	json_object_put(message);
-	if (!is_greeting)
+	if (kind != QMP_GREETING)
 		return error_create(ERROR_BAD_DATA, "not a QMP socket");
 	qmp->deadline_ns += CONVERSATION_NS - GREETING_NS;
 	return execute(qmp, "{\"execute\": \"qmp_capabilities\"}\n", NULL);
@@ -276,12 +232,12 @@ static struct error *connect_to(int fd, uint32_t pid, const char *path)
 struct error *qmp_connect(uint32_t pid, const char *path, struct qmp **ret)
 {
 	_cleanup_qmp_ struct qmp *qmp = memory_calloc(1, sizeof(*qmp));
-	char shown[MAX_SAID_BYTES];
+	char shown[MAX_PATH_SHOWN_BYTES];
 	struct error *error;
 
 	utf8_printable(path, strlen(path), shown, sizeof(shown));
 	buffer_init(&qmp->received, MAX_MESSAGE_BYTES);
-	qmp->parser = json_tokener_new_ex(MAX_DEPTH);
+	qmp->parser = qmp_parser_create();
 	qmp->deadline_ns = clock_monotonic_ns() + GREETING_NS;
 	qmp->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (qmp->fd < 0)
