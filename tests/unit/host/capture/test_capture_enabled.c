@@ -20,9 +20,10 @@
 static uint64_t samples[EVENTS][THREADS];
 
 static void on_sample(void *context, size_t event, size_t thread,
-		      const struct perfdata_sample *sample, const struct capture_guest *guest)
+		      const struct perfdata_sample *sample, const struct capture_guest *guest,
+		      const uint64_t *counts)
 {
-	(void)context, (void)sample, (void)guest;
+	(void)context, (void)sample, (void)guest, (void)counts;
 	samples[event][thread]++;
 }
 
