@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# export, read by others: pprof by `go tool pprof`, speedscope's by its JSON schema and by jsonschema,
-# CSV and JSON by Python's. The numbers are those of `perf script` for a recording by stock perf, and
-# those of a recording with VMs whose contents are known (tests/unit/output/write_chains.c).
+# export, read by others: pprof by `go tool pprof`, speedscope's by its JSON schema, CSV and JSON by
+# Python's modules. The numbers are those of `perf script`, for a recording by stock perf and for two
+# with VMs (tests/unit/output/write_chains.c, tests/unit/perfdata/write_example.c).
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 write_chains=$(realpath "$(dirname "$perfvisor")/tests/unit/write_chains")
