@@ -22,10 +22,17 @@
 /* A table of a guest's kernel in the recording: for one boot, or a state during it. */
 struct machine_kernel {
 	size_t symbols;	 /* index in the reader's list */
-	uint32_t number; /* unique in the session, like a space's: key for caches */
 	bool loaded;
 	struct symbol_table *table; /* owned; NULL: not loaded, or damaged */
 };
+
+/* The tables of one guest, or those for all guests that have none of their own. */
+struct machine_kernels {
+	VECTOR(struct machine_kernel) list;
+	struct space times; /* which holds when: its addresses are times, its dsos kernels */
+};
+
+void machine_kernels_deinit(struct machine_kernels *kernels);
 
 #define MACHINE_NO_KERNEL UINT32_MAX
 
@@ -37,8 +44,9 @@ struct machine {
 	struct space kernel; /* its kernel's mappings */
 	uint64_t made_start, made_end; /* range of the functions generated at run time */
 	struct space nowhere; /* always empty: for user addresses of an unknown process */
-	VECTOR(struct machine_kernel) kernels; /* of a guest */
-	struct space kernel_times; /* which holds when: its addresses are times, its dsos kernels */
+	struct machine_kernels own_kernels;
+	struct machine_kernels *kernels; /* its own, or the session's for all guests */
+	uint32_t kernel_number; /* of its first kernel: unique in the session, like a space's */
 	bool kernel_loaded;
 	uint32_t kernel_dso;
 	const struct symbol_table *kernel_table; /* applies at all times; NULL: none */

@@ -150,7 +150,7 @@ static uint32_t kernel_location(struct resolver *resolver, const struct lookup *
 	const struct symbol_table *table =
 		session_kernel_table(resolver->session, machine, lookup->kernel);
 	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address,
-				     .varies = machine->kernels.count > 1 };
+				     .varies = machine->kernels->list.count > 1 };
 	const struct space_mapping *mapping =
 		space_find(&machine->kernel, lookup->address, lookup->time).mapping;
 	const char *module = NULL;
@@ -307,7 +307,7 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 	lookup->kernel = session_kernel_at(machine, time);
 	lookup->domain = DOMAIN_KERNEL | (lookup->kernel == MACHINE_NO_KERNEL
 						  ? machine->kernel.number
-						  : machine->kernels.items[lookup->kernel].number);
+						  : machine->kernel_number + lookup->kernel);
 	if (ip < machine->made_start || ip >= machine->made_end)
 		return;
 	made = space_find(&machine->kernel, ip, time);

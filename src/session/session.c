@@ -71,7 +71,8 @@ struct machine *session_machine(struct session *session, uint32_t pid)
 	timeline_init(&machine->timeline, session->arena, &session->space_numbers);
 	space_init(&machine->kernel, session->space_numbers++);
 	space_init(&machine->nowhere, session->space_numbers++);
-	space_init(&machine->kernel_times, session->space_numbers++);
+	space_init(&machine->own_kernels.times, session->space_numbers++);
+	machine->kernels = &machine->own_kernels;
 	vector_append(&session->machines, machine);
 	if (session->all_read)
 		complete_machine(session, machine);
@@ -94,10 +95,7 @@ static void machine_destroy(struct machine *machine)
 	timeline_deinit(&machine->timeline);
 	space_deinit(&machine->kernel);
 	space_deinit(&machine->nowhere);
-	space_deinit(&machine->kernel_times);
-	for (size_t i = 0; i < machine->kernels.count; i++)
-		symbol_table_destroy(machine->kernels.items[i].table);
-	vector_deinit(&machine->kernels);
+	machine_kernels_deinit(&machine->own_kernels);
 	symbol_table_destroy(machine->kernel_owned);
 	free(machine->kernel_note);
 	free(machine->module_note);
@@ -119,6 +117,8 @@ void session_close(struct session *session)
 	group_reads_deinit(&session->group_reads);
 	kernel_loader_deinit(&session->kernel_loader);
 	dsos_deinit(&session->dsos);
+	machine_kernels_deinit(&session->shared_kernels);
+	vector_deinit(&session->kernels_by_pid);
 	symbol_table_destroy(session->shared_guest_table);
 	error_destroy(session->symbols_error);
 	pthread_mutex_destroy(&session->lock);
@@ -161,6 +161,7 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	guest_files_init(&session->guest_files);
 	group_reads_init(&session->group_reads);
 	space_init(&session->nested, session->space_numbers++);
+	space_init(&session->shared_kernels.times, session->space_numbers++);
 	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
 	session_machine(session, 0);
 	session->dsos.recording = perfdata_reader_directory(session->reader);

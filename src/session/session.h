@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "perfdata/reader.h"
 #include "session/dsos.h"
 #include "session/group_reads.h"
@@ -54,6 +55,9 @@ struct session {
 	struct map lost_by_vm;	/* machine pid -> its share of lost */
 	uint64_t malformed;	/* records other than samples that could not be decoded */
 	struct kernel_source_options guest_symbols;
+	struct machine_kernels shared_kernels; /* in the recording, for all guests */
+	VECTOR(struct sort_key) kernels_by_pid; /* places in the reader's list */
+	bool kernels_listed;
 	struct symbol_table *shared_guest_table; /* from options that apply to all guests */
 	bool shared_guest_loaded;
 	struct error *symbols_error; /* the first error in the user's symbol files */

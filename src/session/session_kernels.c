@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "session/session.h"
 #include "symbol/kallsyms.h"
 
 /* In the recording's folder. */
 #define HOST_KALLSYMS "kcore_dir/kallsyms"
 #define HOST_MODULES "kcore_dir/modules"
+#define MAX_KERNELS 1024 /* of a guest; far more than it has boots and changes of modules */
 
 /* Whether the recording's folder has something called NAME, which may still be unusable. */
 static bool has_part(const struct session *session, const char *name)
@@ -140,7 +142,7 @@ static void load_guest_kernel(struct session *session, struct machine *machine)
 	machine->kernel_dso = dsos_add_kernel(&session->dsos, &names);
 	/* The table comes from elsewhere: the dso must not look for a file with that name. */
 	session->dsos.items.items[machine->kernel_dso]->loaded = true;
-	if (load_from_options(session, machine) || machine->kernels.count ||
+	if (load_from_options(session, machine) || machine->kernels->list.count ||
 	    load_from_directory(session, machine))
 		return;
 	machine->kernel_note = memory_printf("the recording has no symbols for VM '%s', and no "
@@ -159,51 +161,88 @@ static void load_kernel(struct session *session, struct machine *machine)
 		load_host_kernel(session, machine);
 }
 
-static void add_kernel(struct session *session, struct machine *machine, size_t place)
+void machine_kernels_deinit(struct machine_kernels *kernels)
+{
+	space_deinit(&kernels->times);
+	for (size_t i = 0; i < kernels->list.count; i++)
+		symbol_table_destroy(kernels->list.items[i].table);
+	vector_deinit(&kernels->list);
+}
+
+static void add_kernel(struct session *session, struct machine_kernels *kernels, size_t place)
 {
 	struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, place);
 	struct space_mapping span = { .start = symbols.from_ns, .end = symbols.until_ns,
-				      .dso = machine->kernels.count };
+				      .dso = kernels->list.count };
 
 	if (!session->timed) /* only the last one is certain to have existed */
-		span = (struct space_mapping){ .end = UINT64_MAX, .dso = machine->kernels.count };
-	vector_append(&machine->kernels,
-		      (struct machine_kernel){ .symbols = place,
-					       .number = session->space_numbers++ });
+		span = (struct space_mapping){ .end = UINT64_MAX, .dso = kernels->list.count };
+	vector_append(&kernels->list, (struct machine_kernel){ .symbols = place });
 	if (span.start < span.end)
-		space_add(&machine->kernel_times, &span);
+		space_add(&kernels->times, &span);
 }
 
-/* The tables of MACHINE_PID in the recording. */
-static void add_kernels(struct session *session, struct machine *machine, uint32_t machine_pid)
+/* The newest tables of MACHINE_PID in the recording. */
+static void add_kernels(struct session *session, struct machine_kernels *kernels,
+			uint32_t machine_pid)
+{
+	const struct sort_key *places = session->kernels_by_pid.items;
+	size_t first = 0, end = session->kernels_by_pid.count;
+
+	for (size_t high = end; first < high;) {
+		size_t middle = first + (high - first) / 2;
+
+		if (places[middle].key < machine_pid)
+			first = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = first; end < session->kernels_by_pid.count && places[end].key == machine_pid;)
+		end++;
+	if (end - first > MAX_KERNELS)
+		first = end - MAX_KERNELS;
+	for (; first < end; first++)
+		add_kernel(session, kernels, places[first].index);
+}
+
+/* Sorts the kernels' tables by guest, in the order in which they were written. */
+static void list_all(struct session *session)
 {
 	size_t count = perfdata_reader_symbols_count(session->reader);
 
+	session->kernels_listed = true;
 	for (size_t i = 0; i < count; i++) {
 		struct perfdata_symbols symbols = perfdata_reader_symbols(session->reader, i);
+		struct sort_key key = { symbols.machine_pid, i };
 
-		if (symbols.kind == PERFDATA_SYMBOLS_KERNEL && symbols.machine_pid == machine_pid)
-			add_kernel(session, machine, i);
+		if (symbols.kind == PERFDATA_SYMBOLS_KERNEL)
+			vector_append(&session->kernels_by_pid, key);
 	}
+	sort_keys(session->kernels_by_pid.items, session->kernels_by_pid.count);
+	add_kernels(session, &session->shared_kernels, 0);
 }
 
 void session_list_kernels(struct session *session, struct machine *machine)
 {
 	if (!machine_is_guest(machine))
 		return;
-	add_kernels(session, machine, machine->pid);
-	if (!machine->kernels.count)
-		add_kernels(session, machine, 0);
+	if (!session->kernels_listed)
+		list_all(session);
+	add_kernels(session, &machine->own_kernels, machine->pid);
+	if (!machine->own_kernels.list.count)
+		machine->kernels = &session->shared_kernels;
+	machine->kernel_number = session->space_numbers;
+	session->space_numbers += machine->kernels->list.count;
 }
 
 uint32_t session_kernel_at(struct machine *machine, uint64_t time)
 {
 	const struct space_mapping *span;
 
-	if (!machine->kernels.count)
+	if (!machine->kernels->list.count)
 		return MACHINE_NO_KERNEL;
 	/* All were added as of time 0: the last of those that apply is the newest. */
-	span = space_find(&machine->kernel_times, time, 0).mapping;
+	span = space_find(&machine->kernels->times, time, 0).mapping;
 	return span ? span->dso : MACHINE_NO_KERNEL;
 }
 
@@ -237,7 +276,7 @@ const struct symbol_table *session_kernel_table(struct session *session, struct 
 	load_kernel(session, machine);
 	if (machine->kernel_table || kernel == MACHINE_NO_KERNEL)
 		return machine->kernel_table;
-	if (!machine->kernels.items[kernel].loaded)
-		load_recorded(session, machine, &machine->kernels.items[kernel]);
-	return machine->kernels.items[kernel].table;
+	if (!machine->kernels->list.items[kernel].loaded)
+		load_recorded(session, machine, &machine->kernels->list.items[kernel]);
+	return machine->kernels->list.items[kernel].table;
 }

@@ -37,7 +37,7 @@ static uint64_t text_start(const struct symbol_table *table)
 /* Counts the guest's samples per kernel. COUNTS has an element for each, and one for no kernel. */
 static void count_samples(const struct native *native, uint64_t *counts)
 {
-	size_t kernels = native->machine->kernels.count;
+	size_t kernels = native->machine->kernels->list.count;
 	struct session_sample sample;
 
 	session_rewind(native->session);
@@ -55,7 +55,7 @@ static void count_samples(const struct native *native, uint64_t *counts)
 /* The start address of the boot with the most samples, from the kernels' start addresses STARTS. */
 static uint64_t choose_boot(const struct native *native, const uint64_t *starts)
 {
-	size_t kernels = native->machine->kernels.count, best = 0;
+	size_t kernels = native->machine->kernels->list.count, best = 0;
 	uint64_t *counts = memory_calloc(kernels + 1, sizeof(*counts));
 
 	count_samples(native, counts);
@@ -77,7 +77,7 @@ static struct symbol_table *merge_tables(const struct native *native, const uint
 {
 	struct symbol_builder *builder = symbol_builder_create();
 
-	for (size_t i = 0; i < native->machine->kernels.count; i++) {
+	for (size_t i = 0; i < native->machine->kernels->list.count; i++) {
 		const struct symbol_table *table =
 			session_kernel_table(native->session, native->machine, i);
 
@@ -120,8 +120,8 @@ struct error *native_choose_kernel(struct native *native)
 		symbol_builder_add_table(builder, named);
 		native->kernel = symbol_builder_finish(builder);
 		native->kernel_text = text_start(named);
-	} else if (machine->kernels.count) {
-		choose_recorded(native, machine->kernels.count);
+	} else if (machine->kernels->list.count) {
+		choose_recorded(native, machine->kernels->list.count);
 	}
 	return take_pointer(native->session->symbols_error);
 }
