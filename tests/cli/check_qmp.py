@@ -162,6 +162,16 @@ def try_libvirt():
                           text=True, timeout=120)
     check("libvirt did not start it" in held.stderr,
           f"libvirt, another process's domain: {held.stderr}")
+    status, found, said = show(liar.pid, env=environment)
+    check(status == 1 and "is another process" in said and not found["slot"],
+          f"libvirt, memory of another process's domain: {status} {said} {found}")
+    liar = start([sys.executable, "-c", "import time; time.sleep(600)", "-mon",
+                  "chardev=charmonitor,id=monitor,mode=control", "-uuid", UUID,
+                  "-qmp", "unix:/nonexistent,server=on"])
+    time.sleep(0.2)
+    status, found, said = show(liar.pid, env=environment)
+    check(status == 1 and "is another process" in said and not found["slot"],
+          f"libvirt, the same with a socket: {status} {said} {found}")
     environment["STAND_IN_UUID"] = "other"
     status, _, said = show(qemu.pid, env=environment)
     check(status == 1 and f"virsh failed (status 1): error: failed to get domain '{UUID}'" in said,

@@ -203,6 +203,29 @@ static bool is_users_own(uint32_t pid)
 	return geteuid() && !stat(path, &status) && status.st_uid == geteuid();
 }
 
+/* An error unless "info cpus" of the domain lists threads, all of which are PID's. */
+static struct error *check_domain(uint32_t pid, const char *uuid)
+{
+	static const char *const commands[] = { "info cpus" };
+	_cleanup_buffer_ struct buffer answer;
+	struct host_vm vm = { .pid = pid };
+	struct error *error;
+	bool all;
+
+	buffer_init(&answer, MAX_CPUS_BYTES);
+	error = virsh_ask(is_users_own(pid), uuid, commands, 1, &answer);
+	if (!error)
+		error = qemu_text_cpus((const char *)answer.data, answer.size, &vm);
+	all = !error && vm.vcpus.count;
+	for (size_t i = 0; i < vm.vcpus.count; i++)
+		all = all && host_process_has_thread(pid, vm.vcpus.items[i].tid);
+	vector_deinit(&vm.vcpus);
+	if (error || all)
+		return error;
+	return error_create(ERROR_UNSUPPORTED,
+			    "the libvirt domain on its command line is another process");
+}
+
 static struct error *open_found(uint32_t pid, const struct qemu_monitors *monitors,
 				struct qemu_monitor *monitor)
 {
@@ -212,6 +235,9 @@ static struct error *open_found(uint32_t pid, const struct qemu_monitors *monito
 		return NULL;
 	if (*monitors->libvirt_uuid) {
 		error_destroy(error);
+		error = monitors->checked ? NULL : check_domain(pid, monitors->libvirt_uuid);
+		if (error)
+			return error;
 		memcpy(monitor->uuid, monitors->libvirt_uuid, sizeof(monitor->uuid));
 		monitor->own_session = is_users_own(pid);
 		return NULL;
@@ -231,31 +257,16 @@ void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret)
 	qemu_monitors_find(&(struct vm_command){ (const char *)command.data, command.size }, ret);
 }
 
-/* Whether "info cpus" of the domain lists threads, all of which are PID's. */
-static bool has_domain(uint32_t pid, const char *uuid)
-{
-	static const char *const commands[] = { "info cpus" };
-	_cleanup_buffer_ struct buffer answer;
-	struct host_vm vm = { .pid = pid };
-	struct error *error;
-	bool all;
-
-	buffer_init(&answer, MAX_CPUS_BYTES);
-	error = virsh_ask(is_users_own(pid), uuid, commands, 1, &answer);
-	if (!error)
-		error = qemu_text_cpus((const char *)answer.data, answer.size, &vm);
-	all = !error && vm.vcpus.count;
-	for (size_t i = 0; i < vm.vcpus.count; i++)
-		all = all && host_process_has_thread(pid, vm.vcpus.items[i].tid);
-	vector_deinit(&vm.vcpus);
-	error_destroy(error);
-	return all;
-}
-
 void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors)
 {
-	if (*monitors->libvirt_uuid && !has_domain(pid, monitors->libvirt_uuid))
+	struct error *error = NULL;
+
+	if (*monitors->libvirt_uuid)
+		error = check_domain(pid, monitors->libvirt_uuid);
+	if (error)
 		*monitors->libvirt_uuid = 0;
+	error_destroy(error);
+	monitors->checked = true;
 }
 
 struct error *qemu_monitor_open_by(uint32_t pid, const struct qemu_monitors *monitors,

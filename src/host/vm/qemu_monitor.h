@@ -18,6 +18,7 @@ struct qemu_monitors {
 	char *sockets[QEMU_MONITOR_MAX_SOCKETS]; /* paths, as the process resolves them */
 	size_t socket_count;
 	char libvirt_uuid[QEMU_UUID_BYTES + 1]; /* libvirt's domain; "": not started by libvirt */
+	bool checked; /* by qemu_monitors_check() */
 };
 
 /*
@@ -31,13 +32,13 @@ struct qemu_monitor;
 
 /*
  * Opens the monitor of process PID. On error, it explains why no way works; mostly
- * ERROR_UNSUPPORTED.
+ * ERROR_UNSUPPORTED. If libvirt is asked, it is first asked whether its domain runs PID's threads:
+ * a process can name any domain on its command line.
  */
 struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CHECK;
 /*
- * The same in steps. A process can change its command line and name somebody else's libvirt domain
- * there, so callers that ask more than once should find the ways once, and verify the domain
- * (qemu_monitors_check()).
+ * The same in steps. A process can change its command line, so callers that ask more than once
+ * should find the ways once, and verify the domain once (qemu_monitors_check()).
  */
 void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret);
 /* Forgets libvirt's domain if it does not run PID's threads. */
