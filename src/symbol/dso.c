@@ -362,18 +362,22 @@ static void find_vdso(struct search *search)
 						 "perf's build-id cache"));
 }
 
-/* The module name in "[name]" or "…/name.ko.xz", malloc()ed; otherwise NULL. */
+/*
+ * The module name in "[name]" or "…/name.ko.xz", malloc()ed; otherwise NULL. It becomes part of a
+ * path, so it contains no folder.
+ */
 static char *module_name(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	const char *end;
 	char *name;
 
-	if (path[0] == '[' && strlen(path) > 2 && path[strlen(path) - 1] == ']')
+	if (path[0] == '[' && path[1] != '.' && !base && strlen(path) > 2 &&
+	    path[strlen(path) - 1] == ']')
 		return memory_strndup(path + 1, strlen(path) - 2);
 	base = base ? base + 1 : path;
 	end = strstr(base, ".ko");
-	if (!end || end == base || (end[3] && end[3] != '.'))
+	if (!end || end == base || *base == '.' || (end[3] && end[3] != '.'))
 		return NULL;
 	name = memory_strndup(base, end - base);
 	for (char *at = name; *at; at++)

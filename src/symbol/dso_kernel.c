@@ -228,9 +228,8 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 	struct error *error;
 	uint64_t start;
 
-	if (strchr(name, '/') ||
-	    (request->build_id &&
-	     !build_id_equal(&running, request->build_id, request->build_id_bytes)))
+	if (request->build_id &&
+	    !build_id_equal(&running, request->build_id, request->build_id_bytes))
 		return dso_no_symbols(request->path,
 				      "the running kernel has no module with that build-id");
 	if (request->reference) {
@@ -239,7 +238,8 @@ struct error *dso_load_module(const struct dso_request *request, const char *nam
 			return error_prefix(error, "no symbols for '%s'", request->path);
 		filter.delta = request->reference - start;
 	}
-	error = kallsyms_add(NULL, PROC_KALLSYMS, filter.delta ? NULL : proc_modules(), &filter, builder);
+	error = kallsyms_add(NULL, PROC_KALLSYMS, filter.delta ? NULL : proc_modules(), &filter,
+			     builder);
 	if (error)
 		return error_prefix(error, "no symbols for '%s'", request->path);
 	return dso_finish(take_pointer(builder), request->path, PROC_KALLSYMS, ret);

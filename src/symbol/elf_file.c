@@ -156,6 +156,14 @@ bool elf_file_is_foreign_order(const struct elf_file *file)
 	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
+bool elf_file_section_fits(Elf_Scn *section, uint64_t max_bytes)
+{
+	GElf_Shdr header;
+
+	return section && gelf_getshdr(section, &header) &&
+	       (header.sh_type == SHT_NOBITS || header.sh_size <= max_bytes);
+}
+
 /* Sections may overlap, and libelf keeps a copy of each one that is read. */
 static void read_notes(struct elf_file *file, Elf_Scn *section, uint64_t bytes)
 {
@@ -171,7 +179,9 @@ static void read_notes(struct elf_file *file, Elf_Scn *section, uint64_t bytes)
 
 static void read_debug_link(struct elf_file *file, Elf_Scn *section)
 {
-	Elf_Data *data = elf_rawdata(section, NULL);
+	Elf_Data *data = elf_file_section_fits(section, NOTE_MAX_BYTES)
+				 ? elf_rawdata(section, NULL)
+				 : NULL;
 
 	if (!data || !data->d_buf || file->debug_link || !memchr(data->d_buf, 0, data->d_size))
 		return;
@@ -223,7 +233,9 @@ static struct error *read_sections(struct elf_file *file)
 	Elf_Scn *section = NULL;
 
 	if (elf_getshdrnum(file->elf, &count) < 0 || elf_getshdrstrndx(file->elf, &names) < 0 ||
-	    count > ELF_MAX_SECTIONS)
+	    count > ELF_MAX_SECTIONS ||
+	    (count && !elf_file_section_fits(elf_getscn(file->elf, names),
+					     ELF_MAX_SECTION_NAMES_BYTES)))
 		return error_create(ERROR_BAD_DATA, "'%s' has no usable section headers",
 				    file->name);
 	file->section_flags = memory_calloc(count + 1, 1);

@@ -10,6 +10,9 @@
 /* Limits for a file; far above any real one. */
 #define ELF_MAX_SECTIONS ((size_t)1 << 20)
 #define ELF_MAX_SEGMENTS 256
+/* One section; libelf reads it whole, and holes in a file cost its author nothing. */
+#define ELF_MAX_SECTION_BYTES ((uint64_t)512 << 20)
+#define ELF_MAX_SECTION_NAMES_BYTES ((uint64_t)64 << 20)
 #define ELF_NAME_MAX_BYTES 16384 /* longer symbol names are cut */
 
 enum section_flags {
@@ -45,6 +48,8 @@ struct elf_file {
 	Elf_Scn *plt, *plt_sec, *plt_relocations;
 };
 
+/* Whether SECTION has at most MAX_BYTES in the file; false also for NULL. */
+bool elf_file_section_fits(Elf_Scn *section, uint64_t max_bytes);
 bool elf_file_is_foreign_order(const struct elf_file *file);
 
 #endif

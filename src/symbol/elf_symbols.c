@@ -44,13 +44,18 @@ static bool walk_start(struct symbol_walk *walk, const struct elf_file *file, El
 {
 	size_t entry_bytes = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
 	GElf_Shdr header;
+	Elf_Scn *names;
 
 	walk->file = file;
 	walk->next = 0;
-	if (!section || !gelf_getshdr(section, &header))
+	if (!elf_file_section_fits(section, ELF_MAX_SECTION_BYTES) ||
+	    !gelf_getshdr(section, &header))
+		return false;
+	names = elf_getscn(file->elf, header.sh_link);
+	if (!elf_file_section_fits(names, ELF_MAX_SECTION_BYTES))
 		return false;
 	walk->symbols = elf_getdata(section, NULL);
-	walk->names = elf_getdata(elf_getscn(file->elf, header.sh_link), NULL);
+	walk->names = elf_getdata(names, NULL);
 	if (!walk->symbols || !walk->symbols->d_buf || !walk->names || !walk->names->d_buf ||
 	    !entry_bytes)
 		return false;
@@ -275,6 +280,7 @@ static struct error *add_plt(struct elf_file *file, Elf_Scn *plt, bool has_heade
 	buffer_init(&name, 2 * ELF_NAME_MAX_BYTES);
 	if (!plt || !gelf_getshdr(plt, &plt_header) ||
 	    !gelf_getshdr(file->plt_relocations, &header) || header.sh_link != file->dynsym_index ||
+	    !elf_file_section_fits(file->plt_relocations, ELF_MAX_SECTION_BYTES) ||
 	    !walk_start(&walk, file, file->dynsym))
 		return NULL;
 	relocations = elf_getdata(file->plt_relocations, NULL);

@@ -12,7 +12,7 @@ OPEN = re.compile(r"""\b(?:
     (?:open|openat|fopen|freopen|opendir|scandir|glob|creat|mkstemp|mkostemp|popen|dlopen|nftw|fts_open
        |posix_spawn_file_actions_addopen|gzopen|file_read|file_load) \s* \( |
     (?:file_open|file_read_below|kallsyms_add|kallsyms_load|kallsyms_find_symbol) \s* \( \s* NULL |
-    SYS_openat2?\b | tep_load_plugins
+    SYS_openat2?\b
 )""", re.X)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 DEFINITION = re.compile(r"^(?:static )?(?:struct|int|bool|void|char|DIR|FILE)[^\n;=]*\(", re.M)

@@ -10,8 +10,8 @@
 #include "host/vm/qmp.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +20,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/untrusted.h"
 #include "base/utf8.h"
 #include "host/vm/qmp_message.h"
 
@@ -200,21 +201,49 @@ static struct error *greet(struct qmp *qmp)
 	return execute(qmp, "{\"execute\": \"qmp_capabilities\"}\n", NULL);
 }
 
+/* What the link NAME of process PID says; "" for nothing. */
+static void read_link(uint32_t pid, const char *name, char ret[PATH_MAX])
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
+	length = readlink(path, ret, PATH_MAX - 1);
+	ret[length > 0 ? length : 0] = 0;
+}
+
+/* PATH as process PID understands it, below its root folder; the caller frees it. */
+static char *path_of_process(uint32_t pid, const char *path)
+{
+	char root[PATH_MAX], folder[PATH_MAX];
+	size_t length;
+
+	if (*path == '/')
+		return memory_strdup(path);
+	read_link(pid, "root", root);
+	read_link(pid, "cwd", folder);
+	length = strlen(root);
+	if (length == 1 || strncmp(folder, root, length))
+		length = 0;
+	return memory_printf("%s/%s", folder + length, path);
+}
+
 /*
  * Uses a descriptor of the path: PATH may be longer than an address can hold, and is relative to
- * PID's view.
+ * PID's view, out of which no link leads.
  */
 static struct error *connect_to(int fd, uint32_t pid, const char *path)
 {
-	_cleanup_free_ char *seen = memory_printf("/proc/%" PRIu32 "/%s%s", pid,
-						  *path == '/' ? "root" : "cwd/", path);
+	_cleanup_free_ char *root = memory_printf("/proc/%" PRIu32 "/root", pid);
+	_cleanup_free_ char *seen = path_of_process(pid, path);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	_cleanup_close_ int file = open(seen, O_PATH | O_CLOEXEC);
+	_cleanup_close_ int file = -1;
+	struct error *error = open_untrusted(root, seen, UNTRUSTED_SOCKET, &file);
 
-	if (file < 0)
-		return error_system(errno, "could not find the socket");
+	if (error)
+		return error_prefix(error, "could not find the socket");
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file);
 	/* EAGAIN: its queue of clients is full. */
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
