@@ -79,8 +79,9 @@ struct {
 	__type(value, struct sampler_vm);
 } vms SEC(".maps");
 
+/* Guests say which CPUs they have, and come and go: what is not used makes room for what is. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SAMPLER_MAX_THREADS);
 	__type(key, __u64);
 	__type(value, struct sampler_cpu);

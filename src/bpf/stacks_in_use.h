@@ -12,8 +12,9 @@
  *
  * HVA is 0 for memory that does not exist. Each read is checked against the VM's slots with all of
  * its bytes, after every offset that the guest chose was added. Without SP, either what is above BP
- * is copied, if BP is a frame pointer, or all of the stacks that are certainly in use. The guest may
- * write anything there, but nothing of it is followed further than a walk through its page tables.
+ * is copied, if BP is a frame pointer, or all of the stacks that are certainly in use. The guest
+ * may write anything there, but nothing of it is followed further than a walk through its page
+ * tables.
  */
 #ifndef BPF_STACKS_IN_USE_H
 #define BPF_STACKS_IN_USE_H

@@ -7,9 +7,9 @@
  * A function may appear twice below another if chains consist of different parts.
  *
  * A few bytes of a compressed recording can be a chain of a thousand frames. So there is a limit of
- * nodes: a million, and 32 for each different chain, which is more than chains need that have callers
- * in common. A chain that would need more is cut: its innermost function follows its group. Chains
- * with few nodes of their own always fit, whatever others need.
+ * nodes: a million, and 32 for each different chain, which is more than chains need that have
+ * callers in common. A chain that would need more is cut: its innermost function follows its group.
+ * Chains with few nodes of their own always fit, whatever others need.
  */
 #include "profile/calltree.h"
 

@@ -80,6 +80,8 @@ void symbol_table_pack(const struct symbol_table *table, struct buffer *out);
  */
 struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
 	MUST_CHECK;
+/* Whether DATA begin like a packed table: decoded, it may take six times SIZE in memory. */
+bool symbol_table_is_packed(const void *data, size_t size);
 /* Whether what TABLE was decoded of is not needed any more. */
 bool symbol_table_is_whole(const struct symbol_table *table);
 

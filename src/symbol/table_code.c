@@ -225,6 +225,13 @@ struct error *symbol_table_decode(const void *data, size_t size, struct symbol_t
 	return NULL;
 }
 
+bool symbol_table_is_packed(const void *data, size_t size)
+{
+	struct cursor cursor = cursor_make(data, size, false);
+
+	return pass_packed_magic(&cursor);
+}
+
 bool symbol_table_is_whole(const struct symbol_table *table)
 {
 	return table->owned;

@@ -182,8 +182,10 @@ static struct error *check_options(struct record_options *options)
 
 static struct error *finish_file(const struct record_run *run)
 {
-	struct error *error = record_write_symbols(run);
+	struct error *error;
 
+	run->symbols->sampling = false;
+	error = record_write_symbols(run);
 	if (!error)
 		error = recorder_finish(run->recorder, &run->facts->features);
 	if (!error && run->options->directory)
@@ -224,6 +226,7 @@ static struct error *record_guests(const struct record_run *run)
 	if (error)
 		return error;
 	record_note_beginning(run->recorder, run->events);
+	run->symbols->sampling = true;
 	error = record_sample(run);
 	return error ? error : finish_file(run);
 }

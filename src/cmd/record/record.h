@@ -119,6 +119,8 @@ struct record_symbols {
 	size_t given_written;                          /* of tables */
 	VECTOR(struct record_kernel) kernels;
 	size_t files_written;
+	size_t written_bytes; /* of guests' tables, since the last call began */
+	bool sampling;        /* set by the caller; otherwise all of them are written */
 };
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
 void record_symbols_deinit(struct record_symbols *symbols);
@@ -130,7 +132,7 @@ struct error *record_symbols_load(struct record_symbols *symbols,
 				  const struct perfdata_inventory *inventory) MUST_CHECK;
 /*
  * Writes what was loaded, and symbols found in guest memory for VMs for which the options had none,
- * since the last call.
+ * since the last call; while sampling only so many that samples do not wait for long.
  */
 struct error *record_symbols_write(struct record_symbols *symbols,
 				   struct recorder *recorder) MUST_CHECK;

@@ -11,6 +11,8 @@
 #include "cmd/record/record.h"
 
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
+/* After that many bytes of guests' tables, samples come first. */
+#define AT_ONCE_BYTES ((size_t)16 << 20)
 
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret)
 {
@@ -166,9 +168,16 @@ static struct error *write_kernel(struct record_symbols *symbols, struct recorde
 
 	if (!symbols->everyone && !has_table(symbols, kernel->pid))
 		error = pack_and_write(symbols, recorder, &table, &written.number);
+	symbols->written_bytes += kernel->table.size;
 	recorder_drop_kernel(recorder, symbols->kernels.count);
 	vector_append(&symbols->kernels, written);
 	return error;
+}
+
+/* Whether more tables may be written now. */
+static bool may_write(const struct record_symbols *symbols)
+{
+	return !symbols->sampling || symbols->written_bytes < AT_ONCE_BYTES;
 }
 
 static struct error *write_kernels(struct record_symbols *symbols, struct recorder *recorder)
@@ -179,6 +188,8 @@ static struct error *write_kernels(struct record_symbols *symbols, struct record
 	for (size_t i = 0; !error && recorder_kernel(recorder, i, &kernel); i++) {
 		struct record_kernel *written;
 
+		if (i == symbols->kernels.count && !may_write(symbols))
+			break;
 		if (i == symbols->kernels.count) {
 			error = write_kernel(symbols, recorder, &kernel);
 			continue;
@@ -198,7 +209,8 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 	struct error *error = NULL;
 	uint32_t number;
 
-	while (!error && recorder_file(recorder, symbols->files_written, &file)) {
+	while (!error && may_write(symbols) &&
+	       recorder_file(recorder, symbols->files_written, &file)) {
 		struct perfdata_writer_symbols table = { .machine_pid = file.pid,
 							 .kind = PERFDATA_SYMBOLS_FILE,
 							 .path = file.path,
@@ -208,6 +220,7 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 							 .size = file.table.size };
 
 		error = pack_and_write(symbols, recorder, &table, &number);
+		symbols->written_bytes += file.table.size;
 		recorder_drop_file(recorder, symbols->files_written++);
 	}
 	return error;
@@ -217,6 +230,7 @@ struct error *record_symbols_write(struct record_symbols *symbols, struct record
 {
 	struct error *error = write_given(symbols, recorder);
 
+	symbols->written_bytes = 0;
 	if (!error)
 		error = write_kernels(symbols, recorder);
 	return error ? error : write_files(symbols, recorder);

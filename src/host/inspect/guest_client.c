@@ -14,6 +14,7 @@
 /* Also long enough for a question of the parser, and for a message of why it failed. */
 #define SHORT_ANSWER_BYTES ((size_t)8 << 10)
 #define MIDDLING_ANSWER_BYTES ((size_t)2 << 20)
+#define LONG_ANSWER_BYTES ((size_t)16 << 20)
 
 struct guest_client {
 	struct guest_memory_source source;
@@ -136,6 +137,8 @@ static size_t max_answer_bytes(enum guest_message question)
 	case GUEST_ASK_CURRENT:
 	case GUEST_ASK_VCPU:
 		return MIDDLING_ANSWER_BYTES;
+	case GUEST_ASK_MAPPINGS:
+		return LONG_ANSWER_BYTES;
 	default:
 		return GUEST_MESSAGE_MAX;
 	}

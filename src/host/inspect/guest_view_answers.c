@@ -150,6 +150,7 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 		vector_append(&mappings.items, mapping);
 	}
 	error = check_whole(&cursor);
+	buffer_deinit(&view->answer); /* which may be large, and there is one for each guest */
 	if (error) {
 		guest_mappings_deinit(&mappings);
 		return error;

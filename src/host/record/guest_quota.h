@@ -5,8 +5,8 @@
  * it takes to be read.
  *
  * Half of the memory for all guests is divided equally among them: that share is a guest's own,
- * whatever the others take. The other half goes to those that ask first. What was granted to a guest
- * is not taken back when others appear.
+ * whatever the others take. The other half goes to those that ask first. What was granted to a
+ * guest is not taken back when others appear.
  */
 #ifndef HOST_RECORD_GUEST_QUOTA_H
 #define HOST_RECORD_GUEST_QUOTA_H

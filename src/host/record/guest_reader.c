@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread processes its lists in this order: VMs that have not been looked at, questions, files
- * whose symbols are wanted, and once a second all VMs again, for at most 1/20 of the time. Questions
- * and files are those of the guest that took the least time lately (guest_quota.h).
+ * whose symbols are wanted, and once a second all VMs again, for at most 1/20 of the time.
+ * Questions and files are those of the guest that took the least time lately (guest_quota.h).
  */
 #include <string.h>
 

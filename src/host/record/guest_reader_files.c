@@ -72,18 +72,32 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 	return true;
 }
 
+/* Others will trust the file it goes into, so the caged parser must have sent a valid table. */
+struct error *guest_reader_check_symbols(const struct buffer *table, size_t *ret_count)
+{
+	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
+	struct error *error;
+
+	if (symbol_table_is_packed(table->data, table->size))
+		return error_create(ERROR_BAD_DATA, "its symbols are packed");
+	error = symbol_table_decode(table->data, table->size, &checked);
+	if (!error)
+		*ret_count = symbol_table_count(checked);
+	return error;
+}
+
 /* The same. */
 static bool read_symbols(struct guest_reader *reader, struct guest *guest,
 			 const struct file_job *job)
 {
 	struct guest_reader_file file = { .vm = job->vm, .build_id = job->build_id };
-	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
 	_cleanup_error_ struct error *error = NULL;
+	size_t count;
 
 	buffer_init(&file.table, GUEST_READER_TABLE_MAX_BYTES);
 	error = guest_view_file_symbols(guest->view, job->mm, job->start, &file.table);
-	if (!error) /* as with kernels: the caged parser must have sent a valid table */
-		error = symbol_table_decode(file.table.data, file.table.size, &checked);
+	if (!error)
+		error = guest_reader_check_symbols(&file.table, &count);
 	if (error) {
 		log_detail("could not read symbols of '%s' from guest memory: %s", job->path,
 			   error_message(error));

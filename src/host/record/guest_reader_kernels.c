@@ -117,8 +117,8 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 	struct guest_reader_kernel added = { .vm = guest->vm,
 					     .pid = guest->pid,
 					     .from_ns = from_ns };
-	_cleanup_symbol_table_ struct symbol_table *checked = NULL;
 	struct error *error;
+	size_t count;
 
 	if (guest->table_bytes >= GUEST_READER_SYMBOL_BYTES)
 		return error_create(ERROR_BAD_DATA,
@@ -126,12 +126,8 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 				    "are kept");
 	buffer_init(&added.table, GUEST_READER_TABLE_MAX_BYTES);
 	error = guest_view_symbols(guest->view, &added.table);
-	/*
-	 * Others will trust the file it goes into, so the caged parser must have sent a valid
-	 * table.
-	 */
 	if (!error)
-		error = symbol_table_decode(added.table.data, added.table.size, &checked);
+		error = guest_reader_check_symbols(&added.table, &count);
 	buffer_trim(&added.table);
 	if (!error && !guest_reader_charge(reader, guest, added.table.capacity,
 					   "its kernel's symbols"))
@@ -141,7 +137,7 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 		return error;
 	}
 	log_detail("the kernel of the VM of pid %u has %zu symbols now", guest->pid,
-		   symbol_table_count(checked));
+		   count);
 	memcpy(added.release, kernel->names.release, sizeof(added.release));
 	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
 	guest->table_bytes += added.table.size;
@@ -357,8 +353,8 @@ void guest_reader_retry_all(struct guest_reader *reader)
 }
 
 /*
- * Checks the guest with a closed view that was not looked at for the longest time. One that took long
- * rests first.
+ * Checks the guest with a closed view that was not looked at for the longest time. One that took
+ * long rests first.
  */
 static void check_one_without_view(struct guest_reader *reader)
 {

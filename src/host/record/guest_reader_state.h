@@ -154,6 +154,9 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
 /* Passes TABLE on. */
 void guest_reader_tell_unwind_table(struct guest_reader *reader, struct unwind_news *news,
 				    const struct unwind_change *change);
+/* A table of symbols that the caged parser has sent: *RET_COUNT of them, or what is wrong. */
+struct error *guest_reader_check_symbols(const struct buffer *table,
+					 size_t *ret_count) MUST_CHECK;
 /* Takes over JOB's path. */
 void guest_reader_read_file(struct guest_reader *reader, struct guest *guest,
 			    struct file_job job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests share the reader: whose turn it is, and how much memory each may take. What a guest's limit
- * cost is reported once per guest, and for each table with -v.
+ * Guests share the reader: whose turn it is, and how much memory each may take. What a guest's
+ * limit cost is reported once per guest, and for each table with -v.
  */
 #include "base/log.h"
 #include "base/progress.h"

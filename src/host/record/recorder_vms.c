@@ -4,9 +4,9 @@
  *
  * Looking for VMs means scanning all open files of the host. It therefore happens in another thread
  * (vm_scan.h), at most once a second, takes at most 1/50 of the time, and is done only if something
- * may have changed: a process or thread was created (/proc/stat counts them), one of ours has ended,
- * or a vCPU has not run yet. It is also done from time to time in any case, since an existing
- * process may create a VM.
+ * may have changed: a process or thread was created (/proc/stat counts them), one of ours has
+ * ended, or a vCPU has not run yet. It is also done from time to time in any case, since an
+ * existing process may create a VM.
  */
 #include <dirent.h>
 #include <errno.h>

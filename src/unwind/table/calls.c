@@ -31,7 +31,8 @@ struct answer {
 
 struct memo {
 	size_t work_left;
-	struct answer answers[KEPT_ANSWERS]; /* of can_reach(): the same questions are asked often */
+	/* of can_reach(): the same questions are asked often */
+	struct answer answers[KEPT_ANSWERS];
 };
 
 struct unwind_calls {

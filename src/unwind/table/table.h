@@ -64,14 +64,14 @@ bool unwind_table_is_bits32(const struct unwind_table *table);
 /* The row for the instruction at IP; NULL: no data for it. Valid until the next add. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *table, uint64_t ip);
 size_t unwind_table_rows(const struct unwind_table *table); /* for all code, as stored */
-/* What it takes in memory, with its calls: proportional to its rows, not to the span of its code. */
+/* What it takes in memory, with its calls: as its rows do, not as the span of its code. */
 size_t unwind_table_bytes(const struct unwind_table *table);
 
 /* The table as bytes, in this machine's byte order: the cage makes it, another process uses it. */
 void unwind_table_encode(const struct unwind_table *table, struct buffer *out);
 /*
- * ERROR_BAD_DATA: not a valid encoding. Decoded contents may be wrong, but are safe to use, and take
- * at most UNWIND_TABLE_COST times SIZE in memory, or UNWIND_TABLE_MIN_BYTES.
+ * ERROR_BAD_DATA: not a valid encoding. Decoded contents may be wrong, but are safe to use, and
+ * take at most UNWIND_TABLE_COST times SIZE in memory, or UNWIND_TABLE_MIN_BYTES.
  */
 #define UNWIND_TABLE_COST 12
 #define UNWIND_TABLE_MIN_BYTES 4096

@@ -290,6 +290,9 @@ static void the_packed_form_comes_back(void **state)
 	symbol_table_encode(table, &bytes);
 	symbol_table_pack(table, &packed);
 	assert_true(packed.size < bytes.size / 2);
+	assert_true(symbol_table_is_packed(packed.data, packed.size));
+	assert_false(symbol_table_is_packed(packed.data, 7));
+	assert_false(symbol_table_is_packed(bytes.data, bytes.size));
 	assert_no_error(symbol_table_decode(packed.data, packed.size, &decoded));
 	assert_true(symbol_table_is_whole(decoded));
 	check_example(decoded);

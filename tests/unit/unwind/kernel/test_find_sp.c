@@ -299,8 +299,8 @@ static size_t count_possible(const struct unwind_calls *calls)
 }
 
 /*
- * For all answers of a search together, a limited number of jumps is examined; what was found out is
- * kept, so that the next search gets further.
+ * For all answers of a search together, a limited number of jumps is examined; what was found out
+ * is kept, so that the next search gets further.
  */
 static void test_all_jumps_together(void **state)
 {
