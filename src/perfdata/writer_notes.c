@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Notes: what names need, in the stream of records, as soon as it is known. A recorder that is
- * killed, and a pipe, have nothing after the records.
+ * Notes put what names samples into the stream of records, as soon as it is known: a pipe, and the
+ * file of a recorder that was killed, have nothing after their records.
  *
- * Format: docs/perfvisor-sections.md. Tables that are alike are stored once: those that were stored
- * whole are kept for that, KEPT_BYTES of them at most.
+ * Format: docs/perfvisor-sections.md. If a table resembles one that was stored whole, only the
+ * differences are stored. The writer keeps at most KEPT_BYTES of whole tables for that.
  */
 #include <string.h>
 #include <time.h>
@@ -15,9 +15,9 @@
 
 #define PIECE_BYTES ((size_t)60 << 10)
 #define KEPT_BYTES ((size_t)64 << 20)
-/* Tables of one kernel begin with the same names: so much of them says that they are alike. */
+/* Tables of one kernel begin with the same names. So many bytes show that two are alike. */
 #define ALIKE_BYTES 4096
-#define SMALL_BYTES 1024 /* a table that is not compressed: it would save next to nothing */
+#define SMALL_BYTES 1024 /* tables up to this size are not compressed, which would save little */
 #define INVENTORY_MAX_BYTES ((size_t)1 << 30)
 #define BUILD_IDS_MAX_BYTES ((size_t)64 << 20)
 
@@ -74,7 +74,7 @@ struct error *perfdata_writer_inventory(struct perfdata_writer *writer,
 	return writer_note(writer, NOTE_INVENTORY, out.data, out.size);
 }
 
-/* How a table is to be stored: its coding, and by which other. */
+/* How to store a table: its coding, and the table that it is compared with. */
 struct plan {
 	enum format_table_coding coding;
 	const struct writer_table *base;

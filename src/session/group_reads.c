@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values count from when the event was opened. Where threads inherit the event, each has values of
- * its own under one id (since Linux 6.12; perf_evsel__attr_has_per_thread_sample_period() of
- * tools/lib/perf). A value that is less than the last is one that began anew.
+ * Values count from when the event was opened. If threads inherit the event, each thread has its
+ * own values under the same id (since Linux 6.12;
+ * perf_evsel__attr_has_per_thread_sample_period() of tools/lib/perf). A value that is lower than the
+ * last one has started again from 0.
  */
 #include "session/group_reads.h"
 
@@ -37,7 +38,7 @@ static uint64_t key_of(const struct perf_event_attr *attr, const struct perfdata
 	return sample->id ^ hash_u64(sample->tid);
 }
 
-/* The total in SAMPLE, one of many, becomes the part that is its own. */
+/* Replaces a total in SAMPLE by what was counted since the sample before. */
 static void subtract_last(struct group_reads *reads, const struct perf_event_attr *attr,
 			  struct perfdata_sample *sample)
 {
@@ -58,7 +59,7 @@ bool group_reads_next(struct group_reads *reads, struct perfdata_reader *reader,
 
 		reads->next++;
 		if (!ret->decoded.id)
-			continue; /* of which event is not known */
+			continue; /* of an unknown event */
 		subtract_last(reads, attr, &ret->decoded.sample);
 		if (!ret->decoded.sample.period)
 			continue;

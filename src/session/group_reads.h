@@ -13,9 +13,9 @@
 struct session_sample;
 
 struct group_reads {
-	struct map totals; /* of an id, or of an id in a thread -> its value so far */
+	struct map totals; /* id, or id and thread -> its value so far */
 	struct perfdata_decoded sample;
-	uint64_t time, next; /* of the sample; the value in it that is next */
+	uint64_t time, next; /* the sample's time; the index of its next value */
 	bool open;
 };
 
@@ -23,11 +23,11 @@ void group_reads_init(struct group_reads *reads);
 void group_reads_deinit(struct group_reads *reads);
 
 /*
- * Takes SAMPLE if it has values, false otherwise. What it points to must live until all was handed
- * out. Those of an id come in the order of their times.
+ * Takes SAMPLE if it has values; otherwise returns false. What SAMPLE points to must stay valid
+ * until all of its values were returned. Samples of one id must come in the order of their times.
  */
 bool group_reads_begin(struct group_reads *reads, const struct session_sample *sample);
-/* The next one that it stands for; false: there are no more. READER is that of the sample. */
+/* The next sample that it stands for; false: there are no more. READER is the sample's. */
 bool group_reads_next(struct group_reads *reads, struct perfdata_reader *reader,
 		      struct session_sample *ret);
 

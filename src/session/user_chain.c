@@ -27,11 +27,11 @@
 #define FRAMES_MAX 1024
 #define ARM64_ADDRESS_BITS ((1ULL << 48) - 1) /* above: a signature (PAC) */
 
-/* What a page of a space belongs to at times in [from, until). */
+/* The mapping that a page of an address space belongs to, at times in [from, until). */
 struct page {
 	uint64_t number, from, until; /* until 0: an empty entry */
 	uint32_t space, dso;
-	bool mapped; /* if not, there is no: */
+	bool mapped; /* false: nothing is mapped there */
 	struct unwind_mapping mapping; /* the page alone */
 };
 
@@ -46,7 +46,7 @@ struct user_chains {
 	struct page pages[PAGES];
 };
 
-/* Without copies of stacks the program's part has been recorded, whatever registers there are. */
+/* Without a copy of the stack, the program's part was recorded, even if there are registers. */
 static bool has_user(const struct perf_event_attr *attr)
 {
 	const uint64_t wanted =
@@ -55,7 +55,7 @@ static bool has_user(const struct perf_event_attr *attr)
 	return (attr->sample_type & wanted) == wanted;
 }
 
-/* If the recording does not say, it is assumed to be of this machine, as in perf. */
+/* A recording that does not name its architecture is assumed to have this machine's, as in perf. */
 static const struct arch *arch_of(const struct session *session)
 {
 	const char *name = perfdata_reader_features(session->reader)->arch;
@@ -110,7 +110,7 @@ static struct dso_entry *load_dso(const struct user_chains *chains, uint32_t dso
 	return entry;
 }
 
-/* Whether ARCH can run code with these tables, in a 32-bit program for instance. */
+/* Whether ARCH can run code that has these tables: 32-bit programs run on 64-bit machines. */
 static bool is_of(const struct arch *arch, const struct file_tables *tables)
 {
 	return tables->machine == arch->elf_machine ||
@@ -137,7 +137,7 @@ static void fill_page(const struct user_chains *chains, uint64_t address, struct
 			       .space = chains->space->number,
 			       .from = found.from,
 			       .until = found.until };
-	if (chains->session->unaligned) { /* a page may be of several mappings */
+	if (chains->session->unaligned) { /* a page may belong to several mappings */
 		start = address;
 		end = address + 1;
 		page->until = 0;
@@ -232,7 +232,7 @@ static void append_frames(struct user_chains *chains, const struct unwind_chain 
 		const struct unwind_frame *frame = &chain->frames[i];
 
 		if (!frame->address)
-			break; /* the end of the stack, marked so */
+			break; /* the outermost frame is marked as such */
 		vector_append(&chains->words,
 			      frame->address - (frame->kind == UNWIND_FRAME_CALL));
 	}
