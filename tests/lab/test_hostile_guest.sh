@@ -39,6 +39,8 @@ for file in kallsyms symbols; do
 done
 is "the guest has symbols" [ "$(wc -l <"$work/out/kallsyms.core")" -gt 50000 ]
 is "every name is the guest's own" cmp "$work/out/kallsyms.core" "$work/out/symbols.core"
+is "the guest's release was changed" [ "$(grep -c 'Linux .*31m' \
+	"$work/out/texts/release.record.err")" = 1 ]
 is "each attack took place" [ "$(grep -c ': 0$' "$work/out/scribble")" = 4 ]
 for attack in data lists stacks tables; do
 	is "perfvisor ran during $attack" grep -q "^$attack '" "$work/out/looks"

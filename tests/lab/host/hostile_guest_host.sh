@@ -42,6 +42,17 @@ keep_text stack stack
 keep_text stack.json stack --json
 keep_text tasks stack --tasks
 keep_text tasks.json stack --tasks --json
+# The kernel's release, too, which begins with a digit; the recording of this moment has it.
+release=$(perfvisor list --json | sed -n 's/.*"kernel_release": *"\([^"]*\)".*/\1/p')
+echo "$release" >"$OUT/release"
+scribble guest1 release "$(printf '6.e\033[31m\302\233\342\200\256')" >>"$OUT/scribble" 2>&1 ||
+	echo "the release was not changed" >>"$OUT/looks"
+keep_text release.list list
+keep_text release.list.json list --json
+perfvisor record --vm guest1 -v -o /tmp/release --duration 1 2>"$OUT/texts/release.record.err"
+keep_text release.report report -i /tmp/release
+keep_text release.report.json report -i /tmp/release --json
+scribble guest1 release "$release"
 user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
 perfvisor record --max-overhead 100 --vm guest1 -g -F 200 -o /tmp/recording 2>"$OUT/record.err" &
 recorder=$!

@@ -4,13 +4,14 @@
  * writing into its VMM's memory (what perfvisor itself never does):
  *
  *	scribble VM data|lists|stacks|tables MILLISECONDS
+ *	scribble VM release TEXT
  *
  * data: BTF, symbol tables and what else a kernel does not write; lists: modules, tasks, mappings;
  * stacks: the kernel stacks of its tasks, and its unwind data; tables: its page tables. Words
  * become pointers to themselves and to each other, lengths without end, garbage. Of all others the
  * old words come back after some milliseconds, so that they change while they are read; page tables
  * stay as they are written: their guest does not live on. The guest goes on meanwhile, as far as it
- * can.
+ * can. release: what the guest's kernel calls its release becomes TEXT.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -296,6 +297,30 @@ static void open_guest(struct scribble *scribble, const char *name)
 		die("the VMM's memory cannot be opened", NULL);
 }
 
+/* Writes TEXT into init_uts_ns.name.release. */
+static void set_release(const struct scribble *scribble, const char *text)
+{
+	struct guest_btf_field field;
+	char bytes[65] = ""; /* __NEW_UTS_LEN + 1 */
+	struct gva names;
+	struct gpa at;
+	off_t hva;
+
+	snprintf(bytes, sizeof(bytes), "%s", text);
+	if (!guest_kernel_find_symbol(scribble->kernel, "init_uts_ns", &names) ||
+	    !guest_btf_find_field(guest_kernel_btf(scribble->kernel), "uts_namespace",
+				  "name.release", &field) ||
+	    field.size != sizeof(bytes))
+		die("the release is not known", NULL);
+	for (size_t i = 0; i < sizeof(bytes); i++) { /* it may cross a page */
+		if (!guest_space_translate(&scribble->space,
+					   GVA(names.value + field.offset + i), &at) ||
+		    !(hva = hva_of(scribble, at)) ||
+		    pwrite(scribble->memory, &bytes[i], 1, hva) != 1)
+			die("the release cannot be written", NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct scribble scribble = { 0 };
@@ -303,8 +328,12 @@ int main(int argc, char **argv)
 	bool restore;
 
 	if (argc != 4)
-		die("VM data|lists|stacks|tables MILLISECONDS", NULL);
+		die("VM data|lists|stacks|tables MILLISECONDS, or VM release TEXT", NULL);
 	open_guest(&scribble, argv[1]);
+	if (!strcmp(argv[2], "release")) {
+		set_release(&scribble, argv[3]);
+		return 0;
+	}
 	restore = strcmp(argv[2], "tables") != 0;
 	if (!restore)
 		add_tables(&scribble);
