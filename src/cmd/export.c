@@ -37,7 +37,7 @@ static struct error *check_output(const struct export_config *config,
 	if (!config->output)
 		return strcmp(format->name, "pprof") || !isatty(STDOUT_FILENO) ? NULL
 			: error_hint(error_create(ERROR_USAGE,
-						  "refusing to write compressed data to a terminal"),
+						  "refusing to write binary data to a terminal"),
 				     "use -o FILE");
 	if (config->force || stat(config->output, &status) || !S_ISREG(status.st_mode) ||
 	    !status.st_size)

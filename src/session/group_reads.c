@@ -2,8 +2,8 @@
 /*
  * Values count from when the event was opened. If threads inherit the event, each thread has its
  * own values under the same id (since Linux 6.12;
- * perf_evsel__attr_has_per_thread_sample_period() of tools/lib/perf). A value that is lower than the
- * last one has started again from 0.
+ * perf_evsel__attr_has_per_thread_sample_period() of tools/lib/perf). A value that is lower than
+ * the last one has started again from 0.
  */
 #include "session/group_reads.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # export, read by others: pprof by `go tool pprof`, speedscope's by its JSON schema, CSV and JSON by
-# Python's modules. The numbers are those of `perf script`, for a recording by stock perf and for two
+# Python's modules. The numbers are those of `perf script`: of a recording by stock perf, and of two
 # with VMs (tests/unit/output/write_chains.c, tests/unit/perfdata/write_example.c).
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
