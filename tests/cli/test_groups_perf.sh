@@ -110,6 +110,14 @@ awk '/ (cpu-clock|context-switches):/ { print $4 }' perf.txt | sort | uniq -c >t
 awk '/ context-switches:/ { print $4 }' perf.txt | sort | uniq -c >member
 [ "$(awk '$1 == 2' times | wc -l)" = "$(wc -l <member)" ] ||
 	complain 'an event other than the leader takes samples'
+# --control lists them as perf does.
+mkfifo control
+printf 'evlist -g\nstop\n' >control &
+"$perfvisor" record --guest --host -p $vm -o listed.data --duration 60 --control fifo:control \
+	-e '{cpu-clock,context-switches,page-faults}:S' -e 'own{task-clock,cs:u},dummy' 2>err ||
+	complain "record --control: $(cat err)"
+perf evlist -g -i listed.data 2>/dev/null >want
+grep -cxFf want err | grep -qx 3 || complain "evlist -g: $(cat err)"
 # A group without S: each event takes its own.
 "$perfvisor" record -q --guest --host -p $vm -o plain.data --duration 0.5 \
 	-e '{cpu-clock,context-switches}' 2>err || complain "a group without S: $(cat err)"

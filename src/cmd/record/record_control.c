@@ -191,6 +191,19 @@ static void append_event(struct buffer *out, const struct host_event *event, con
 	buffer_append_u8(out, '\n');
 }
 
+/* The group that EVENT leads, or EVENT alone. */
+static void append_group(struct buffer *out, const struct host_event *event)
+{
+	if (event->group_size)
+		buffer_printf(out, "%s{", event->group_name ? event->group_name : "");
+	utf8_append_escaped(out, event->name);
+	for (size_t i = 1; i < event->group_size; i++) {
+		buffer_append_u8(out, ',');
+		utf8_append_escaped(out, event[i].name);
+	}
+	buffer_append_string(out, event->group_size ? "}\n" : "\n");
+}
+
 static void list_events(struct record_control *control, const struct record_events *events,
 			const struct control_command *command)
 {
@@ -202,8 +215,14 @@ static void list_events(struct record_control *control, const struct record_even
 		return;
 	}
 	buffer_init(&out, MAX_LIST_BYTES);
-	for (size_t i = 0; i < events->list.items.count; i++)
-		append_event(&out, &events->list.items.items[i], details);
+	for (size_t i = 0; i < events->list.items.count; i++) {
+		const struct host_event *event = &events->list.items.items[i];
+
+		if (!details || strcmp(details, "-g"))
+			append_event(&out, event, details);
+		else if (!event->group_rank)
+			append_group(&out, event);
+	}
 	fwrite(out.data, 1, out.size, stderr);
 }
 
