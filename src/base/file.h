@@ -18,9 +18,9 @@ struct mapped_file {
 };
 
 /*
- * The content of a regular file; anything else (a FIFO, a folder) is an error. The file is mapped if
- * only this process's user and root can change it. Otherwise it is read into memory, if it is not
- * larger than 1 GiB, or than MAX_BYTES.
+ * The content of a regular file; anything else (a FIFO, a folder) is an error. The file is mapped
+ * if only this process's user and root can change it. Otherwise it is read into memory, if it is
+ * not larger than 1 GiB, or than MAX_BYTES.
  */
 struct error *file_map(const char *path, struct mapped_file *ret) MUST_CHECK;
 /* The same, below ROOT (open_untrusted()). */

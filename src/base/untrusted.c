@@ -120,7 +120,8 @@ static struct error *check(int place, const char *path, unsigned int rules)
 	if (!S_ISREG(status.st_mode))
 		return error_create(ERROR_BAD_DATA, "'%s' is not a regular file", path);
 	if (is_made_up(place))
-		return error_create(ERROR_BAD_DATA, "'%s' is a file that the kernel makes up", path);
+		return error_create(ERROR_BAD_DATA, "'%s' is a file that the kernel makes up",
+				    path);
 	if (rules & UNTRUSTED_OWN && status.st_uid != geteuid())
 		return error_create(ERROR_PERMISSION, "'%s' is owned by another user", path);
 	if (rules & UNTRUSTED_NOT_EMPTY && !status.st_size)

@@ -30,9 +30,9 @@ enum untrusted_rules {
 #define UNTRUSTED_ANYWHERE ""
 
 /*
- * Opens the regular file PATH for reading. PATH is resolved as if ROOT were the root folder: neither
- * links nor ".." lead out of it. Links of /proc that lead to open files are not followed in PATH,
- * but in ROOT. RULES: of enum untrusted_rules.
+ * Opens the regular file PATH for reading. PATH is resolved as if ROOT were the root folder:
+ * neither links nor ".." lead out of it. Links of /proc that lead to open files are not followed in
+ * PATH, but in ROOT. RULES: of enum untrusted_rules.
  *
  * ERROR_NOT_FOUND: no such file. ERROR_BAD_DATA: not a regular file, one of a file system that the
  * kernel makes up (/proc, /sys), or empty. ERROR_PERMISSION also for another owner.

@@ -30,24 +30,16 @@ static size_t stream_max_bytes(void)
 	return pages > 0 && page_bytes > 0 ? (size_t)pages / 2 * page_bytes : (size_t)1 << 30;
 }
 
-/* What the user named. */
-static struct error *load_named(struct perfdata_reader *reader)
+/*
+ * What the user named (NAME is NULL), or a file of the recording's folder. What is read into memory
+ * may fill half of it in all.
+ */
+static struct error *load_file(struct perfdata_reader *reader, const char *name)
 {
+	size_t max_bytes = stream_max_bytes() - reader->copied_bytes;
 	struct mapped_file file;
-	struct error *error = file_load(reader->path, stream_max_bytes(), &file);
-
-	if (error)
-		return error;
-	vector_append(&reader->files, file);
-	return NULL;
-}
-
-/* A file of the recording's folder. What is read into memory may fill half of it in all. */
-static struct error *load_part(struct perfdata_reader *reader, const char *name)
-{
-	struct mapped_file file;
-	struct error *error = file_map_below(reader->directory, name,
-					     stream_max_bytes() - reader->copied_bytes, &file);
+	struct error *error = name ? file_map_below(reader->directory, name, max_bytes, &file)
+				   : file_load(reader->path, max_bytes, &file);
 
 	if (error)
 		return error;
@@ -86,7 +78,7 @@ static struct error *open_directory_files(struct perfdata_reader *reader)
 			_cleanup_free_ char *path =
 				memory_printf("%s/%s", reader->directory, entries[i]->d_name);
 
-			error = load_part(reader, entries[i]->d_name);
+			error = load_file(reader, entries[i]->d_name);
 			if (!error)
 				add_span(reader, path);
 		}
@@ -109,7 +101,7 @@ static struct error *open_files(struct perfdata_reader *reader)
 
 	if (is_directory(reader->path))
 		reader->directory = memory_strdup(reader->path);
-	error = reader->directory ? load_part(reader, "data") : load_named(reader);
+	error = load_file(reader, reader->directory ? "data" : NULL);
 	if (error && error_code(error) == ERROR_NOT_FOUND)
 		return error_hint(error, reader->directory
 						 ? "this folder is not a recording"

@@ -12,7 +12,10 @@
 
 #include "symbol/table.h"
 
-/* The table stored as NAME (a plain file name, which gets a suffix) with exactly that KEY; NULL if there is none. */
+/*
+ * The table stored as NAME (a plain file name, which gets a suffix) with exactly that KEY; NULL if
+ * there is none.
+ */
 struct symbol_table *table_cache_load(const char *name, uint64_t key);
 /* Replaces the table stored as NAME. */
 void table_cache_store(const char *name, uint64_t key, const struct symbol_table *table);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that files are opened in other ways than open_untrusted() (src/base/untrusted.h) only where
-opens.txt says so, and that it gives a reason."""
+"""Checks that files are opened in other ways than open_untrusted() (src/base/untrusted.h) only
+where opens.txt says so, and that it gives a reason."""
 import glob
 import re
 import sys
@@ -9,8 +9,8 @@ import sys
 LEAST_OPENS = 40 # fewer: this script is broken
 # Calls that open a path, or create it; those with a root are open_untrusted()'s without NULL.
 OPEN = re.compile(r"""\b(?:
-    (?:open|openat|fopen|freopen|opendir|scandir|glob|creat|mkstemp|mkostemp|popen|dlopen|nftw|fts_open
-       |posix_spawn_file_actions_addopen|gzopen|file_read|file_load) \s* \( |
+    (?:open|openat|fopen|freopen|opendir|scandir|glob|creat|mkstemp|mkostemp|popen|dlopen|nftw
+       |fts_open|posix_spawn_file_actions_addopen|gzopen|file_read|file_load) \s* \( |
     (?:file_open|file_read_below|kallsyms_add|kallsyms_load|kallsyms_find_symbol) \s* \( \s* NULL |
     SYS_openat2?\b
 )""", re.X)

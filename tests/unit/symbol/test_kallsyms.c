@@ -157,7 +157,8 @@ static void one_symbol_is_found_by_name(void **state)
 	assert_true(address >= 1ULL << 32);
 	assert_error(kallsyms_find_symbol(NULL, "/proc/kallsyms", "no such symbol", &address),
 		     ERROR_NOT_FOUND);
-	assert_error(kallsyms_find_symbol(NULL, "/nonexistent", "_stext", &address), ERROR_NOT_FOUND);
+	assert_error(kallsyms_find_symbol(NULL, "/nonexistent", "_stext", &address),
+		     ERROR_NOT_FOUND);
 }
 
 int main(void)
