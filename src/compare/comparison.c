@@ -253,10 +253,16 @@ static void judge_side(struct comparison *comparison, size_t number)
 	for (size_t i = 0; i < count; i++) {
 		struct comparison_cell *cells = comparison->rows.items[i].cells;
 
-		cells[number].difference =
-			share_compare(&cells->evidence, &cells[number].evidence);
 		cells[number].judged = cells->count + cells[number].count >= SHARE_MIN_SAMPLES;
-		p[i] = cells[number].judged ? cells[number].difference.p : INFINITY;
+		p[i] = INFINITY;
+		if (cells[number].judged) {
+			cells[number].difference =
+				share_compare(&cells->evidence, &cells[number].evidence);
+			p[i] = cells[number].difference.p;
+		} else {
+			cells[number].difference.delta =
+				cells[number].evidence.share - cells->evidence.share;
+		}
 	}
 	share_judge(p, count, COMPARISON_ALPHA, certain);
 	for (size_t i = 0; i < count; i++)
