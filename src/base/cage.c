@@ -130,7 +130,7 @@ static const int admitted[] = {
 /* The same for one that reads the open files that it gets. */
 static const int admitted_for_files[] = {
 	SCMP_SYS(recvmsg), SCMP_SYS(pread64), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
-	SCMP_SYS(lseek), SCMP_SYS(fcntl), SCMP_SYS(close),
+	SCMP_SYS(lseek), SCMP_SYS(fcntl), SCMP_SYS(close), SCMP_SYS(sysinfo),
 };
 /* libdw would open files that a file names: it is told that this is not permitted. */
 static const int refused_for_files[] = { SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink) };

@@ -8,6 +8,7 @@
 #ifndef BASE_CAGE_H
 #define BASE_CAGE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"

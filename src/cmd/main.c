@@ -6,10 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cage.h"
 #include "base/log.h"
+#include "cmd/caged_parser.h"
 #include "cmd/command.h"
-#include "cmd/guest_parser.h"
 
 static int finish(struct error *error, int status)
 {
@@ -36,6 +35,7 @@ static const char *command_name(const char *argument)
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	enum cage_kind caged;
 	struct error *error;
 	int status = 0;
 
@@ -45,8 +45,8 @@ int main(int argc, char **argv)
 		/* The overview helps new users, but nothing was done, and scripts should notice. */
 		return finish(command_help.run(&command_help, 1, help, &status), 2);
 	}
-	if (!strcmp(argv[1], CAGE_GUEST_COMMAND))
-		return finish(guest_parser_run(), 1);
+	if (caged_parser_find(argv[1], &caged))
+		return finish(caged_parser_run(caged), 1);
 	command = command_find(command_name(argv[1]));
 	if (!command)
 		return finish(command_unknown(argv[1]), 0);

@@ -63,6 +63,12 @@ void recording_note_filtered(uint64_t left_out, uint64_t all);
 	  .completion = COMPLETE_FILE },                                                           \
 	{ OPTION_STRING, 0, "guestmount", offsetof(type, field.guestmount), "DIR",                 \
 	  "guests' root folders, mounted at DIR/PID", .completion = COMPLETE_DIRECTORY }
+/* Flags; without either, inlined functions are not shown. */
+#define RECORDING_INLINE_OPTIONS(type, yes, no)                                                    \
+	{ OPTION_FLAG, 0, "inline", offsetof(type, yes), NULL,                                     \
+	  "show inlined functions in call chains, where debugging information is found" },         \
+	{ OPTION_FLAG, 0, "no-inline", offsetof(type, no), NULL,                                   \
+	  "do not show them (the default)" }
 
 /*
  * If stdout is a terminal, starts $PERFVISOR_PAGER, $PAGER or less, and returns the descriptor to

@@ -25,7 +25,7 @@ struct report_config {
 	const char *percent_limit;
 	const char *fields, *separator, *widths, *time_quantum;
 	bool stdio, json, children, no_children, sample_counts, header, header_only, hierarchy;
-	bool branches, no_branches;
+	bool branches, no_branches, inlined, no_inlined;
 	const char *percentage;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
@@ -61,7 +61,7 @@ static struct error *parse_keys(const char *text, struct profile_keys *ret)
 			return error_hint(error_create(ERROR_USAGE, "--sort: unknown key '%s'",
 						       word),
 					  "the keys are vm, vcpu, comm, pid, tid, gcomm, gpid, "
-					  "dso, mode, sym, cpu, time");
+					  "dso, mode, sym, srcline, cpu, time");
 		profile_keys_add(ret, key);
 	}
 	return NULL;
@@ -283,6 +283,7 @@ static struct error *report(const struct report_config *config, struct session *
 		options.filter = &filter;
 		options.chains = text.children || text.chains;
 		options.children = text.children;
+		options.inlined = config->inlined && !config->no_inlined;
 		profile = profile_create(session, &options);
 		error = recording_symbols_error(session);
 	}
@@ -394,16 +395,16 @@ static const struct option_spec report_options[] = {
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, tid, gcomm, gpid, dso, "
-	  "mode, sym, cpu, time",
+	  "mode, sym, srcline, cpu, time",
 	  .completion = COMPLETE_WORDS,
-	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym cpu time" },
+	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym srcline cpu time" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
 	  "the columns, separated by commas: overhead, overhead_children, sample, period, ipc and "
 	  "keys; "
 	  "with a leading +, in addition to the usual ones",
 	  .completion = COMPLETE_WORDS,
 	  .words = "overhead overhead_children sample period ipc vm vcpu comm pid tid gcomm gpid "
-		   "dso mode sym cpu time" },
+		   "dso mode sym srcline cpu time" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,
@@ -436,6 +437,7 @@ static const struct option_spec report_options[] = {
 	  "of what is shown where samples are filtered out: relative, of what is left (default); "
 	  "absolute, of all",
 	  .completion = COMPLETE_WORDS, .words = "relative absolute" },
+	RECORDING_INLINE_OPTIONS(struct report_config, inlined, no_inlined),
 	FILTER_OPTIONS(struct report_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
 	{ 0 },

@@ -38,6 +38,7 @@ struct script_config {
 	const char *fields;
 	uint64_t max_stack;
 	struct record_flags records;
+	bool inlined, no_inlined;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
@@ -96,6 +97,7 @@ static struct error *run_script(const struct command *command, int argc, char **
 		error = script_fields_parse(config.fields, &fields);
 	fields.max_stack = config.max_stack;
 	fields.records = types_of(&config.records);
+	fields.inlined = config.inlined && !config.no_inlined;
 	if (!error && !help)
 		error = script(&config, &fields);
 	filter_options_deinit(&config.filters);
@@ -113,10 +115,11 @@ static const struct option_spec script_options[] = {
 	  .completion = COMPLETE_WORDS,
 	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace "
 		   "addr data_src weight ins_lat iregs uregs brstack brstacksym phys_addr "
-		   "data_page_size code_page_size cgroup" },
+		   "data_page_size code_page_size cgroup srcline" },
 	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
+	RECORDING_INLINE_OPTIONS(struct script_config, inlined, no_inlined),
 	FILTER_OPTIONS(struct script_config, filters),
 	RECORDS_OPTION("show-task-events", tasks, "when threads began, ended or were named"),
 	RECORDS_OPTION("show-mmap-events", mmaps, "what was mapped where"),

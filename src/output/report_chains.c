@@ -123,11 +123,22 @@ static void append_branches(struct report_chains *chains, struct columns *column
 	columns->count--;
 }
 
+/* Whether the row's symbol is the function of BRANCH: not if that is inlined into it. */
+static bool shows_function(const struct report_chains *chains,
+			   const struct callgraph_branch *branch)
+{
+	struct resolver *resolver = chains->profile->resolver;
+	uint32_t location = chains->profile->tree->frames.items[branch->frame].location;
+
+	return resolver_location(resolver, location)->inlined ==
+	       resolver_location(resolver, chains->location)->inlined;
+}
+
 /* The lines of a row's only chain, which have no column yet. */
 static void append_only_line(struct report_chains *chains, struct columns *columns,
 			     const struct callgraph_branch *branch, bool first)
 {
-	if (first && chains->symbol_first)
+	if (first && chains->symbol_first && shows_function(chains, branch))
 		return;
 	append_margin(chains, columns);
 	if (!columns->margin) {
@@ -143,6 +154,7 @@ void report_chains_append(struct report_chains *chains, const struct profile_row
 	struct callgraph_branches branches = { 0 };
 	size_t before = chains->out->size, shown;
 
+	chains->location = row->location;
 	callgraph_enter(chains->graph, row, &branches);
 	shown = count_shown(chains, &branches);
 	if (shown == 1 &&

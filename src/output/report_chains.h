@@ -14,6 +14,7 @@ struct report_chains {
 	uint64_t total;	     /* the period that is 100 % */
 	uint64_t min_period; /* smaller branches are left out */
 	struct buffer *out;
+	uint32_t location; /* of the current row */
 };
 
 void report_chains_append(struct report_chains *chains, const struct profile_row *row);

@@ -88,6 +88,8 @@ static void write_symbol(struct json *json, const char *key, const struct profil
 	json_string(json, "address",
 		    resolver_symbol_name(profile->resolver, row->location) ? NULL : address);
 	json_string(json, "level", view_mode_words(row->cpumode));
+	if (resolver_location(profile->resolver, row->location)->inlined)
+		json_bool(json, "inlined", true);
 }
 
 static void write_dso(struct json *json, const char *key, const struct profile *profile,
@@ -140,6 +142,11 @@ static void write_cell(struct json *json, const struct profile *profile,
 		break;
 	case PROFILE_SYMBOL:
 		write_symbol(json, word, profile, row);
+		break;
+	case PROFILE_SOURCE:
+		json_string(json, word,
+			    text_of(profile,
+				    resolver_location(profile->resolver, row->location)->source));
 		break;
 	case PROFILE_KEY_COUNT:
 		break;

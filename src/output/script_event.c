@@ -68,6 +68,8 @@ static struct error *choose(const struct perfdata_event *event, const struct scr
 	}
 	if ((chosen & SCRIPT_OFFSET) && !(chosen & SCRIPT_SYMBOL))
 		return error_create(ERROR_USAGE, "-F symoff needs sym, too");
+	if ((chosen & SCRIPT_SOURCE) && !(chosen & SCRIPT_IP))
+		return error_create(ERROR_USAGE, "-F srcline needs ip, too");
 	*ret = chosen;
 	return NULL;
 }

@@ -25,7 +25,7 @@ static const struct {
 	{ "phys_addr", SCRIPT_PHYS_ADDR },
 	{ "data_page_size", SCRIPT_DATA_PAGE_SIZE },
 	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE },
-	{ "cgroup", SCRIPT_CGROUP },
+	{ "cgroup", SCRIPT_CGROUP }, { "srcline", SCRIPT_SOURCE },
 };
 
 static struct error *find_field(const char *word, uint32_t *ret)
@@ -40,7 +40,7 @@ static struct error *find_field(const char *word, uint32_t *ret)
 			  "the fields are comm, tid, pid, time, cpu, event, ip, sym, symoff, dso, "
 			  "period, machine_pid, vcpu, trace, addr, data_src, weight, ins_lat, "
 			  "iregs, uregs, brstack, brstacksym, phys_addr, data_page_size, "
-			  "code_page_size, cgroup");
+			  "code_page_size, cgroup, srcline");
 }
 
 struct error *script_fields_parse(const char *text, struct script_fields *ret)

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "output/script_address.h"
 #include "output/script_event.h"
 #include "output/script_extra.h"
 #include "output/script_number.h"
@@ -37,7 +38,7 @@
 #define RECORD_FIELDS                                                                              \
 	(SCRIPT_MACHINE_PID | SCRIPT_VCPU | SCRIPT_COMM | SCRIPT_PID | SCRIPT_TID | SCRIPT_CPU |   \
 	 SCRIPT_TIME)
-#define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
+#define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO | SCRIPT_SOURCE)
 #define GUESSED " ?"			 /* precedes a guessed name: VIEW_GUESSED */
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
 /* kept text; beyond this, text is generated again each time */
@@ -53,7 +54,7 @@ struct frame {
 	struct lookup lookup;
 	uint64_t shown; /* the address as printed */
 	uint32_t location, tag;
-	bool guessed;
+	bool guessed, chain; /* chain: it is of one */
 };
 
 /* A sample that is being converted to text: where its part of the batch's heads and frames ends. */
@@ -83,7 +84,9 @@ struct writer {
 	struct buffer heads;  /* the text before the addresses of the pending samples */
 	struct frame *frames; /* of the pending samples; room for BATCH_FRAMES + 2 * max_stack */
 	size_t max_stack; /* of a chain as it was recorded, and of the part added to it */
-	uint32_t kept_fields; /* text of addresses is kept only for events with these fields */
+	uint32_t kept_fields; /* text of addresses is kept only for events with these fields … */
+	bool kept_chain;      /* … and chains, or no chains */
+	bool inlined;	      /* chains show inlined functions */
 	struct filtering filtering; /* without a filter it is not used */
 	struct script_counts counts;
 };
@@ -108,23 +111,16 @@ static const uint8_t *kept_text(const struct writer *writer, uint32_t tag, uint3
 	return kept + sizeof(*ret_bytes);
 }
 
-/* Writes " symbol+offset (dso)" to the scratch buffer, as far as FIELDS include it. */
+/* Writes what follows the address of FRAME to the scratch buffer. */
 static void make_name(struct writer *writer, const struct frame *frame, uint32_t fields)
 {
-	struct buffer *text = &writer->scratch;
+	struct script_address address = { .resolver = writer->resolver, .lookup = &frame->lookup,
+					  .location = frame->location, .shown = frame->shown,
+					  .fields = fields,
+					  .inlined = frame->chain && writer->inlined };
 
-	buffer_clear(text);
-	if (fields & SCRIPT_SYMBOL) {
-		buffer_append_u8(text, ' ');
-		script_append_symbol(writer->resolver, frame->location, frame->lookup.address,
-				     fields & SCRIPT_OFFSET, text);
-	}
-	if (fields & SCRIPT_DSO) {
-		buffer_append_string(text, " (");
-		utf8_append_escaped(text, resolver_dso_path(writer->resolver, frame->location));
-		buffer_append_u8(text, ')');
-	}
-	buffer_append_u8(text, '\n');
+	buffer_clear(&writer->scratch);
+	script_append_address(&address, &writer->scratch);
 }
 
 /* The text after the address of FRAME; valid until the next call. */
@@ -132,10 +128,11 @@ static const uint8_t *name_of(struct writer *writer, struct frame *frame, uint32
 			      uint32_t *ret_bytes)
 {
 	/*
-	 * Events may have different fields. Text is kept only for those with the same fields as the
-	 * first.
+	 * Events may have different fields, and chains or not. Text is kept only for those that are
+	 * like the first.
 	 */
-	bool keeps = (fields & ADDRESS_FIELDS) == writer->kept_fields;
+	bool keeps = (fields & ADDRESS_FIELDS) == writer->kept_fields &&
+		     (frame->chain == writer->kept_chain || !writer->inlined);
 	uint32_t *tag = &frame->tag;
 
 	if (keeps && !*tag) /* another frame of the batch may have set it */
@@ -244,7 +241,7 @@ static void begin_line(struct writer *writer, const struct session_sample *sampl
 		begin_frame(writer, context->machine, context->space, ip, sample->time);
 
 	frame->shown = ip;
-	frame->guessed = false;
+	frame->guessed = frame->chain = false;
 }
 
 static void begin_chain(struct writer *writer, struct session_sample *sample,
@@ -281,6 +278,7 @@ static void begin_chain(struct writer *writer, struct session_sample *sample,
 		 */
 		frame->shown = frame->lookup.address;
 		frame->guessed = place.cpumode & CPUMODE_GUESSED;
+		frame->chain = true;
 	}
 }
 
@@ -465,6 +463,8 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	map_init(&writer.comm_tags[0]);
 	map_init(&writer.comm_tags[1]);
 	writer.kept_fields = event_count ? writer.events[0].fields & ADDRESS_FIELDS : 0;
+	writer.kept_chain = event_count && writer.events[0].chains;
+	writer.inlined = fields->inlined;
 	writer.max_stack = fields->max_stack ? fields->max_stack : MAX_STACK;
 	writer.frames = memory_calloc(BATCH_FRAMES + 2 * writer.max_stack, sizeof(*writer.frames));
 	writer.resolver = resolver_create(session);

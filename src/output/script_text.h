@@ -6,6 +6,7 @@
 #ifndef OUTPUT_SCRIPT_TEXT_H
 #define OUTPUT_SCRIPT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,12 +41,14 @@ enum script_field {
 	SCRIPT_DATA_PAGE_SIZE = 1 << 23,
 	SCRIPT_CODE_PAGE_SIZE = 1 << 24,
 	SCRIPT_CGROUP = 1 << 25,
+	SCRIPT_SOURCE = 1 << 26,
 };
 
 struct script_fields {
 	uint32_t only; /* only these fields; 0: perf's defaults for the kind of event … */
 	uint32_t more, less; /* … plus these, and minus these */
 	uint32_t records;    /* records other than samples: a bit for each type, PERF_RECORD_* */
+	bool inlined;	     /* show functions that are inlined at a chain's addresses */
 	size_t max_stack;    /* innermost frames of a chain; 0: as many as in perf, 127 */
 };
 

@@ -24,6 +24,7 @@ static const struct {
 	[PROFILE_CPU] = { "cpu", "CPU" },
 	[PROFILE_TIME] = { "time", "Time" },
 	[PROFILE_SYMBOL] = { "sym", "Symbol" },
+	[PROFILE_SOURCE] = { "srcline", "Source:Line" },
 };
 
 const char *view_title(enum profile_key key)
@@ -89,31 +90,49 @@ const char *view_mode_words(uint16_t cpumode)
 	}
 }
 
+/* The function's name, as perf shows it; escaped. */
+static void append_name(struct buffer *out, const char *name, const struct location *location)
+{
+	utf8_append_escaped(out, name);
+	if (location->inlined)
+		buffer_append_string(out, VIEW_INLINED);
+}
+
 static void append_symbol(struct buffer *out, const struct profile *profile,
 			  const struct profile_row *row)
 {
+	const struct location *location = resolver_location(profile->resolver, row->location);
 	const char *name = resolver_symbol_name(profile->resolver, row->location);
 
 	buffer_printf(out, "[%c] ", view_mode_letter(row->cpumode));
 	if (name)
-		utf8_append_escaped(out, name);
+		append_name(out, name, location);
 	else
-		buffer_printf(out, "%#.16" PRIx64,
-			      resolver_location(profile->resolver, row->location)->address);
+		buffer_printf(out, "%#.16" PRIx64, location->address);
+}
+
+static void append_source(struct buffer *out, const struct profile *profile,
+			  const struct location *location)
+{
+	utf8_append_escaped(out, intern_string(profile->session->strings, location->source));
 }
 
 void view_append_function(struct buffer *out, const struct profile *profile, uint32_t frame)
 {
-	uint32_t location = profile->tree->frames.items[frame].location;
-	const char *name = resolver_symbol_name(profile->resolver, location);
+	uint32_t number = profile->tree->frames.items[frame].location;
+	const struct location *location = resolver_location(profile->resolver, number);
+	const char *name = resolver_symbol_name(profile->resolver, number);
 
 	if (profile->tree->frames.items[frame].cpumode & CPUMODE_GUESSED)
 		buffer_append_string(out, VIEW_GUESSED);
 	if (name)
-		utf8_append_escaped(out, name);
+		append_name(out, name, location);
 	else
-		buffer_printf(out, "%#" PRIx64,
-			      resolver_location(profile->resolver, location)->address);
+		buffer_printf(out, "%#" PRIx64, location->address);
+	if (location->source) {
+		buffer_append_u8(out, ' ');
+		append_source(out, profile, location);
+	}
 }
 
 static void append_comm(struct buffer *out, const struct profile *profile,
@@ -174,6 +193,9 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		break;
 	case PROFILE_SYMBOL:
 		append_symbol(out, profile, row);
+		break;
+	case PROFILE_SOURCE:
+		append_source(out, profile, resolver_location(profile->resolver, row->location));
 		break;
 	case PROFILE_KEY_COUNT:
 		break;

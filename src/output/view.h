@@ -19,7 +19,11 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 		      const struct profile_row *row, enum profile_key key);
 /* Precedes the name of a guessed function, as in the kernel's own stack dumps. */
 #define VIEW_GUESSED "? "
-/* Appends the function of FRAME of the profile's call tree, or its address; escaped. */
+#define VIEW_INLINED " (inlined)" /* follows the name of an inlined function, as in perf */
+/*
+ * Appends the function of FRAME of the profile's call tree, or its address, and its source line if
+ * that is a key; escaped.
+ */
 void view_append_function(struct buffer *out, const struct profile *profile, uint32_t frame);
 /* perf's letter for the mode of a sample: 'k' '.' 'g' 'u', 'H' for anything else. */
 char view_mode_letter(uint16_t cpumode);

@@ -22,18 +22,55 @@ enum way {
 	WAY_UP,	    /* to the callers; the weight goes with the member */
 };
 
+/* Nodes of the same row are adjacent, from starts[number] up to starts[number + 1]. */
+struct by_row {
+	uint32_t *nodes;
+	size_t *starts;
+};
+
 struct callgraph {
 	const struct profile *profile;
 	const struct calltree *tree;
 	struct callgraph_options options;
-	uint32_t *nodes;  /* nodes of the same row are adjacent … */
-	size_t *starts;	  /* … from starts[number] up to starts[number + 1] */
+	struct by_row nodes; /* of each row */
+	struct by_row ends;  /* where each row's own samples end: differs from nodes if inlined */
 	uint64_t *weights; /* for each node: period of the row's own samples in it and below */
 	uint32_t *firsts, *nexts; /* for each node: lists of children with a weight */
 	uint32_t *slots;   /* for each frame: its index + 1 in the list being built */
 	uint32_t row;	   /* the number of the row entered last */
 	bool entered;
 };
+
+static uint32_t row_of(const struct calltree_node *node, bool own)
+{
+	return own ? node->own_row : node->row;
+}
+
+static void list_by_row(const struct profile *profile, bool own, struct by_row *ret)
+{
+	const struct calltree *tree = profile->tree;
+	size_t *starts = memory_calloc(profile->row_count + 2, sizeof(*starts));
+
+	ret->nodes = memory_calloc(tree->nodes.count + 1, sizeof(*ret->nodes));
+	ret->starts = starts;
+	for (size_t i = 0; i < tree->nodes.count; i++)
+		if (tree->nodes.items[i].parent != CALLTREE_NONE)
+			starts[row_of(&tree->nodes.items[i], own) + 2]++;
+	for (size_t i = 2; i < profile->row_count + 2; i++)
+		starts[i] += starts[i - 1];
+	for (size_t i = 0; i < tree->nodes.count; i++)
+		if (tree->nodes.items[i].parent != CALLTREE_NONE)
+			ret->nodes[starts[row_of(&tree->nodes.items[i], own) + 1]++] = i;
+}
+
+static bool has_inlined(const struct calltree *tree)
+{
+	for (size_t i = 0; i < tree->nodes.count; i++)
+		if (tree->nodes.items[i].parent != CALLTREE_NONE &&
+		    tree->nodes.items[i].own_row != tree->nodes.items[i].row)
+			return true;
+	return false;
+}
 
 struct callgraph *callgraph_create(const struct profile *profile,
 				   const struct callgraph_options *options)
@@ -44,22 +81,16 @@ struct callgraph *callgraph_create(const struct profile *profile,
 	graph->profile = profile;
 	graph->tree = tree;
 	graph->options = *options;
-	graph->nodes = memory_calloc(tree->nodes.count + 1, sizeof(*graph->nodes));
-	graph->starts = memory_calloc(profile->row_count + 2, sizeof(*graph->starts));
+	list_by_row(profile, false, &graph->nodes);
+	graph->ends = graph->nodes;
+	if (has_inlined(tree))
+		list_by_row(profile, true, &graph->ends);
 	graph->weights = memory_calloc(tree->nodes.count + 1, sizeof(*graph->weights));
 	graph->firsts = memory_calloc(tree->nodes.count + 1, sizeof(*graph->firsts));
 	graph->nexts = memory_calloc(tree->nodes.count + 1, sizeof(*graph->nexts));
 	for (size_t i = 0; i < tree->nodes.count; i++)
 		graph->firsts[i] = CALLTREE_NONE;
 	graph->slots = memory_calloc(tree->frames.count + 1, sizeof(*graph->slots));
-	for (size_t i = 0; i < tree->nodes.count; i++)
-		if (tree->nodes.items[i].parent != CALLTREE_NONE)
-			graph->starts[tree->nodes.items[i].row + 2]++;
-	for (size_t i = 2; i < profile->row_count + 2; i++)
-		graph->starts[i] += graph->starts[i - 1];
-	for (size_t i = 0; i < tree->nodes.count; i++)
-		if (tree->nodes.items[i].parent != CALLTREE_NONE)
-			graph->nodes[graph->starts[tree->nodes.items[i].row + 1]++] = i;
 	return graph;
 }
 
@@ -67,8 +98,12 @@ void callgraph_destroy(struct callgraph *graph)
 {
 	if (!graph)
 		return;
-	free(graph->nodes);
-	free(graph->starts);
+	if (graph->ends.nodes != graph->nodes.nodes) {
+		free(graph->ends.nodes);
+		free(graph->ends.starts);
+	}
+	free(graph->nodes.nodes);
+	free(graph->nodes.starts);
 	free(graph->weights);
 	free(graph->firsts);
 	free(graph->nexts);
@@ -100,9 +135,9 @@ static uint64_t end_of(const struct callgraph *graph, const struct callgraph_mem
 
 	switch ((enum way)member->way) {
 	case WAY_TO_ROW:
-		return node->row == graph->row ? node->self_period : 0;
+		return node->own_row == graph->row ? node->self_period : 0;
 	case WAY_BELOW:
-		return node->row == graph->row ? 0 : node->self_period;
+		return node->own_row == graph->row ? 0 : node->self_period;
 	case WAY_UP:
 		return is_root(graph, node->parent) ? member->period : 0;
 	}
@@ -164,13 +199,26 @@ static uint32_t root_of(const struct callgraph *graph, uint32_t node)
 	return node;
 }
 
+struct some_nodes {
+	const uint32_t *items;
+	size_t count;
+};
+
+static struct some_nodes nodes_of(const struct by_row *by_row, uint32_t row)
+{
+	return (struct some_nodes){ .items = by_row->nodes + by_row->starts[row],
+				    .count = by_row->starts[row + 1] - by_row->starts[row] };
+}
+
 /* Adds the row's own samples in its nodes to the weights of all nodes above. */
 static void weigh(struct callgraph *graph)
 {
-	for (size_t i = graph->starts[graph->row]; i < graph->starts[graph->row + 1]; i++) {
-		uint64_t period = node_of(graph, graph->nodes[i])->self_period;
+	struct some_nodes ends = nodes_of(&graph->ends, graph->row);
 
-		for (uint32_t at = graph->nodes[i]; period && !is_root(graph, at);
+	for (size_t i = 0; i < ends.count; i++) {
+		uint64_t period = node_of(graph, ends.items[i])->self_period;
+
+		for (uint32_t at = ends.items[i]; period && !is_root(graph, at);
 		     at = node_of(graph, at)->parent) {
 			uint32_t *first = &graph->firsts[node_of(graph, at)->parent];
 
@@ -186,8 +234,10 @@ static void weigh(struct callgraph *graph)
 /* Undoes weigh(). */
 static void unweigh(struct callgraph *graph)
 {
-	for (size_t i = graph->starts[graph->row]; i < graph->starts[graph->row + 1]; i++)
-		for (uint32_t at = graph->nodes[i]; graph->weights[at];
+	struct some_nodes ends = nodes_of(&graph->ends, graph->row);
+
+	for (size_t i = 0; i < ends.count; i++)
+		for (uint32_t at = ends.items[i]; graph->weights[at];
 		     at = node_of(graph, at)->parent) {
 			graph->firsts[node_of(graph, at)->parent] = CALLTREE_NONE;
 			graph->weights[at] = 0;
@@ -207,53 +257,82 @@ static void add_below(struct callgraph *graph, struct callgraph_branches *branch
 			   node_of(graph, at)->period - graph->weights[at]);
 }
 
-static void enter_by_caller(struct callgraph *graph, const uint32_t *nodes, size_t count,
+static void enter_by_caller(struct callgraph *graph, const struct some_nodes *nodes,
 			    struct callgraph_branches *ret)
 {
 	weigh(graph);
-	add_weighed(graph, ret, root_of(graph, nodes[0]));
-	for (size_t i = 0; graph->options.children && i < count; i++)
-		if (same_above(graph, nodes[i]) == CALLTREE_NONE)
-			add_member(graph, ret, nodes[i], WAY_BELOW,
-				   node_of(graph, nodes[i])->period - graph->weights[nodes[i]]);
+	add_weighed(graph, ret, root_of(graph, nodes->items[0]));
+	for (size_t i = 0; graph->options.children && i < nodes->count; i++) {
+		uint32_t node = nodes->items[i];
+
+		if (same_above(graph, node) == CALLTREE_NONE)
+			add_member(graph, ret, node, WAY_BELOW,
+				   node_of(graph, node)->period - graph->weights[node]);
+	}
 }
 
-/* If a sample has several nodes of the row in its chain, the innermost counts. */
-static void enter_by_callee(struct callgraph *graph, const uint32_t *nodes, size_t count,
-			    struct callgraph_branches *ret)
+/* The nearest node at or above NODE that is the entered row's. */
+static uint32_t of_row(const struct callgraph *graph, uint32_t node)
+{
+	while (node_of(graph, node)->row != graph->row)
+		node = node_of(graph, node)->parent;
+	return node;
+}
+
+/*
+ * Weighs the nodes at which the row's parts of chains begin: where own samples end, for others the
+ * innermost node of the row.
+ */
+static void weigh_beginnings(struct callgraph *graph, const struct some_nodes *nodes,
+			     const struct some_nodes *ends)
 {
 	bool children = graph->options.children;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct calltree_node *node = node_of(graph, nodes[i]);
-		uint32_t above = children ? same_above(graph, nodes[i]) : CALLTREE_NONE;
+	for (size_t i = 0; i < ends->count; i++) {
+		uint64_t own = node_of(graph, ends->items[i])->self_period;
 
-		graph->weights[nodes[i]] += children ? node->period : node->self_period;
-		if (above != CALLTREE_NONE)
-			graph->weights[above] -= node->period;
+		graph->weights[ends->items[i]] += own;
+		if (children)
+			graph->weights[of_row(graph, ends->items[i])] -= own;
 	}
-	for (size_t i = 0; i < count; i++) {
-		add_member(graph, ret, nodes[i], WAY_UP, graph->weights[nodes[i]]);
-		graph->weights[nodes[i]] = 0;
+	for (size_t i = 0; children && i < nodes->count; i++) {
+		uint32_t above = same_above(graph, nodes->items[i]);
+		uint64_t period = node_of(graph, nodes->items[i])->period;
+
+		graph->weights[nodes->items[i]] += period;
+		if (above != CALLTREE_NONE)
+			graph->weights[above] -= period;
+	}
+}
+
+static void add_weighed_up(struct callgraph *graph, const struct some_nodes *nodes,
+			   struct callgraph_branches *ret)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		add_member(graph, ret, nodes->items[i], WAY_UP, graph->weights[nodes->items[i]]);
+		graph->weights[nodes->items[i]] = 0;
 	}
 }
 
 void callgraph_enter(struct callgraph *graph, const struct profile_row *row,
 		     struct callgraph_branches *ret)
 {
-	const uint32_t *nodes = graph->nodes + graph->starts[row->number];
-	size_t count = graph->starts[row->number + 1] - graph->starts[row->number];
+	struct some_nodes nodes = nodes_of(&graph->nodes, row->number);
+	struct some_nodes ends = nodes_of(&graph->ends, row->number);
 
 	if (graph->entered && graph->options.caller)
 		unweigh(graph);
 	graph->row = row->number;
 	graph->entered = true;
-	if (!count)
+	if (!nodes.count)
 		return;
-	if (graph->options.caller)
-		enter_by_caller(graph, nodes, count, ret);
-	else
-		enter_by_callee(graph, nodes, count, ret);
+	if (graph->options.caller) {
+		enter_by_caller(graph, &nodes, ret);
+	} else {
+		weigh_beginnings(graph, &nodes, &ends);
+		add_weighed_up(graph, &nodes, ret);
+		add_weighed_up(graph, &ends, ret);
+	}
 	finish(graph, ret);
 }
 

@@ -21,6 +21,8 @@ struct calltree_node {
 	uint32_t frame;	 /* a root's: index into roots */
 	uint32_t end; /* all nodes below have indices between this node's and this one, exclusive */
 	uint32_t row;	 /* the number of the row that it counts for; not set in a root */
+	/* That of the samples that end here: of an inlined function, its symbol's, as in perf. */
+	uint32_t own_row;
 	uint64_t period, count;		  /* of samples that end here or below */
 	uint64_t self_period, self_count; /* of samples that end here */
 };

@@ -29,6 +29,8 @@
 #define CELLS_MAX (64U << 20)
 #define SEQUENCES_MAX (64U << 20)
 #define ELEMENTS_MAX (64U << 20)
+/* Elements of a part: two of them, and what is inlined into the innermost, fit into a tree. */
+#define EXPANDED_MAX (CHAINS_FRAMES_MAX - SOURCE_FRAMES_MAX - 2)
 #define LEVEL_MASK ((1U << CHAINS_LEVEL_BITS) - 1)
 
 struct address {
@@ -40,7 +42,7 @@ struct chains {
 	struct resolver *resolver;
 	struct chain_frames *frames;
 	uint64_t now; /* incremented for each frame that is looked up */
-	bool lone;
+	bool lone, inlined;
 	struct chain_parts parts; /* of the batch */
 	VECTOR(struct chains_cell) cells;
 	struct number_table cells_table;
@@ -68,6 +70,11 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 	chain_memo_init(&chains->memo, CHAIN_MEMO_WORDS);
 	sequences_init(&chains->sequences, chains->parts.seeds[0]);
 	return chains;
+}
+
+void chains_want_inlined(struct chains *chains)
+{
+	chains->inlined = true;
 }
 
 void chains_seal(struct chains *chains)
@@ -138,6 +145,35 @@ static uint32_t frame_at(struct chains *chains, const struct address *address)
 	return frame_of(chains, &resolved, address->cpumode);
 }
 
+/* The frame of LOCATION, a function that is inlined at ADDRESS. */
+static uint32_t inlined_frame(struct chains *chains, const struct address *address,
+			      uint32_t location)
+{
+	return chain_frames_find(chains->frames, location, address->cpumode & LEVEL_MASK,
+				 chains->now++);
+}
+
+/*
+ * Appends the functions inlined at ADDRESS, which is looked up, to the elements, of which there are
+ * MADE, if they and LEFT more fit. Returns how many there are then.
+ */
+static uint32_t append_inlined(struct chains *chains, const struct address *address, uint32_t made,
+			       uint32_t left)
+{
+	const uint32_t *locations;
+	size_t count = 0;
+
+	if (!chains->inlined)
+		return made;
+	locations = resolver_inlined(chains->resolver, &address->lookup, &count);
+	if (made + left + count > EXPANDED_MAX ||
+	    chains->sequences.elements.count + made + left + count > ELEMENTS_MAX)
+		return made;
+	for (size_t i = 0; i < count; i++)
+		chains->elements[made++] = inlined_frame(chains, address, locations[i]);
+	return made;
+}
+
 void chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret)
 {
@@ -200,8 +236,10 @@ static void resolve_part(struct chains *chains, const struct chain_part *part, u
 		chains->left_out++;
 		count = 0;
 	}
-	while (count--)
+	while (count--) {
 		chains->elements[made++] = frame_at(chains, &chains->addresses[count]);
+		made = append_inlined(chains, &chains->addresses[count], made, count);
+	}
 	ret->sequence = sequences_intern(&chains->sequences, chains->elements, made);
 }
 
@@ -232,6 +270,26 @@ static void hash_cell(struct chains *chains, struct chains_end *end)
 	number_table_prefetch(&chains->cells_table, end->hash);
 }
 
+/* The chain ends at ADDRESS in FRAME, or in a function that is inlined there. */
+static void end_at(struct chains *chains, struct chains_end *end, const struct address *address,
+		   uint32_t frame)
+{
+	uint32_t inner = sequences_length(&chains->sequences, end->at.inner), made = inner + 1;
+
+	end->at.innermost = frame;
+	if (!chains->inlined || chains->sequences.items.count >= SEQUENCES_MAX)
+		return;
+	if (inner)
+		memcpy(chains->elements, sequences_elements(&chains->sequences, end->at.inner),
+		       inner * sizeof(*chains->elements));
+	chains->elements[inner] = frame;
+	made = append_inlined(chains, address, made, 0);
+	if (made == inner + 1)
+		return;
+	end->at.innermost = chains->elements[made - 1];
+	end->at.inner = sequences_intern(&chains->sequences, chains->elements, made - 1);
+}
+
 void chains_find_callers(struct chains *chains, struct chains_end *end)
 {
 	struct address innermost;
@@ -245,15 +303,23 @@ void chains_find_callers(struct chains *chains, struct chains_end *end)
 		resolver_begin(chains->resolver, end->read.place.machine, end->read.place.space,
 			       end->read.address, end->time, &innermost.lookup);
 		innermost.cpumode = end->read.place.cpumode;
-		end->at.innermost = frame_at(chains, &innermost);
+		end_at(chains, end, &innermost, frame_at(chains, &innermost));
 	}
 	if (!end->own)
 		hash_cell(chains, end);
 }
 
-void chains_end_at(struct chains *chains, struct chains_end *end, const struct resolved *resolved)
+void chains_end_at(struct chains *chains, struct chains_end *end, const struct lookup *lookup,
+		   const struct resolved *resolved)
 {
-	end->at.innermost = frame_of(chains, resolved, end->read.place.cpumode);
+	struct address address = { .cpumode = end->read.place.cpumode };
+	uint32_t frame = frame_of(chains, resolved, address.cpumode);
+
+	end->at.innermost = frame;
+	if (chains->inlined) {
+		address.lookup = *lookup;
+		end_at(chains, end, &address, frame);
+	}
 	hash_cell(chains, end);
 }
 

@@ -38,6 +38,11 @@ struct chains;
 struct chains *chains_create(struct session *session, struct resolver *resolver,
 			     struct chain_frames *frames, bool lone);
 void chains_destroy(struct chains *chains); /* takes NULL */
+/*
+ * Before the first sample: functions that are inlined at an address follow the function there, as
+ * if it called them.
+ */
+void chains_want_inlined(struct chains *chains);
 
 /* The following samples belong to part NUMBER of the recording: see chain_frames.h. */
 void chains_begin_part(struct chains *chains, uint32_t number);
@@ -51,7 +56,7 @@ void chains_begin_part(struct chains *chains, uint32_t number);
  *	chains_fetch(chains, &end);
  *	chains_find_callers(chains, &end);
  *	if (end.own)
- *		chains_end_at(chains, &end, &resolved); the sample's own address
+ *		chains_end_at(chains, &end, &lookup, &resolved); the sample's own address
  *	chains_locate(chains, &end);
  *	chains_count(chains, &end);
  *	and, after the last one, chains_end_batch(chains)
@@ -73,7 +78,8 @@ void chains_begin(struct chains *chains, const struct session_sample *sample,
 		  const struct context *context, uint32_t group, struct chains_end *ret);
 void chains_fetch(const struct chains *chains, const struct chains_end *end);
 void chains_find_callers(struct chains *chains, struct chains_end *end);
-void chains_end_at(struct chains *chains, struct chains_end *end, const struct resolved *resolved);
+void chains_end_at(struct chains *chains, struct chains_end *end, const struct lookup *lookup,
+		   const struct resolved *resolved);
 void chains_locate(const struct chains *chains, const struct chains_end *end);
 /*
  * The index of the cell that counts the sample. *RET_FULL: there is no room for another cell, so it

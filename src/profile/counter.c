@@ -216,7 +216,7 @@ static void locate_pending(struct counter *counter, struct counter_pending *pend
 
 	pending->key = (uint64_t)pending->group << 32 | resolved.location;
 	if (counter->chains && pending->end.own)
-		chains_end_at(counter->chains, &pending->end, &resolved);
+		chains_end_at(counter->chains, &pending->end, &pending->lookup, &resolved);
 	else
 		__builtin_prefetch(&counter->cells[hash_u64(pending->key) &
 						   (counter->capacity - 1)]);
@@ -334,6 +334,8 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->user_chains = user_chains_create(shared->session);
 	counter->chains = chains_create(shared->session, resolver, &shared->frames,
 					shared->options->lone);
+	if (shared->options->inlined)
+		chains_want_inlined(counter->chains);
 }
 
 void counter_deinit(struct counter *counter)

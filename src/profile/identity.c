@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Follows perf's rule (sort__dso_cmp() and sort__sym_cmp() in tools/perf/util/sort.c): compares the
- * dso's short name, then the symbol's range, or the address if there is no symbol.
+ * dso's short name, then the symbol's range, or the address if there is no symbol. An inlined
+ * function has the range of the symbol that it was inlined into, and its own name.
  *
  * The guest kernels of several VMs are at random addresses. If the VM is not a key, a guest's
  * function is therefore the same in all VMs if its name and size are. The same is true for a guest
@@ -18,7 +19,7 @@
 
 struct identities {
 	struct profile *profile;
-	bool by_name, by_dso, by_symbol, by_vm;
+	bool by_name, by_dso, by_symbol, by_source, by_vm;
 	struct intern *numbers;		  /* struct identity as bytes */
 	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; for host and guests */
 };
@@ -30,6 +31,7 @@ struct identities *identities_create(struct profile *profile, const struct profi
 	identities->profile = profile;
 	identities->by_symbol = profile_keys_have(keys, PROFILE_SYMBOL);
 	identities->by_dso = identities->by_symbol || profile_keys_have(keys, PROFILE_DSO);
+	identities->by_source = profile_keys_have(keys, PROFILE_SOURCE);
 	identities->by_vm = profile_keys_have(keys, PROFILE_VM);
 	identities->numbers = intern_create();
 	return identities;
@@ -64,7 +66,9 @@ static void identify_symbol(const struct identities *identities, const struct lo
 			ret->start = location->address;
 		return;
 	}
-	ret->symbol = intern_text(session->strings, symbol_name(location->table, symbol));
+	ret->symbol = intern_text(session->strings, location->inlined
+							    ? location->name
+							    : symbol_name(location->table, symbol));
 	ret->start = symbol->start;
 	ret->end = symbol->end;
 	if (guest && (location->varies || !identities->by_vm)) {
@@ -111,6 +115,8 @@ uint32_t identities_find(struct identities *identities, uint32_t number, uint16_
 		identity.dso = resolver_dso_name(identities->profile->resolver, number);
 	if (identities->by_symbol)
 		identify_symbol(identities, location, guest, &identity);
+	if (identities->by_source)
+		identity.source = location->source;
 	*known = intern_bytes(identities->numbers, (const char *)&identity, sizeof(identity));
 	return *known;
 }

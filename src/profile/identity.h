@@ -15,11 +15,13 @@
 struct identity {
 	uint64_t start, end; /* of the symbol; without one, the address and 0 */
 	uint32_t dso, symbol; /* string numbers, 0: none; if compared by name, dso is the path */
+	uint32_t source;      /* likewise, the source line */
+	uint32_t zero;	      /* instead of padding */
 };
 
 struct identities;
 
-/* Compares dso, symbol, or both, depending on KEYS. */
+/* Compares dso, symbol, source line, or more than one of them, depending on KEYS. */
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys);
 /* Compares file and function name; everything without a name in a file is the same. */
 struct identities *identities_create_by_name(struct profile *profile);

@@ -193,6 +193,8 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 
 	profile->session = session;
 	profile->resolver = resolver_create(session);
+	if (profile_keys_have(&options->keys, PROFILE_SOURCE))
+		resolver_want_lines(profile->resolver);
 	profile->event_count = perfdata_reader_event_count(session->reader);
 	profile->events = memory_calloc(profile->event_count, sizeof(*profile->events));
 	for (size_t i = 0; i < profile->event_count; i++)

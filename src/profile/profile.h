@@ -31,6 +31,7 @@ enum profile_key {
 	PROFILE_CPU,
 	PROFILE_TIME,
 	PROFILE_SYMBOL,
+	PROFILE_SOURCE,
 	PROFILE_KEY_COUNT,
 };
 
@@ -109,6 +110,7 @@ struct profile_options {
 	uint64_t time_quantum_ns;  /* of PROFILE_TIME; 0: perf's, 100 ms */
 	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
+	bool inlined; /* … with inlined functions, which then have rows of their own … */
 	bool lone;     /* … where a sample without a chain is represented by its function … */
 	bool ipc;      /* count cycles and instructions of rows */
 	bool children; /* … and, with the tree, children of the rows: otherwise they are 0 */

@@ -183,6 +183,22 @@ static uint32_t row_of_frame(struct builder *builder, struct walk *walk, uint32_
 	return find_row(builder, *group, frame->location, frame->cpumode);
 }
 
+/* The nearest function at or above NODE that is not inlined; its samples are that one's. */
+static uint32_t own_row_of(const struct builder *builder, const struct walk *walk,
+			   const struct calltree_node *node)
+{
+	const struct calltree *tree = walk->tree;
+	const struct calltree_node *at = node;
+
+	for (; at->parent != CALLTREE_NONE; at = &tree->nodes.items[at->parent]) {
+		uint32_t location = tree->frames.items[at->frame].location;
+
+		if (!resolver_location(builder->profile->resolver, location)->inlined)
+			return at->row;
+	}
+	return node->row;
+}
+
 /* A function that called itself, directly or not, counts once per sample: where it comes first. */
 static void enter_node(struct builder *builder, struct walk *walk, struct calltree_node *node)
 {
@@ -195,9 +211,10 @@ static void enter_node(struct builder *builder, struct walk *walk, struct calltr
 	node->row = walk->rows[node->frame];
 	while (walk->on_path.count <= node->row)
 		vector_append(&walk->on_path, 0);
+	node->own_row = own_row_of(builder, walk, node);
 	row = row_of(builder, node->row);
 	if (node->self_count)
-		add_samples(builder, node->row, node->self_period, node->self_count);
+		add_samples(builder, node->own_row, node->self_period, node->self_count);
 	if (!walk->on_path.items[node->row]++ && builder->children)
 		row->children += node->period;
 	walk->depth++;
@@ -249,7 +266,7 @@ static void correct_stray(struct builder *builder, const struct calltree *tree,
 	const struct calltree_node *node = &tree->nodes.items[tree->nodes_of[stray->cell]];
 
 	if (node->parent != CALLTREE_NONE)
-		add_samples(builder, node->row, -stray->period, -1);
+		add_samples(builder, node->own_row, -stray->period, -1);
 	if (builder->children)
 		add_stray_children(builder, tree, stray);
 }

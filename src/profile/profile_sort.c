@@ -110,6 +110,10 @@ static const char *text_of(const struct sorter *sorter, enum profile_key key,
 		return profile_guest_comm(profile, row);
 	case PROFILE_DSO:
 		return intern_string(profile->session->strings, row->dso);
+	case PROFILE_SOURCE:
+		return intern_string(
+			profile->session->strings,
+			resolver_location(profile->resolver, row->location)->source);
 	default:
 		return resolver_symbol_name(profile->resolver, row->location);
 	}

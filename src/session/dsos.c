@@ -147,7 +147,7 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid)
 	return add(dsos, DSO_PLAIN, &(struct dso_names){ .path = path }, name);
 }
 
-static struct dso_request request_of(const struct dsos *dsos, const struct dso_entry *entry)
+struct dso_request dsos_request(const struct dsos *dsos, const struct dso_entry *entry)
 {
 	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
 				       .recording = dsos->recording };
@@ -161,7 +161,7 @@ static struct dso_request request_of(const struct dsos *dsos, const struct dso_e
 
 void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 {
-	struct dso_request request = request_of(dsos, entry);
+	struct dso_request request = dsos_request(dsos, entry);
 	struct dso_symbols found = { 0 };
 	struct error *error;
 
@@ -182,7 +182,7 @@ void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 
 void dsos_load_frames(struct dsos *dsos, struct dso_entry *entry)
 {
-	struct dso_request request = request_of(dsos, entry);
+	struct dso_request request = dsos_request(dsos, entry);
 	_cleanup_elf_frames_ struct elf_frames frames = { 0 };
 	struct error *error;
 

@@ -75,6 +75,8 @@ uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid);
 /* True if mappings of PATH are memory without a file. */
 bool dsos_is_anonymous(const char *path);
 
+/* What to ask for to find one of the host's dsos; borrowed from both. */
+struct dso_request dsos_request(const struct dsos *dsos, const struct dso_entry *entry);
 /* Loads the symbols of one of the host's dsos, unless that was already tried. */
 void dsos_load(struct dsos *dsos, struct dso_entry *entry);
 /* The same for its call frame information. */

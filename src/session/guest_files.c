@@ -132,21 +132,30 @@ static void load_recorded(struct session *session, struct dso_entry *entry)
 		error_destroy(session_decode_symbols(session, index, &entry->table));
 }
 
-static struct error *load_found(struct session *session, struct dso_entry *entry)
+void guest_files_request(const struct session *session, const struct dso_entry *entry,
+			 struct dso_request *ret, char **ret_root)
 {
 	const char *guestmount = session->guest_symbols.guestmount;
-	_cleanup_free_ char *root =
-		guestmount ? memory_printf("%s/%u", guestmount, entry->guest) : NULL;
-	struct dso_request request = {
+
+	*ret_root = guestmount ? memory_printf("%s/%u", guestmount, entry->guest) : NULL;
+	*ret = (struct dso_request){
 		.path = intern_string(session->strings, entry->path),
 		.build_id = entry->build_id_bytes ? entry->build_id : NULL,
 		.build_id_bytes = entry->build_id_bytes,
 		.foreign = true,
-		.root = root,
+		.root = *ret_root,
 	};
-	struct dso_symbols found = { 0 };
-	struct error *error = dso_load_symbols(&request, &found);
+}
 
+static struct error *load_found(struct session *session, struct dso_entry *entry)
+{
+	_cleanup_free_ char *root = NULL;
+	struct dso_request request;
+	struct dso_symbols found = { 0 };
+	struct error *error;
+
+	guest_files_request(session, entry, &request, &root);
+	error = dso_load_symbols(&request, &found);
 	if (error)
 		return error;
 	entry->found = take_pointer(found.table);

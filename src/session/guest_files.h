@@ -27,6 +27,12 @@ struct guest_files {
 void guest_files_init(struct guest_files *files);
 void guest_files_deinit(struct guest_files *files);
 
+/*
+ * What to ask for (symbol/dso.h) to find ENTRY, a guest's file, on this machine. *RET_ROOT is what
+ * it points to besides ENTRY: the caller's to free, may be NULL.
+ */
+void guest_files_request(const struct session *session, const struct dso_entry *entry,
+			 struct dso_request *ret, char **ret_root);
 /* The function of ENTRY, a guest's file, at ADDRESS; NULL: unknown. Loads tables as needed. */
 const struct symbol *guest_files_find(struct session *session, struct dso_entry *entry,
 				      uint64_t address, const struct symbol_table **ret_table);

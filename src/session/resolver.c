@@ -19,45 +19,9 @@
 
 #include "base/memory.h"
 #include "session/kernel_modules.h"
+#include "session/resolver_private.h"
 
-#define PAGE_SHIFT 12
-#define PAGES 4096
 #define FIRST_CAPACITY 4096
-
-/* What contains an address: the number of a dso, or one of these. */
-#define DOMAIN_KERNEL 0x80000000U /* | number of the kernel's space */
-#define DOMAIN_NOWHERE UINT32_MAX
-
-struct cached {
-	uint64_t address;
-	uint32_t domain;
-	uint32_t location; /* + 1; 0: empty entry */
-	uint32_t tag;
-};
-
-struct cached_page {
-	uint64_t page;
-	uint64_t from, until; /* until 0: empty entry */
-	uint64_t bias;	      /* ip + bias is the address in the dso */
-	const struct space_mapping *mapping;
-	uint32_t space, domain;
-};
-
-struct locations {
-	VECTOR(struct location) list;
-	struct map by_symbol; /* a symbol's address in memory -> location + 1 */
-};
-
-struct resolver {
-	struct session *session;
-	/* shared by several resolvers; protected by the session's lock */
-	struct locations *locations;
-	bool borrowed;		     /* owned by another resolver */
-	struct cached *cache;
-	size_t capacity, count; /* capacity is a power of two */
-	uint64_t seed;
-	struct cached_page pages[PAGES];
-};
 
 static struct resolver *create(struct session *session, struct locations *locations)
 {
@@ -93,6 +57,8 @@ static void destroy_locations(struct locations *locations)
 		free(locations->list.items[i].name);
 	vector_deinit(&locations->list);
 	map_deinit(&locations->by_symbol);
+	intern_destroy(locations->parts);
+	vector_deinit(&locations->by_part);
 	free(locations);
 }
 
@@ -102,6 +68,8 @@ void resolver_destroy(struct resolver *resolver)
 		return;
 	if (!resolver->borrowed)
 		destroy_locations(resolver->locations);
+	vector_deinit(&resolver->inlined);
+	vector_deinit(&resolver->inlined_locations);
 	free(resolver->cache);
 	free(resolver);
 }
@@ -112,7 +80,7 @@ void resolver_seal(struct resolver *resolver)
 	resolver->capacity = resolver->count = 0;
 }
 
-static uint32_t add_location(struct resolver *resolver, const struct location *location)
+uint32_t resolver_add_location(struct resolver *resolver, const struct location *location)
 {
 	vector_append(&resolver->locations->list, *location);
 	return resolver->locations->list.count - 1;
@@ -127,20 +95,26 @@ static uint32_t module_dso(struct resolver *resolver, const char *module)
 	return dsos_add_kernel(&resolver->session->dsos, &names);
 }
 
-/* LOCATION's number: the same for all addresses of a symbol. */
-static uint32_t share_location(struct resolver *resolver, const struct location *location)
+/* LOCATION's number: the same for all addresses of a symbol, or of one of its lines. */
+static uint32_t share_location(struct resolver *resolver, const struct lookup *lookup,
+			       struct location *location)
 {
 	struct location shared = *location;
 	uint64_t *place;
 
+	if (resolver->locations->lines) {
+		resolver_set_source(resolver, lookup, location);
+		if (location->symbol)
+			return resolver_share_part(resolver, location);
+	}
 	if (!location->symbol)
-		return add_location(resolver, location);
+		return resolver_add_location(resolver, location);
 	shared.address = location->symbol->start;
 	/* Tables do not move, so a symbol's address in memory, which is even, identifies it. */
 	place = map_insert(&resolver->locations->by_symbol,
 			   (uintptr_t)location->symbol | location->varies, NULL);
 	if (!*place)
-		*place = add_location(resolver, &shared) + 1;
+		*place = resolver_add_location(resolver, &shared) + 1;
 	return *place - 1;
 }
 
@@ -170,25 +144,27 @@ static uint32_t kernel_location(struct resolver *resolver, const struct lookup *
 		location.dso = machine->kernel_dso;
 	else
 		location.dso = mapping ? mapping->dso : LOCATION_NO_DSO;
-	return share_location(resolver, &location);
+	return share_location(resolver, lookup, &location);
 }
 
-static uint32_t file_location(struct resolver *resolver, uint32_t dso, uint64_t address)
+static uint32_t file_location(struct resolver *resolver, const struct lookup *lookup)
 {
+	uint32_t dso = lookup->domain;
 	struct dso_entry *entry = resolver->session->dsos.items.items[dso];
-	struct location location = { .dso = dso, .address = address };
+	struct location location = { .dso = dso, .address = lookup->address };
 
 	if (!entry->build_id_bytes && !entry->loaded)
 		session_set_build_id(resolver->session, entry);
 	if (entry->guest) {
-		location.symbol = guest_files_find(resolver->session, entry, address,
+		location.symbol = guest_files_find(resolver->session, entry, lookup->address,
 						   &location.table);
 	} else {
 		dsos_load(&resolver->session->dsos, entry);
 		location.table = entry->table;
-		location.symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+		location.symbol =
+			entry->table ? symbol_table_find(entry->table, lookup->address) : NULL;
 	}
-	return share_location(resolver, &location);
+	return share_location(resolver, lookup, &location);
 }
 
 static uint32_t make_location(struct resolver *resolver, const struct lookup *lookup)
@@ -196,15 +172,15 @@ static uint32_t make_location(struct resolver *resolver, const struct lookup *lo
 	struct location location = { .dso = LOCATION_NO_DSO, .address = lookup->address };
 
 	if (lookup->domain == DOMAIN_NOWHERE)
-		return add_location(resolver, &location);
+		return share_location(resolver, lookup, &location);
 	if (lookup->domain & DOMAIN_KERNEL)
 		return kernel_location(resolver, lookup);
 	if (resolver->session->dsos.items.items[lookup->domain]->kind == DSO_SYMBOL) {
 		location.dso = lookup->domain;
 		location.address = lookup->mapping ? lookup->mapping->start : lookup->address;
-		return add_location(resolver, &location);
+		return share_location(resolver, lookup, &location);
 	}
-	return file_location(resolver, lookup->domain, lookup->address);
+	return file_location(resolver, lookup);
 }
 
 static uint32_t new_location(struct resolver *resolver, const struct lookup *lookup)
@@ -235,6 +211,11 @@ static struct cached *slot_of(const struct resolver *resolver, uint32_t domain, 
 		cached = &resolver->cache[at];
 	}
 	return cached;
+}
+
+struct cached *resolver_cached(const struct resolver *resolver, const struct lookup *lookup)
+{
+	return slot_of(resolver, lookup->domain, lookup->address, lookup->hash);
 }
 
 static void grow(struct resolver *resolver)
@@ -366,6 +347,11 @@ struct resolved resolver_find(struct resolver *resolver, struct machine *machine
 	return resolver_finish(resolver, &lookup);
 }
 
+struct session *resolver_session(const struct resolver *resolver)
+{
+	return resolver->session;
+}
+
 size_t resolver_count(const struct resolver *resolver)
 {
 	return resolver->locations->list.count;
@@ -396,8 +382,8 @@ const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
 
 	if (entry && entry->kind == DSO_SYMBOL)
 		return intern_string(resolver->session->strings, entry->short_name);
-	if (!location->symbol)
-		return NULL;
+	if (!location->symbol || location->inlined)
+		return location->name;
 	name = symbol_name(location->table, location->symbol);
 	if (entry->kind == DSO_KERNEL)
 		return name;

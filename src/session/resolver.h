@@ -23,6 +23,8 @@ struct location {
 	uint64_t address;
 	char *name;  /* demangled when first requested; owned */
 	bool varies; /* the machine had several kernels, so addresses mean little */
+	bool inlined; /* the function NAME, inlined into the symbol's */
+	uint32_t source; /* its source line, a string of the session; 0: not wanted, not known */
 };
 
 struct resolved {
@@ -40,6 +42,11 @@ struct resolver *resolver_create(struct session *session);
  */
 struct resolver *resolver_create_beside(struct resolver *resolver);
 void resolver_destroy(struct resolver *resolver); /* takes NULL */
+/*
+ * Before the first lookup: a location is also of one source line alone, like the places of perf's
+ * key srcline; without a line it is of one address.
+ */
+void resolver_want_lines(struct resolver *resolver);
 
 /* The location of IP in SPACE of MACHINE at TIME; SPACE is ignored if MACHINE is NULL. */
 struct resolved resolver_find(struct resolver *resolver, struct machine *machine,
@@ -61,9 +68,23 @@ void resolver_begin(struct resolver *resolver, struct machine *machine, struct s
 		    uint64_t ip, uint64_t time, struct lookup *ret);
 struct resolved resolver_finish(struct resolver *resolver, const struct lookup *lookup);
 
+/*
+ * The locations of the functions that are inlined at the address of LOOKUP, which is looked up: the
+ * outermost first. A function inlined into one of its own name is that one's location, as in perf.
+ * Valid until the next call.
+ */
+const uint32_t *resolver_inlined(struct resolver *resolver, const struct lookup *lookup,
+				 size_t *ret_count);
+/*
+ * What is known of the source at the address of LOOKUP, which is looked up. Valid until the next
+ * lookup by any resolver of the session.
+ */
+struct source_frames resolver_source(struct resolver *resolver, const struct lookup *lookup);
+
 /* There will be no more lookups: frees data that is only needed for them. Locations stay. */
 void resolver_seal(struct resolver *resolver);
 
+struct session *resolver_session(const struct resolver *resolver);
 size_t resolver_count(const struct resolver *resolver); /* of locations so far */
 const struct location *resolver_location(struct resolver *resolver, uint32_t number);
 /* The start of the location's function, to subtract from resolved.address. */

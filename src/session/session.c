@@ -116,6 +116,7 @@ void session_close(struct session *session)
 	guest_files_deinit(&session->guest_files);
 	group_reads_deinit(&session->group_reads);
 	kernel_loader_deinit(&session->kernel_loader);
+	source_lines_destroy(session->source_lines);
 	dsos_deinit(&session->dsos);
 	machine_kernels_deinit(&session->shared_kernels);
 	vector_deinit(&session->kernels_by_pid);

@@ -26,6 +26,7 @@
 #include "session/guest_files.h"
 #include "session/kernel_loader.h"
 #include "session/machine.h"
+#include "session/source_lines.h"
 #include "symbol/kernel_source.h"
 
 /* The function and dso name for everything in a nested guest. */
@@ -72,6 +73,7 @@ struct session {
 	bool build_ids_listed;
 	struct guest_files guest_files;
 	struct group_reads group_reads;
+	struct source_lines *source_lines; /* NULL: none was looked up yet */
 	struct space nested;	     /* for nested guests: nothing is known about them */
 	uint32_t nested_dso;
 };

@@ -20,6 +20,7 @@
  */
 #include "symbol/dso.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -118,11 +119,15 @@ struct search {
 	struct dso_request request; /* with PATH's own build-id if none was given */
 	struct elf_file *symbols;   /* has .symtab */
 	struct elf_file *runtime;   /* has code; may be the same as symbols */
+	bool wants_lines;
+	struct elf_file *lines; /* has source lines, if wanted; may be the same as the others */
 	struct error *reason;	    /* why the last file was rejected */
 };
 
 static void search_deinit(struct search *search)
 {
+	if (search->lines != search->symbols && search->lines != search->runtime)
+		elf_file_close(search->lines);
 	if (search->runtime != search->symbols)
 		elf_file_close(search->runtime);
 	elf_file_close(search->symbols);
@@ -137,7 +142,7 @@ static void note_reason(struct search *search, struct error *reason)
 
 static bool has_all(const struct search *search)
 {
-	return search->symbols && search->runtime;
+	return search->symbols && search->runtime && (search->lines || !search->wants_lines);
 }
 
 /* Takes FILE, found at PATH, if it is useful; ERROR: why it could not be opened. */
@@ -153,11 +158,13 @@ static void take_file(struct search *search, const char *path, struct elf_file *
 		return;
 	}
 	if (!search->symbols && elf_file_has_symtab(opened))
-		search->symbols = take_pointer(file);
-	if (!search->runtime && elf_file_has_code(opened)) {
+		search->symbols = opened;
+	if (!search->runtime && elf_file_has_code(opened))
 		search->runtime = opened;
+	if (search->wants_lines && !search->lines && elf_file_has_lines(opened))
+		search->lines = opened;
+	if (search->symbols == opened || search->runtime == opened || search->lines == opened)
 		file = NULL;
-	}
 }
 
 /* Takes PATH, which may be NULL. */
@@ -300,9 +307,9 @@ static void find_program(struct search *search)
 }
 
 /* A guest's file: a file at the same path on this machine must have the same build-id. */
-static struct error *load_foreign(const struct dso_request *request, struct dso_symbols *ret)
+static struct error *find_foreign(struct search *search)
 {
-	_cleanup_(search_deinit) struct search search = { .request = *request };
+	const struct dso_request given = search->request, *request = &given;
 	_cleanup_elf_file_ struct elf_file *own = NULL;
 	_cleanup_free_ char *debug = NULL;
 
@@ -312,21 +319,22 @@ static struct error *load_foreign(const struct dso_request *request, struct dso_
 		return dso_no_symbols(request->path, "the guest's file is not on this machine");
 	if (request->root)
 		error_destroy(elf_file_open_below(request->root, request->path, &own));
-	adopt_build_id(&search, own);
-	if (search.request.build_id) {
-		try_file(&search, dso_cache_path(&search.request, "elf"));
-		try_file(&search, dso_cache_path(&search.request, NULL));
-		try_file(&search, dso_cache_path(&search.request, "debug"));
-		try_file(&search, dso_debug_path(&search.request));
-		try_debuginfod(&search);
-		debug = dso_debug_path(&search.request);
+	adopt_build_id(search, own);
+	if (search->request.build_id) {
+		try_file(search, dso_cache_path(&search->request, "elf"));
+		try_file(search, dso_cache_path(&search->request, NULL));
+		try_file(search, dso_cache_path(&search->request, "debug"));
+		try_file(search, dso_debug_path(&search->request));
+		try_debuginfod(search);
+		debug = dso_debug_path(&search->request);
 		if (request->root)
-			try_below(&search, request->root, debug);
-		try_below(&search, "/", request->path);
+			try_below(search, request->root, debug);
+		try_below(search, "/", request->path);
 	}
 	if (request->root)
-		try_below(&search, request->root, request->path);
-	return load_found(&search, ret);
+		try_below(search, request->root, request->path);
+	search->request.build_id = NULL; /* it may be OWN's */
+	return NULL;
 }
 
 /* The vDSO of this process: its section headers are at its end. */
@@ -392,8 +400,11 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 	_cleanup_free_ char *module = NULL;
 	const char *path = request->path;
 
-	if (request->foreign)
-		return load_foreign(request, ret);
+	if (request->foreign) {
+		struct error *error = find_foreign(&search);
+
+		return error ? error : load_found(&search, ret);
+	}
 	if (!strncmp(path, "[kernel.kallsyms]", 17))
 		return dso_load_kernel(request, ret);
 	if (!strcmp(path, "[vdso]")) {
@@ -428,4 +439,33 @@ struct error *dso_load_frames(const struct dso_request *request, struct elf_fram
 		return error_create(ERROR_NOT_FOUND, "the file of '%s' is not here", path);
 	return elf_frames_read(search.runtime, search.symbols ? search.symbols : search.runtime,
 			       ret);
+}
+
+struct error *dso_find_lines(const struct dso_request *request, struct elf_file **ret_runtime,
+			     int *ret_fd)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request,
+							  .wants_lines = true };
+	const char *path = request->path;
+	struct error *error = NULL;
+
+	if (request->foreign)
+		error = find_foreign(&search);
+	else if (path[0] == '/' && path[1] != '/')
+		find_program(&search);
+	if (error)
+		return error;
+	if (!search.lines || !search.runtime)
+		return error_create(ERROR_NOT_FOUND, "no source lines of '%s' are here", path);
+	*ret_fd = elf_file_dup(search.lines);
+	if (*ret_fd < 0)
+		return error_system(errno, "could not open '%s'", elf_file_name(search.lines));
+	*ret_runtime = search.runtime;
+	/* The caller's, from here on. */
+	if (search.symbols == search.runtime)
+		search.symbols = NULL;
+	if (search.lines == search.runtime)
+		search.lines = NULL;
+	search.runtime = NULL;
+	return NULL;
 }

@@ -77,6 +77,20 @@ struct error *dso_load_frames(const struct dso_request *request, struct elf_fram
 			      bool *ret_file) MUST_CHECK;
 
 /*
+ * The file with the source lines (DWARF) of a program or library, from the same files: *RET_FD, an
+ * open file, the caller's to close. *RET_RUNTIME is the file that is mapped when the program runs,
+ * the caller's to close, too: it translates file offsets to addresses as linked. ERROR_NOT_FOUND:
+ * there are no such files.
+ */
+struct error *dso_find_lines(const struct dso_request *request, struct elf_file **ret_runtime,
+			     int *ret_fd) MUST_CHECK;
+/*
+ * The same for a kernel: a vmlinux with the request's build-id, which it must have. *RET is the
+ * caller's to close.
+ */
+struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_file **ret) MUST_CHECK;
+
+/*
  * Demangles C++ and Rust names like stock perf (without parameters); returns a copy of other names.
  * malloc()ed. Not for kernel symbols: perf shows those unchanged.
  */

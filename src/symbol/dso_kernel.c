@@ -152,37 +152,54 @@ static struct error *load_vmlinux(const struct dso_request *request, const char 
 	return dso_finish(take_pointer(builder), request->path, path, ret);
 }
 
-/* True if the file PATH, which may be NULL, had the symbols. */
-static bool try_vmlinux(const struct dso_request *request, const char *path,
-			struct dso_symbols *ret)
-{
-	struct error *error;
+/* What is done with a vmlinux; true: that is all. */
+typedef bool try_vmlinux(const struct dso_request *request, const char *path, void *ret);
 
-	if (!path)
-		return false;
-	error = load_vmlinux(request, path, ret);
+static bool try_symbols(const struct dso_request *request, const char *path, void *ret)
+{
+	struct error *error = load_vmlinux(request, path, ret);
+
 	error_destroy(error);
 	return !error;
 }
 
-static bool try_each_vmlinux(const struct dso_request *request, struct dso_symbols *ret)
+static bool try_lines(const struct dso_request *request, const char *path, void *ret)
+{
+	_cleanup_elf_file_ struct elf_file *file = NULL;
+	struct error *error = elf_file_open(path, &file);
+
+	error_destroy(error);
+	if (error || !dso_build_id_fits(request, file) || !elf_file_has_lines(file))
+		return false;
+	*(struct elf_file **)ret = take_pointer(file);
+	return true;
+}
+
+static bool try_each_vmlinux(const struct dso_request *request, try_vmlinux *try, void *ret)
 {
 	static const char *const patterns[] = { "/usr/lib/debug/boot/vmlinux-*",
 						"/usr/lib/debug/lib/modules/*/vmlinux",
 						"/boot/vmlinux-*" };
 	_cleanup_free_ char *cached = dso_cache_path(request, "elf");
 	_cleanup_free_ char *debug = dso_debug_path(request);
-	bool done = try_vmlinux(request, cached, ret) || try_vmlinux(request, debug, ret);
+	bool done = (cached && try(request, cached, ret)) || (debug && try(request, debug, ret));
 
 	for (size_t i = 0; !done && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		glob_t found = { 0 };
 
 		if (!glob(patterns[i], 0, NULL, &found))
 			for (size_t j = 0; !done && j < found.gl_pathc; j++)
-				done = try_vmlinux(request, found.gl_pathv[j], ret);
+				done = try(request, found.gl_pathv[j], ret);
 		globfree(&found);
 	}
 	return done;
+}
+
+struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_file **ret)
+{
+	if (request->build_id && try_each_vmlinux(request, try_lines, ret))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND, "no vmlinux of '%s' is here", request->path);
 }
 
 struct error *dso_load_kernel(const struct dso_request *request, struct dso_symbols *ret)
@@ -211,7 +228,7 @@ struct error *dso_load_kernel(const struct dso_request *request, struct dso_symb
 			return NULL;
 		error_destroy(error);
 	}
-	if (request->build_id && try_each_vmlinux(request, ret))
+	if (request->build_id && try_each_vmlinux(request, try_symbols, ret))
 		return NULL;
 	if (reason)
 		return error_prefix(take_pointer(reason), "no symbols for '%s'", request->path);

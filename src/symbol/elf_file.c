@@ -10,6 +10,7 @@
 #include "symbol/elf_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -82,6 +83,29 @@ bool elf_file_has_symtab(const struct elf_file *file)
 bool elf_file_has_code(const struct elf_file *file)
 {
 	return file->has_code;
+}
+
+bool elf_file_has_lines(const struct elf_file *file)
+{
+	return file->has_lines;
+}
+
+int elf_file_dup(const struct elf_file *file)
+{
+	return file->fd < 0 ? -1 : fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+bool elf_file_to_address(const struct elf_file *file, uint64_t offset, uint64_t *ret)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct segment *segment = &file->segments[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->bytes) {
+			*ret = segment->address + (offset - segment->offset);
+			return true;
+		}
+	}
+	return false;
 }
 
 uint64_t elf_file_stamp(const struct elf_file *file)
@@ -218,6 +242,8 @@ static void take_section(struct elf_file *file, Elf_Scn *section, const GElf_Shd
 		read_notes(file, section, header->sh_size);
 	} else if (has_data && !strcmp(name, ".gnu_debuglink")) {
 		read_debug_link(file, section);
+	} else if (has_data && !strcmp(name, ".debug_info")) {
+		file->has_lines = true;
 	} else if (has_data && !strcmp(name, ".plt")) {
 		file->plt = section;
 	} else if (has_data && !strcmp(name, ".plt.sec")) {

@@ -37,6 +37,11 @@ const struct build_id *elf_file_build_id(const struct elf_file *file);
 bool elf_file_has_symtab(const struct elf_file *file); /* .symtab */
 /* The file contains code: it is not one with only debugging information. */
 bool elf_file_has_code(const struct elf_file *file);
+bool elf_file_has_lines(const struct elf_file *file); /* .debug_info: DWARF's source lines */
+/* Another descriptor of the opened file, the caller's to close; -1: there is none. */
+int elf_file_dup(const struct elf_file *file);
+/* The address, as linked, of file offset OFFSET; false: it is in no loadable segment. */
+bool elf_file_to_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
 /* The file_stamp() of the opened file; 0 for an image in memory. */
 uint64_t elf_file_stamp(const struct elf_file *file);
 /* The file name in .gnu_debuglink, borrowed; NULL if there is none, or it has a '/'. */

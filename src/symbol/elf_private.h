@@ -38,7 +38,7 @@ struct elf_file {
 	struct build_id build_id;
 	size_t notes; /* number of note sections read so far */
 	char *debug_link;
-	bool has_code;
+	bool has_code, has_lines;
 	struct segment *segments;
 	size_t segment_count;
 	uint8_t *section_flags; /* enum section_flags for each section */
