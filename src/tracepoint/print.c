@@ -263,6 +263,6 @@ void trace_print_append(const struct trace_print *print, const struct trace_payl
 {
 	struct trace_output output = { print, payload, functions, out };
 
-	for (size_t i = 0; i < print->pieces.count; i++)
+	for (size_t i = 0; i < print->pieces.count && !out->overflow; i++)
 		append_piece(&output, &print->pieces.items[i]);
 }

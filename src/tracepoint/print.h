@@ -34,7 +34,10 @@ struct trace_functions {
 struct trace_print *trace_print_create(const struct trace_format *format, uint8_t long_bytes);
 void trace_print_destroy(struct trace_print *print); /* takes NULL */
 
-/* FUNCTIONS may be NULL. The text is not fit for terminals: see base/utf8.h. */
+/*
+ * Stops when OUT overflows. FUNCTIONS may be NULL. The text is not fit for terminals: see
+ * base/utf8.h.
+ */
 void trace_print_append(const struct trace_print *print, const struct trace_payload *payload,
 			const struct trace_functions *functions, struct buffer *out);
 

@@ -104,7 +104,7 @@ static void append_array(const struct trace_field *field, const struct trace_pay
 		return;
 	}
 	buffer_append_string(out, "ARRAY[");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !out->overflow; i++)
 		buffer_printf(out, "%s%02x", i ? ", " : "", bytes[i]);
 	buffer_append_u8(out, ']');
 }
@@ -155,7 +155,7 @@ void trace_field_append(const struct trace_field *field, const struct trace_payl
 void trace_fields_append(const struct trace_format *format, const struct trace_payload *payload,
 			 struct buffer *out)
 {
-	for (size_t i = format->common_count; i < format->field_count; i++) {
+	for (size_t i = format->common_count; i < format->field_count && !out->overflow; i++) {
 		buffer_printf(out, " %s=", format->fields[i].name);
 		trace_field_append(&format->fields[i], payload, out);
 	}

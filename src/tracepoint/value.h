@@ -41,7 +41,10 @@ const uint8_t *trace_field_bytes(const struct trace_field *field,
 /* Appends the value as perf prints one without a print format; nothing if it is outside. */
 void trace_field_append(const struct trace_field *field, const struct trace_payload *payload,
 			struct buffer *out);
-/* Appends " name=value" for each field of FORMAT that is not a common one. */
+/*
+ * Appends " name=value" for each field of FORMAT that is not a common one, until OUT overflows: all
+ * fields may name the same bytes.
+ */
 void trace_fields_append(const struct trace_format *format, const struct trace_payload *payload,
 			 struct buffer *out);
 

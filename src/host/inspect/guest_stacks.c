@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "guest/wire.h"
+#include "host/inspect/guest_answers.h"
 #include "host/inspect/guest_client.h"
 
 _Static_assert(CAPTURE_KERNEL_STACKS + 1 == GUEST_VCPU_STACKS, "there is room for all stacks");
@@ -131,7 +132,7 @@ bool guest_stacks_decode_vcpu(const struct buffer *answer, struct intern *string
 	bool has_task = cursor_u32(&cursor);
 	struct guest_task task;
 
-	guest_view_decode_task(&cursor, &task);
+	guest_answer_read_task(&cursor, &task);
 	decode_chain(&cursor, strings, &stack, stacks);
 	vector_append(&stacks->items, stack);
 	*ret_task = has_task ? task : (struct guest_task){ 0 };

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "guest/kernel/kernel_search.h"
+#include "host/inspect/guest_answers.h"
 #include "host/inspect/guest_recall.h"
 
 /*
@@ -34,51 +35,11 @@ static const struct guest_client_limits names_limits = { .bytes_per_call = 24 <<
 /* A question that says which registers to use to look at the guest, and receives the answer. */
 typedef struct error *open_question(struct guest_view *view, const struct arch_mmu *mmu);
 
-static bool decode_text(struct cursor *cursor, char *text, size_t size)
-{
-	uint32_t length = cursor_u32(cursor);
-	const void *bytes = cursor_bytes(cursor, length);
-
-	if (!bytes || length >= size)
-		return false;
-	memcpy(text, bytes, length);
-	text[length] = 0;
-	return true;
-}
-
-static bool decode_names(struct cursor *cursor, struct guest_uts *ret)
-{
-	return decode_text(cursor, ret->release, sizeof(ret->release)) &&
-	       decode_text(cursor, ret->host_name, sizeof(ret->host_name));
-}
-
-static bool decode_opened(const struct buffer *answer, struct guest_view_kernel *ret)
-{
-	struct cursor cursor = cursor_make(answer->data, answer->size, false);
-	struct guest_view_kernel kernel = { 0 };
-	const void *bytes;
-
-	kernel.recalled = cursor_u32(&cursor);
-	kernel.start = cursor_u64(&cursor);
-	kernel.end = cursor_u64(&cursor);
-	kernel.has_types = cursor_u32(&cursor);
-	kernel.has_data_symbols = cursor_u32(&cursor);
-	kernel.build_id_bytes = cursor_u32(&cursor);
-	bytes = cursor_bytes(&cursor, kernel.build_id_bytes);
-	if (!bytes || kernel.build_id_bytes > sizeof(kernel.build_id))
-		return false;
-	memcpy(kernel.build_id, bytes, kernel.build_id_bytes);
-	if (!decode_names(&cursor, &kernel.names))
-		return false;
-	*ret = kernel;
-	return true;
-}
-
 static struct error *open_kernel(struct guest_view *view, const struct arch_mmu *mmu)
 {
 	struct error *error = guest_client_open(view->client, mmu, &view->answer);
 
-	if (!error && !decode_opened(&view->answer, &view->kernel))
+	if (!error && !guest_answer_opened(&view->answer, &view->kernel))
 		error = guest_client_malformed();
 	return error;
 }
@@ -86,14 +47,10 @@ static struct error *open_kernel(struct guest_view *view, const struct arch_mmu 
 static struct error *ask_names(struct guest_view *view, const struct arch_mmu *mmu)
 {
 	struct error *error = guest_client_ask_names(view->client, mmu, &view->answer);
-	struct cursor cursor;
 
-	if (error)
-		return error;
-	cursor = cursor_make(view->answer.data, view->answer.size, false);
-	if (!decode_names(&cursor, &view->kernel.names))
-		return guest_client_malformed();
-	return NULL;
+	if (!error && !guest_answer_names(&view->answer, &view->kernel.names))
+		error = guest_client_malformed();
+	return error;
 }
 
 /*

@@ -7,7 +7,6 @@
 #define HOST_INSPECT_GUEST_VIEW_H
 
 #include "base/buffer.h"
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include "bpf/guest_sampler.h"
@@ -69,8 +68,6 @@ struct error *guest_view_calls(struct guest_view *view, struct unwind_calls **re
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret) MUST_CHECK;
-/* Decodes a task as sent by the parser. If the cursor fails, the contents of RET are undefined. */
-void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret);
 /*
  * The task whose task_struct is TASK, as of the last refresh: some ten reads, no list is walked.
  * ERROR_NOT_FOUND: what is there cannot be a task.

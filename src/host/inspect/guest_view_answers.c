@@ -1,162 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Answers of the caged parser about a guest. The parser has read what the guest wrote and may be
- * under the guest's control by now, so answers are checked like files.
- */
+/* Questions to the caged parser about a guest; guest_answers.h decodes the answers. */
 #include "host/inspect/guest_view_private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/cursor.h"
+#include "host/inspect/guest_answers.h"
 
-#define MAX_TASKS 65536
-#define MAX_MAPPINGS 65537 /* and the vsyscall page */
-#define MAX_PATH_BYTES 4097
-
-/* RET is positioned at the start of the answer. */
+/* The answer is in VIEW then. */
 static struct error *ask(struct guest_view *view, enum guest_message question, const void *data,
-			 size_t size, struct cursor *ret)
+			 size_t size)
 {
-	struct error *error = guest_client_ask(view->client, question, data, size, &view->answer);
-
-	if (!error)
-		*ret = cursor_make(view->answer.data, view->answer.size, false);
-	return error;
-}
-
-/* Whether the answer was read completely, with nothing left over. */
-static struct error *check_whole(const struct cursor *cursor)
-{
-	return cursor->failed || cursor_left(cursor) ? guest_client_malformed() : NULL;
-}
-
-void guest_view_decode_task(struct cursor *cursor, struct guest_task *ret)
-{
-	const char *comm, *name;
-
-	*ret = (struct guest_task){ .at = GVA(cursor_u64(cursor)) };
-	ret->mm = GVA(cursor_u64(cursor));
-	ret->page_tables = GPA(cursor_u64(cursor));
-	ret->stack = GVA(cursor_u64(cursor));
-	ret->pid = cursor_u32(cursor);
-	ret->tgid = cursor_u32(cursor);
-	ret->namespace_pid = cursor_u32(cursor);
-	ret->namespace_level = cursor_u32(cursor);
-	ret->kernel_thread = cursor_u32(cursor);
-	comm = cursor_string_field(cursor, sizeof(ret->comm));
-	name = cursor_string_field(cursor, sizeof(ret->name));
-	if (!comm || !name)
-		return;
-	memcpy(ret->comm, comm, sizeof(ret->comm));
-	memcpy(ret->name, name, sizeof(ret->name));
+	return guest_client_ask(view->client, question, data, size, &view->answer);
 }
 
 struct error *guest_view_tasks(struct guest_view *view, enum guest_task_scope scope,
 			       struct guest_tasks *ret)
 {
 	uint32_t threads = scope == GUEST_THREADS;
-	struct guest_tasks tasks = { 0 };
-	struct cursor cursor;
-	uint32_t count;
-	struct error *error = ask(view, GUEST_ASK_TASKS, &threads, sizeof(threads), &cursor);
-	if (error)
-		return error;
-	count = cursor_u32(&cursor);
-	for (uint32_t i = 0; i < count && i < MAX_TASKS && !cursor.failed; i++) {
-		struct guest_task task;
+	struct error *error = ask(view, GUEST_ASK_TASKS, &threads, sizeof(threads));
 
-		guest_view_decode_task(&cursor, &task);
-		vector_append(&tasks.items, task);
-	}
-	error = check_whole(&cursor);
-	if (error) {
-		guest_tasks_deinit(&tasks);
-		return error;
-	}
-	*ret = tasks;
-	return NULL;
+	if (!error && !guest_answer_tasks(&view->answer, ret))
+		error = guest_client_malformed();
+	return error;
 }
 
 struct error *guest_view_task(struct guest_view *view, struct gva at, struct guest_task *ret)
 {
-	struct guest_task task;
-	struct cursor cursor;
-	struct error *error = ask(view, GUEST_ASK_TASK, &at.value, sizeof(at.value), &cursor);
-	if (error)
-		return error;
-	guest_view_decode_task(&cursor, &task);
-	error = check_whole(&cursor);
-	if (error)
-		return error;
-	*ret = task;
-	return NULL;
-}
+	struct error *error = ask(view, GUEST_ASK_TASK, &at.value, sizeof(at.value));
 
-static void decode_build_id(struct cursor *cursor, struct guest_build_id *ret)
-{
-	uint32_t bytes = cursor_u32(cursor);
-	const void *data = cursor_bytes(cursor, bytes);
-
-	if (!data || bytes > sizeof(ret->data)) {
-		cursor->failed = true;
-		return;
-	}
-	memcpy(ret->data, data, bytes);
-	ret->bytes = bytes;
-}
-
-static void decode_mapping(struct cursor *cursor, struct intern *strings,
-			   struct guest_mapping *ret)
-{
-	uint32_t flags, length;
-	const char *path;
-
-	*ret = (struct guest_mapping){ .start = GVA(cursor_u64(cursor)) };
-	ret->end = GVA(cursor_u64(cursor));
-	ret->file_offset = cursor_u64(cursor);
-	ret->inode = cursor_u64(cursor);
-	ret->device_major = cursor_u32(cursor);
-	ret->device_minor = cursor_u32(cursor);
-	flags = cursor_u32(cursor);
-	ret->read = flags & 1;
-	ret->write = flags & 2;
-	ret->execute = flags & 4;
-	ret->shared = flags & 8;
-	ret->kind = cursor_u32(cursor);
-	length = cursor_u32(cursor);
-	path = cursor_string_field(cursor, length <= MAX_PATH_BYTES ? length : 0);
-	ret->path = intern_text(strings, path ? path : "");
-	decode_build_id(cursor, &ret->build_id);
-	if (ret->kind > GUEST_MAPPING_SPECIAL || ret->end.value <= ret->start.value)
-		cursor->failed = true;
+	if (!error && !guest_answer_task(&view->answer, ret))
+		error = guest_client_malformed();
+	return error;
 }
 
 struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
 				  struct guest_mappings *ret)
 {
-	struct guest_mappings mappings = { 0 };
-	struct cursor cursor;
-	uint32_t count;
-	struct error *error = ask(view, GUEST_ASK_MAPPINGS, &mm.value, sizeof(mm.value), &cursor);
-	if (error)
-		return error;
-	mappings.cut = cursor_u32(&cursor);
-	count = cursor_u32(&cursor);
-	for (uint32_t i = 0; i < count && i < MAX_MAPPINGS && !cursor.failed; i++) {
-		struct guest_mapping mapping;
+	struct error *error = ask(view, GUEST_ASK_MAPPINGS, &mm.value, sizeof(mm.value));
 
-		decode_mapping(&cursor, strings, &mapping);
-		vector_append(&mappings.items, mapping);
-	}
-	error = check_whole(&cursor);
+	if (!error && !guest_answer_mappings(&view->answer, strings, ret))
+		error = guest_client_malformed();
 	buffer_deinit(&view->answer); /* which may be large, and there is one for each guest */
-	if (error) {
-		guest_mappings_deinit(&mappings);
-		return error;
-	}
-	*ret = mappings;
-	return NULL;
+	return error;
 }
 
 static int compare_sizes(const void *left, const void *right)
@@ -184,41 +69,18 @@ void guest_view_describe_slots(const struct host_vm_memory *memory, struct sampl
 	vector_deinit(&slots);
 }
 
-static void decode_cpus(struct cursor *cursor, struct guest_cpus *ret)
-{
-	uint32_t count = cursor_u32(cursor);
-
-	for (uint32_t i = 0; i < count && i < GUEST_CPUS_MAX && !cursor->failed; i++) {
-		struct guest_cpu cpu = { .apic_id = cursor_u32(cursor) };
-
-		cpu.base = GVA(cursor_u64(cursor));
-		vector_append(&ret->items, cpu);
-	}
-}
-
 struct error *guest_view_describe(struct guest_view *view, uint64_t version,
 				  struct sampler_vm *ret, struct guest_cpus *ret_cpus)
 {
 	struct sampler_vm vm = { .version = version, .version_again = version };
-	struct guest_cpus cpus = { 0 };
-	const void *current;
-	struct cursor cursor;
-	struct error *error = ask(view, GUEST_ASK_CURRENT, NULL, 0, &cursor);
+	struct error *error = ask(view, GUEST_ASK_CURRENT, NULL, 0);
 
+	if (!error && !guest_answer_current(&view->answer, &vm.current, ret_cpus))
+		error = guest_client_malformed();
 	if (error)
 		return error;
-	current = cursor_bytes(&cursor, sizeof(vm.current));
-	if (current)
-		memcpy(&vm.current, current, sizeof(vm.current));
-	decode_cpus(&cursor, &cpus);
-	error = check_whole(&cursor);
-	if (error) {
-		guest_cpus_deinit(&cpus);
-		return error;
-	}
 	guest_view_describe_slots(&view->memory, &vm);
 	*ret = vm;
-	*ret_cpus = cpus;
 	return NULL;
 }
 
@@ -258,17 +120,9 @@ struct error *guest_view_ask_state(struct guest_view *view, const struct host_vm
 {
 	uint64_t registers[GUEST_STATE_MMUS][GUEST_WIRE_REGISTERS];
 	size_t count = gather_registers(memory, registers);
-	struct guest_state state;
-	struct cursor cursor;
-	struct error *error = ask(view, GUEST_ASK_STATE, registers, count * sizeof(*registers),
-				  &cursor);
-	if (error)
-		return error;
-	state.kernel = cursor_u64(&cursor);
-	state.modules = cursor_u64(&cursor);
-	error = check_whole(&cursor);
-	if (error)
-		return error;
-	*ret = state;
-	return NULL;
+	struct error *error = ask(view, GUEST_ASK_STATE, registers, count * sizeof(*registers));
+
+	if (!error && !guest_answer_state(&view->answer, ret))
+		error = guest_client_malformed();
+	return error;
 }
