@@ -139,7 +139,7 @@ static struct error *find_vmlinux(struct session *session, const struct machine 
 		session_identify_kernel(session, &request);
 	} else if (kernel != MACHINE_NO_KERNEL) {
 		struct perfdata_symbols symbols = perfdata_reader_symbols(
-			session->reader, machine->kernels.items[kernel].symbols);
+			session->reader, machine->kernels->list.items[kernel].symbols);
 
 		request.build_id = symbols.build_id_bytes ? symbols.build_id : NULL;
 		request.build_id_bytes = symbols.build_id_bytes;
@@ -161,6 +161,8 @@ static void search_kernel(struct session *session, struct machine *machine, uint
 	if (fd >= 0)
 		source->file = line_client_open(session->source_lines->client, fd);
 }
+
+#define RECORDED_KERNEL (1U << 31) /* apart from numbers of address spaces */
 
 static struct source *source_of_kernel(struct session *session, struct machine *machine,
 				       uint32_t kernel, uint32_t number)
@@ -255,8 +257,10 @@ struct source_frames source_lines_of_file(struct session *session, uint32_t dso,
 struct source_frames source_lines_of_kernel(struct session *session, struct machine *machine,
 					    uint32_t kernel, uint64_t address)
 {
-	uint32_t number = kernel == MACHINE_NO_KERNEL ? machine->kernel.number
-						      : machine->kernels.items[kernel].number;
+	/* A recorded table is one kernel, also if several guests share it. */
+	uint32_t number = kernel == MACHINE_NO_KERNEL
+				  ? machine->kernel.number
+				  : RECORDED_KERNEL | machine->kernels->list.items[kernel].symbols;
 
 	return find(session, source_of_kernel(session, machine, kernel, number),
 		    (uint64_t)number << 32 | UINT32_MAX, address);
