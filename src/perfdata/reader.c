@@ -30,10 +30,7 @@ static size_t stream_max_bytes(void)
 	return pages > 0 && page_bytes > 0 ? (size_t)pages / 2 * page_bytes : (size_t)1 << 30;
 }
 
-/*
- * What the user named (NAME is NULL), or a file of the recording's folder. What is read into memory
- * may fill half of it in all.
- */
+/* What the user named (NAME: NULL), or a file of its folder; copies fill half of memory at most. */
 static struct error *load_file(struct perfdata_reader *reader, const char *name)
 {
 	size_t max_bytes = stream_max_bytes() - reader->copied_bytes;

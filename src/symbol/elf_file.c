@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/cursor.h"
+#include "base/elf_head.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
@@ -314,6 +315,9 @@ static struct error *read_file(struct elf_file *opened, struct elf_file **ret)
 		return error_system(errno, "could not read '%s'", file->name);
 	if (!starts_with(head, bytes, 0, ELFMAG, SELFMAG))
 		return not_elf(file->name, head, bytes);
+	if (!elf_head_fits(file->fd, ELF_MAX_SECTIONS))
+		return error_create(ERROR_BAD_DATA, "'%s' has no usable section headers",
+				    file->name);
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (!file->elf)

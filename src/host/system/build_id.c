@@ -13,10 +13,12 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/elf_head.h"
 #include "base/file.h"
 
 #define NOTES_MAX_BYTES (64u << 10)
 #define SEGMENTS_MAX 256
+#define SECTIONS_MAX ((uint64_t)1 << 20)
 
 static bool find_in_notes(const void *data, size_t size, struct build_id *ret)
 {
@@ -68,7 +70,7 @@ bool build_id_of_file(int fd, struct build_id *ret)
 	bool found;
 	Elf *elf;
 
-	if (elf_version(EV_CURRENT) == EV_NONE)
+	if (!elf_head_fits(fd, SECTIONS_MAX) || elf_version(EV_CURRENT) == EV_NONE)
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)

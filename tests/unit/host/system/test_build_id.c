@@ -76,12 +76,12 @@ static void test_none(void **state)
 }
 
 /*
- * A file with as many segments, of which the first is a note as large, as 3 GiB of holes can hold:
- * neither is read whole.
+ * A file with as many segments and sections, and a note as large, as 3 GiB of holes can hold: none
+ * of them is read whole.
  */
 static void test_bombs(void **state)
 {
-	static const Elf64_Ehdr header = {
+	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
 		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
@@ -105,7 +105,12 @@ static void test_bombs(void **state)
 	assert_int_equal(pwrite(fd, &note, sizeof(note), 4096), sizeof(note));
 	getrusage(RUSAGE_SELF, &before);
 	assert_false(build_id_of_file(fd, &id));
-	first.sh_info = 1;
+	header.e_shnum = 0; /* the number of sections is in the first one, too */
+	first.sh_size = (bytes - 4096) / sizeof(first);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, &first, sizeof(first), 64), sizeof(first));
+	assert_false(build_id_of_file(fd, &id));
+	first.sh_info = first.sh_size = 1;
 	assert_int_equal(pwrite(fd, &first, sizeof(first), 64), sizeof(first));
 	assert_false(build_id_of_file(fd, &id));
 	getrusage(RUSAGE_SELF, &after);
