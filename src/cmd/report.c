@@ -12,7 +12,7 @@
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
 #include "output/branches_text.h"
-#include "output/recording_header.h"
+#include "output/header/recording_header.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
 #include "output/view.h"
@@ -25,6 +25,7 @@ struct report_config {
 	const char *percent_limit;
 	const char *fields, *separator, *widths, *time_quantum;
 	bool stdio, json, children, no_children, sample_counts, header, header_only, hierarchy;
+	bool info;
 	bool branches, no_branches, inlined, no_inlined;
 	const char *percentage;
 	struct filter_options filters;
@@ -258,7 +259,8 @@ static struct error *report(const struct report_config *config, struct session *
 			    const char *path)
 {
 	struct profile_options options = { 0 };
-	struct report_text_options text = { .path = path, .header = config->header };
+	struct report_text_options text = { .path = path, .header = config->header,
+					    .info = config->info };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error = NULL;
@@ -354,13 +356,13 @@ static bool wants_branches(const struct report_config *config, const struct sess
 	return !config->no_branches && (config->branches || branches_are_recorded(session));
 }
 
-static struct error *report_header(const struct session *session, const char *path)
+static struct error *report_header(const struct session *session, const char *path, bool full)
 {
 	struct pager pager;
 	struct error *error;
 
 	pager_start(&pager);
-	error = recording_header_write(pager.fd, session, path);
+	error = recording_header_write(pager.fd, session, path, full);
 	pager_finish(&pager);
 	return error;
 }
@@ -379,7 +381,7 @@ static struct error *run_report(const struct command *command, int argc, char **
 	if (!error && !help)
 		error = recording_open(config.input, &config.symbols, &path, &session);
 	if (!error && !help && config.header_only)
-		error = report_header(session, path);
+		error = report_header(session, path, config.info);
 	else if (!error && !help)
 		error = wants_branches(&config, session) ? report_branches(&config, session, path)
 							 : report(&config, session, path);
@@ -411,6 +413,8 @@ static const struct option_spec report_options[] = {
 	  "also print the recording's header" },
 	{ OPTION_FLAG, 0, "header-only", offsetof(struct report_config, header_only), NULL,
 	  "show nothing else" },
+	{ OPTION_FLAG, 'I', "show-info", offsetof(struct report_config, info), NULL,
+	  "in the header, also show the topology of CPUs and memory, and the caches" },
 	{ OPTION_STRING, 0, "time-quantum", offsetof(struct report_config, time_quantum), "TIME",
 	  "the length of a bucket of the key time, in s, ms, us or ns (default: 100ms)" },
 	{ OPTION_FLAG, 0, "hierarchy", offsetof(struct report_config, hierarchy), NULL,

@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
+#include "output/header/recording_header.h"
 #include "output/script_text.h"
 
 /* Which records besides samples are printed, and which types they have. */
@@ -39,18 +40,23 @@ struct script_config {
 	uint64_t max_stack;
 	struct record_flags records;
 	bool inlined, no_inlined;
+	bool header, header_only, info;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
 
-static struct error *write_samples(struct session *session, const struct script_fields *fields,
-				   const struct filter *filter, struct script_counts *ret_counts)
+static struct error *write_all(const struct script_config *config, struct session *session,
+			       const char *path, const struct script_fields *fields,
+			       const struct filter *filter, struct script_counts *ret_counts)
 {
+	struct error *error = NULL;
 	struct pager pager;
-	struct error *error;
 
 	pager_start(&pager);
-	error = script_text_write(pager.fd, session, fields, filter, ret_counts);
+	if (config->header || config->header_only)
+		error = recording_header_write(pager.fd, session, path, config->info);
+	if (!error && !config->header_only)
+		error = script_text_write(pager.fd, session, fields, filter, ret_counts);
 	pager_finish(&pager);
 	return error ? error : recording_symbols_error(session);
 }
@@ -59,15 +65,15 @@ static struct error *script(const struct script_config *config, const struct scr
 {
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
-	struct script_counts counts;
+	struct script_counts counts = { 0 };
 	const char *path;
 	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
 
 	if (!error)
 		error = filter_options_build(&config->filters, session, &filter);
 	if (!error)
-		error = write_samples(session, fields, &filter, &counts);
-	if (error)
+		error = write_all(config, session, path, fields, &filter, &counts);
+	if (error || config->header_only)
 		return error;
 	recording_warn(session, path);
 	recording_note_filtered(counts.left_out, counts.samples);
@@ -120,6 +126,12 @@ static const struct option_spec script_options[] = {
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
 	RECORDING_INLINE_OPTIONS(struct script_config, inlined, no_inlined),
+	{ OPTION_FLAG, 0, "header", offsetof(struct script_config, header), NULL,
+	  "also print the recording's header" },
+	{ OPTION_FLAG, 0, "header-only", offsetof(struct script_config, header_only), NULL,
+	  "show nothing else" },
+	{ OPTION_FLAG, 'I', "show-info", offsetof(struct script_config, info), NULL,
+	  "in the header, also show the topology of CPUs and memory, and the caches" },
 	FILTER_OPTIONS(struct script_config, filters),
 	RECORDS_OPTION("show-task-events", tasks, "when threads began, ended or were named"),
 	RECORDS_OPTION("show-mmap-events", mmaps, "what was mapped where"),

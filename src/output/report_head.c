@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/utf8.h"
-#include "output/recording_header.h"
+#include "output/header/recording_header.h"
 #include "output/view.h"
 
 #define MAX_GUEST_LINES 16
@@ -70,7 +70,7 @@ void report_head_append(struct buffer *out, const struct profile *profile,
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(reader);
 
 	if (options->header)
-		recording_header_append(out, profile->session, options->path);
+		recording_header_append(out, profile->session, options->path, options->info);
 	append_line(out, "Recording", options->path);
 	append_line(out, "Host", features->hostname);
 	append_line(out, "Host kernel", features->osrelease);

@@ -12,6 +12,7 @@
 struct report_text_options {
 	struct report_columns columns;
 	bool header; /* all that the recording's header says stands first */
+	bool info;   /* … with the topology of the machine */
 	bool hierarchy; /* the keys as levels of a tree; without children, chains and separator */
 	const char *separator; /* one character between columns, which are not padded; NULL: none */
 	bool colour;

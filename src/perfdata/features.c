@@ -218,6 +218,8 @@ void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, con
 	struct perfdata_features *features = &reader->features;
 	struct cursor cursor = cursor_make(data, size, reader->swap);
 
+	if (feature < PERFDATA_RAW_FEATURES)
+		features->raw[feature] = (struct perfdata_raw){ data, size };
 	switch (feature) {
 	case FEATURE_TRACING_DATA:
 		features->tracing_data = data;

@@ -57,10 +57,25 @@ enum format_feature {
 	FEATURE_TOTAL_MEM = 10, /* u64 kB */
 	FEATURE_CMDLINE = 11,	/* u32 count, strings */
 	FEATURE_EVENT_DESC = 12,
+	FEATURE_CPU_TOPOLOGY = 13,
+	FEATURE_NUMA_TOPOLOGY = 14,
+	FEATURE_BRANCH_STACK = 15, /* empty, as are AUXTRACE's and STAT's for readers of text */
+	FEATURE_PMU_MAPPINGS = 16,
 	FEATURE_GROUP_DESC = 17, /* u32 count; for each: string, u32 leader, u32 events */
+	FEATURE_AUXTRACE = 18,
+	FEATURE_STAT = 19,
+	FEATURE_CACHE = 20,
 	FEATURE_SAMPLE_TIME = 21, /* u64 first, u64 last */
-	FEATURE_DIR_FORMAT = 24,  /* u64 version */
+	FEATURE_MEM_TOPOLOGY = 22,
+	FEATURE_CLOCKID = 23,	 /* u64 resolution in ns */
+	FEATURE_DIR_FORMAT = 24, /* u64 version */
+	FEATURE_BPF_PROG_INFO = 25,
+	FEATURE_BPF_BTF = 26,
 	FEATURE_COMPRESSED = 27,  /* u32 version, type, level, ratio, mmap_len */
+	FEATURE_CPU_PMU_CAPS = 28,
+	FEATURE_CLOCK_DATA = 29,
+	FEATURE_HYBRID_TOPOLOGY = 30,
+	FEATURE_PMU_CAPS = 31,
 
 	/*
 	 * perfvisor's own. perf knows no features above HEADER_LAST_FEATURE (about 32) and stops

@@ -280,6 +280,8 @@ struct error *perfdata_header_read(struct perfdata_reader *reader)
 		error = read_attrs(reader, &header);
 	if (error)
 		return error;
+	reader->features.data_offset = header.data.offset;
+	reader->features.data_bytes = header.data.size;
 	if (header.data.size || finished_without_records(reader, &header)) {
 		add_records(reader, header.data.offset, header.data.size);
 		read_features(reader, &header);

@@ -155,6 +155,13 @@ struct perfdata_build_id {
 	const char *path;
 };
 
+/* A feature as it is in the file; DATA NULL: it is not there. Borrowed. */
+struct perfdata_raw {
+	const void *data;
+	size_t size;
+};
+#define PERFDATA_RAW_FEATURES 32
+
 struct perfdata_features {
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid, *cmdline;
 	uint32_t cpus_online, cpus_available;
@@ -164,6 +171,9 @@ struct perfdata_features {
 	size_t build_id_count;
 	const void *tracing_data; /* HEADER_TRACING_DATA as it is in the file, or NULL */
 	size_t tracing_data_bytes;
+	struct perfdata_raw raw[PERFDATA_RAW_FEATURES]; /* by perf's number (format.h) */
+	/* Of the file form: 0 in the others. */
+	uint64_t data_offset, data_bytes;
 };
 const struct perfdata_features *perfdata_reader_features(const struct perfdata_reader *reader);
 

@@ -130,12 +130,19 @@ static struct error *take_feature(struct perfdata_reader *reader,
 {
 	struct cursor cursor = body_cursor(reader, record);
 	uint64_t feature = cursor_u64(&cursor);
+	const void *data = record->body + sizeof(uint64_t);
+	size_t size = cursor_left(&cursor);
 
 	if (cursor.failed)
 		return malformed("HEADER_FEATURE");
+	/* It is kept, but what was decompressed is not. */
+	if (reader->inflating && feature < PERFDATA_RAW_FEATURES) {
+		if (reader->features.raw[feature].data)
+			return NULL;
+		data = memcpy(arena_alloc(reader->arena, size + 1), data, size);
+	}
 	if (feature < FORMAT_FEATURE_BITS)
-		perfdata_feature_take(reader, feature, record->body + sizeof(uint64_t),
-				      cursor_left(&cursor));
+		perfdata_feature_take(reader, feature, data, size);
 	return NULL;
 }
 

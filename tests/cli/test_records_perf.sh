@@ -55,8 +55,8 @@ changed=$(printf '0x%x' $((function + 5)))
 	echo record 18 1 "$(hex HHIQ 1 0 4711 0)"
 	echo record 20 1 "$(hex QHHIQQIBHB "$changed" 5 20 1 2 3 4 9 0 0)"
 	echo record 20 1 "$(hex QHHI 0x4000 0 4 0x11223344)"
-	echo record 16 0 "$(hex IIQ 1 1 9)" "$(hex QQQQQQQQQQQQQQQQQQ 1 2 3 4 5 6 7 8 9 10 11 12 13 \
-		14 15 16 17 18)"
+	echo record 16 0 "$(hex IIQ 1 1 9)" "$(hex QQQQQQQQQQQQQQQQQQ 1 2 3 4 5 6 7 8 9 10 11 12 \
+		13 14 15 16 17 18)"
 	echo sample pid=1 time=3000000 ip=0x1000
 	echo record 14 0 ''
 	echo record 14 0x2000 ''

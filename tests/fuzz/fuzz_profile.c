@@ -46,6 +46,7 @@ static void report(struct session *session, int fd)
 {
 	struct profile_options options = { .keys = all_keys, .chains = true, .children = true };
 	struct report_text_options text = { .path = "input", .children = true,
+					    .header = true, .info = true,
 					    .chains = true, .caller = true };
 	_cleanup_profile_ struct profile *profile = profile_create(session, &options);
 	const struct profile_totals *totals = &profile->totals;

@@ -22,7 +22,7 @@
 
 #include "base/log.h"
 #include "base/utf8.h"
-#include "output/recording_header.h"
+#include "output/header/header_attr.h"
 
 /* Between two looks at the rings, however much comes. */
 #define MAX_COMMANDS 64
@@ -187,7 +187,7 @@ static void append_event(struct buffer *out, const struct host_event *event, con
 		buffer_printf(out, ": %s=%llu", event->attr.freq ? "sample_freq" : "sample_period",
 			      (unsigned long long)event->attr.sample_freq);
 	if (details && !strcmp(details, "-v"))
-		recording_header_append_attr(out, &event->attr);
+		header_attr_append(out, &event->attr);
 	buffer_append_u8(out, '\n');
 }
 
