@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# docs/perf-options.md says of each option of perf's record, report and script whether perfvisor has
+# it: no option of the perf that is here is missing, and --help agrees.
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+set -u
+table=docs/perf-options.md
+status=0
+complain() {
+	echo "$*"
+	status=1
+}
+command -v perf >/dev/null || { echo 'there is no perf here'; exit 77; }
+
+names() { # the options in a text of help, -x and --word
+	sed -nE 's/^ {2,8}((-., )?(--[a-zA-Z-]+)|-.)([^a-zA-Z,-].*|$)/\1/p' | tr -d ',' | tr ' ' '\n' |
+		sort -u
+}
+rows() { # COMMAND: its lines of the table, "has|-x --word …"
+	sed -n "/^## $1\$/,/^## /p" "$table" | grep '^| `' |
+		sed -E 's/^\| ([^|]*) \| ([^|]*) \|.*/\2|\1/; s/[`,]//g'
+}
+
+for command in record report script; do
+	perfs=$(perf "$command" -h 2>&1 | names)
+	ours=$("$perfvisor" "$command" --help | names)
+	[ "$(wc -l <<<"$perfs")" -ge 60 ] || complain "perf $command -h: $(wc -l <<<"$perfs") options"
+	listed=$(rows "$command" | cut -d'|' -f2 | tr ' ' '\n' | sort)
+	while read -r name; do
+		grep -qxe "$name" <<<"$listed" || complain "$command: perf's $name is not listed"
+	done <<<"$perfs"
+	repeated=$(uniq -d <<<"$listed")
+	[ -z "$repeated" ] || complain "$command: listed twice: $repeated"
+	while IFS='|' read -r state options; do
+		found=0
+		for name in $options; do
+			grep -qxe "$name" <<<"$perfs" || [ "$name" = --Latency ] ||
+				complain "$command: perf has no $name"
+			if grep -qxe "$name" <<<"$ours"; then
+				found=$((found + 1))
+				# A letter may mean something else here.
+				[ "$state" = 'left out' ] && [[ $name = --* ]] &&
+					complain "$command: $name is not left out"
+			elif [ "$state" = has ]; then
+				complain "$command: --help does not have $name"
+			fi
+		done
+		case $state in
+		has | 'left out') ;;
+		differs) [ $found -ge 1 ] || complain "$command: --help has none of $options" ;;
+		*) complain "$command: '$state' of $options" ;;
+		esac
+	done < <(rows "$command")
+done
+exit $status
