@@ -18,6 +18,10 @@ complain() {
 	status=1
 }
 
+has_control() { # FILE
+	LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' "$1"
+}
+
 # The commands that have -i, and diff; a new one is to be added here.
 commands=('report' 'report --children -g' 'script' 'fold' 'flamegraph -o - --force'
 	'convert --native -o converted' 'export --format pprof' 'diff')
@@ -55,9 +59,8 @@ for recording in "${recordings[@]}"; do
 		count=$((count + 1))
 		read=$((read + (code == 0)))
 		[ $code -le 2 ] || complain "${words[*]}: status $code: $(head -c 300 ../err)"
-		! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' ../err ||
-			complain "${words[*]}: control characters on stderr: $(head -c 300 ../err | od -c)"
-		[ "${words[0]}" = export ] || ! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' ../out ||
+		! has_control ../err || complain "${words[*]}: control characters on stderr"
+		[ "${words[0]}" = export ] || ! has_control ../out ||
 			complain "${words[*]}: control characters on stdout"
 		rm -rf converted
 	done
