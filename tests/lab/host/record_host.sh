@@ -216,10 +216,18 @@ sleep 4
 kill $named
 wait $named $!
 
-# Killed: once with samples for certain, and at random moments, also before there is a file.
+# FILE: true if what is written so far of a recording names guest1's function and has samples of both
+# guests. Names of programs come when a thread has read their files.
+has_names() {
+	cp "$1" /tmp/so_far &&
+		perfvisor-release script -i /tmp/so_far -F sym 2>/dev/null | grep -q 'hot_[ab]' &&
+		[ "$(samples_of /tmp/so_far "$(cat /run/lab/guest2/pid)")" -ge 50 ]
+}
+# Killed: once with names for certain, and at random moments, also before there is a file.
 perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 --vm guest2 2>"$OUT/killed.err" &
 wait_for_beginning "$OUT/killed.err"
-sleep 4
+wait_for has_names /tmp/killed
+sleep 1
 kill -9 $!
 wait $!
 keep killed
@@ -233,8 +241,14 @@ for number in 1 2 3; do
 done
 
 # Through a pipe, to be read elsewhere; the command's own output is not in it.
+rm -f /tmp/enough
+(
+	wait_for has_names "$OUT/piped.pipe"
+	touch /tmp/enough
+) &
 perfvisor-release record --max-overhead 100 -o - --vm guest1 --vm guest2 -- \
-	sh -c 'echo from the command; sleep 4' 2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
+	sh -c 'echo from the command; until [ -e /tmp/enough ]; do sleep 0.2; done' \
+	2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
 
 record command --vm guest1 -- sh -c 'sleep 1; exit 3'
 # guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that
