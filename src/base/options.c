@@ -97,6 +97,12 @@ static struct error *parse_percent(const struct option_spec *spec, const char *t
 	return NULL;
 }
 
+static void append_after(struct placed_strings *list, const char *text,
+			 const struct string_list *other)
+{
+	vector_append(list, (struct placed_string){ .text = text, .place = other->count });
+}
+
 static struct error *store(const struct option_spec *spec, void *config, const char *text)
 {
 	void *field = (char *)config + spec->offset;
@@ -110,6 +116,9 @@ static struct error *store(const struct option_spec *spec, void *config, const c
 		return NULL;
 	case OPTION_STRINGS:
 		vector_append((struct string_list *)field, text);
+		return NULL;
+	case OPTION_STRINGS_AFTER:
+		append_after(field, text, (const void *)((char *)config + spec->other_offset));
 		return NULL;
 	case OPTION_UNSIGNED:
 		return parse_unsigned(spec, text, field);

@@ -20,6 +20,7 @@ enum option_type {
 	OPTION_FLAG,	 /* bool */
 	OPTION_STRING,	 /* const char *, borrowed from argv */
 	OPTION_STRINGS,	 /* struct string_list: the option may be repeated */
+	OPTION_STRINGS_AFTER, /* struct placed_strings: likewise, and what of another came before */
 	OPTION_UNSIGNED, /* uint64_t, decimal or 0x…, at least min, at most max (0: no limit) */
 	OPTION_UNSIGNEDS, /* struct unsigned_list: the option may be repeated */
 	OPTION_SECONDS,	 /* double, more than 0 */
@@ -29,6 +30,17 @@ enum option_type {
 
 struct string_list {
 	const char **items; /* borrowed from argv */
+	size_t count;
+	size_t capacity;
+};
+
+struct placed_string {
+	const char *text; /* borrowed from argv */
+	size_t place;	  /* how many strings the other option had then */
+};
+
+struct placed_strings {
+	struct placed_string *items;
 	size_t count;
 	size_t capacity;
 };
@@ -56,6 +68,7 @@ struct option_spec {
 	/* OPTION_STRING: the value if no argument is given; NULL: the argument is required. */
 	const char *fallback;
 	const char *hint; /* OPTION_UNSIGNED: for an argument that is no number; NULL: none */
+	size_t other_offset; /* OPTION_STRINGS_AFTER: of the other option's struct string_list */
 };
 
 /*

@@ -73,7 +73,7 @@ enum format_feature {
 	FEATURE_BPF_BTF = 26,
 	FEATURE_COMPRESSED = 27,  /* u32 version, type, level, ratio, mmap_len */
 	FEATURE_CPU_PMU_CAPS = 28,
-	FEATURE_CLOCK_DATA = 29,
+	FEATURE_CLOCK_DATA = 29, /* u32 version, u32 clockid, u64 time of day, u64 its time then */
 	FEATURE_HYBRID_TOPOLOGY = 30,
 	FEATURE_PMU_CAPS = 31,
 
@@ -88,6 +88,7 @@ enum format_feature {
 };
 
 #define FORMAT_DIRECTORY_VERSION 1
+#define FORMAT_CLOCK_DATA_VERSION 1
 /* In FEATURE_GROUP_DESC, of a group without a name. */
 #define FORMAT_GROUP_WITHOUT_NAME "{anon_group}"
 

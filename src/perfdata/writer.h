@@ -110,6 +110,11 @@ struct error *perfdata_writer_append(struct perfdata_writer *writer, const void 
  */
 struct error *perfdata_writer_round(struct perfdata_writer *writer) MUST_CHECK;
 
+/*
+ * From now on, SHIFT_NS is added to the times of the records and tables below, but for 0: those are
+ * of another clock than the file's.
+ */
+void perfdata_writer_shift_times(struct perfdata_writer *writer, int64_t shift_ns);
 /* PERF_RECORD_COMM. Like the other kernel records below, it ends with a sample_id trailer. */
 struct error *perfdata_writer_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
 				   const char *comm, uint64_t time_ns) MUST_CHECK;
@@ -203,12 +208,19 @@ struct perfdata_writer_machine {
 /*
  * The writer determines hostname, osrelease, arch, CPUs, memory, sample time and event desc itself.
  */
+/* The clock of the file's times. */
+struct perfdata_writer_clock {
+	int32_t id; /* CLOCK_MONOTONIC … */
+	uint64_t resolution_ns;
+	uint64_t wall_ns, clock_ns; /* CLOCK_REALTIME, and this clock at the same moment */
+};
 struct perfdata_writer_features {
 	const struct perfdata_writer_machine *machine; /* NULL: this machine */
 	int argc;
 	char *const *argv; /* the command line */
 	const struct perfdata_writer_build_id *build_ids;
 	size_t build_id_count;
+	const struct perfdata_writer_clock *clock; /* NULL: it is not known */
 	const void *tracing_data; /* the section HEADER_TRACING_DATA, NULL without tracepoints */
 	size_t tracing_data_bytes;
 	const struct perfdata_inventory *inventory;

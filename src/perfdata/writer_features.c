@@ -309,6 +309,28 @@ static bool put_sample_time(struct section *section)
 	return section->writer->first_sample_ns <= section->writer->last_sample_ns;
 }
 
+static bool put_clock(struct section *section)
+{
+	const struct perfdata_writer_clock *clock = section->features->clock;
+
+	if (clock)
+		buffer_append_u64(&section->out, clock->resolution_ns);
+	return clock;
+}
+
+static bool put_clock_data(struct section *section)
+{
+	const struct perfdata_writer_clock *clock = section->features->clock;
+
+	if (!clock)
+		return false;
+	buffer_append_u32(&section->out, FORMAT_CLOCK_DATA_VERSION);
+	buffer_append_u32(&section->out, clock->id);
+	buffer_append_u64(&section->out, clock->wall_ns);
+	buffer_append_u64(&section->out, clock->clock_ns);
+	return true;
+}
+
 static bool put_compression(struct section *section)
 {
 	if (section->writer->compress)
@@ -344,7 +366,9 @@ static const struct {
 	{ FEATURE_EVENT_DESC, put_events },
 	{ FEATURE_GROUP_DESC, put_groups, true },
 	{ FEATURE_SAMPLE_TIME, put_sample_time },
+	{ FEATURE_CLOCKID, put_clock, true },
 	{ FEATURE_COMPRESSED, put_compression, true },
+	{ FEATURE_CLOCK_DATA, put_clock_data, true },
 	{ FEATURE_INVENTORY, put_inventory },
 };
 #define SECTION_KINDS (sizeof(section_kinds) / sizeof(*section_kinds))

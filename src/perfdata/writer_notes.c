@@ -139,6 +139,7 @@ struct error *perfdata_writer_symbols(struct perfdata_writer *writer,
 				      uint32_t *ret_number)
 {
 	struct plan plan = plan_table(writer, symbols);
+	struct perfdata_writer_symbols shifted = *symbols;
 	_cleanup_buffer_ struct buffer out;
 	struct error *error;
 
@@ -147,7 +148,9 @@ struct error *perfdata_writer_symbols(struct perfdata_writer *writer,
 		return error_create(ERROR_BAD_DATA, "the build-id of '%s' is %u bytes long",
 				    symbols->path, symbols->build_id_bytes);
 	buffer_append_u32(&out, writer->table_count + 1);
-	section_put_symbols_head(&out, symbols);
+	shifted.from_ns = writer_shifted(writer, symbols->from_ns);
+	shifted.until_ns = writer_shifted(writer, symbols->until_ns);
+	section_put_symbols_head(&out, &shifted);
 	put_table(&out, symbols, &plan);
 	if (out.overflow)
 		return error_create(ERROR_UNSUPPORTED, "a symbol table is too large for '%s'",
@@ -168,7 +171,7 @@ struct error *perfdata_writer_symbols_until(struct perfdata_writer *writer, uint
 
 	buffer_init(&out, 64);
 	buffer_append_u32(&out, number);
-	buffer_append_u64(&out, until_ns);
+	buffer_append_u64(&out, writer_shifted(writer, until_ns));
 	return writer_note(writer, NOTE_SYMBOLS_END, out.data, out.size);
 }
 

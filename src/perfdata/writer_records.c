@@ -46,11 +46,18 @@ static void put_text(struct buffer *out, const char *text, size_t max_bytes)
 static void put_trailer(struct perfdata_writer *writer, size_t event_index, uint64_t id,
 			uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct perfdata_sample trailer = {
-		.id = id, .pid = pid, .tid = tid, .time_ns = time_ns, .cpu = UINT32_MAX
-	};
+	struct perfdata_sample trailer = { .id = id,
+					   .pid = pid,
+					   .tid = tid,
+					   .time_ns = writer_shifted(writer, time_ns),
+					   .cpu = UINT32_MAX };
 
 	perfdata_sample_id_encode(&writer->events[event_index].attr, &trailer, &writer->scratch);
+}
+
+void perfdata_writer_shift_times(struct perfdata_writer *writer, int64_t shift_ns)
+{
+	writer->shift_ns = shift_ns;
 }
 
 static uint64_t widen(uint32_t value, uint32_t unknown)
@@ -166,7 +173,7 @@ static struct error *write_fork(struct perfdata_writer *writer, const struct own
 	buffer_append_u32(&writer->scratch, fork->parent_pid);
 	buffer_append_u32(&writer->scratch, fork->tid);
 	buffer_append_u32(&writer->scratch, fork->parent_tid);
-	buffer_append_u64(&writer->scratch, time_ns);
+	buffer_append_u64(&writer->scratch, writer_shifted(writer, time_ns));
 	put_trailer(writer, owner->event_index, owner->id, fork->pid, fork->tid, time_ns);
 	return writer_end_record(writer);
 }

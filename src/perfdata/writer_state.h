@@ -50,6 +50,7 @@ struct perfdata_writer {
 	struct buffer scratch; /* for the record being made */
 
 	size_t time_offset; /* of the time in a sample record; 0: samples carry none */
+	int64_t shift_ns;   /* of the times that the writer puts into records itself */
 	uint64_t first_sample_ns, last_sample_ns; /* first > last: no samples so far */
 
 	VECTOR(struct writer_table) tables;
@@ -76,6 +77,12 @@ static inline uint64_t writer_data_end(const struct perfdata_writer *writer)
 
 /* Gives the file its name; an older one becomes PATH.old. */
 struct error *writer_name_file(struct perfdata_writer *writer) MUST_CHECK;
+
+/* TIME_NS in the file's clock; 0 stays 0. */
+static inline uint64_t writer_shifted(const struct perfdata_writer *writer, uint64_t time_ns)
+{
+	return time_ns ? time_ns + writer->shift_ns : 0;
+}
 
 /* A record of the writer's own is put into `scratch` between these two. */
 void writer_begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc);

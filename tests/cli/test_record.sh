@@ -44,6 +44,8 @@ expect 2 '--engine qmp excludes -C' --engine qmp --vm web -C 0
 expect 2 "--cpu takes numbers and ranges such as 0-3,7, not '1-'" -C 1-
 expect 1 'CPU 8192 is not online' -C 0,8192
 expect 1 'CPU [0-9]+ is not online' -C 0-18446744073709551615
+expect 2 "--clockid takes monotonic, .* not 'sundial'" -k sundial
+expect 2 "--clockid takes .* not '2'" -k 2
 expect 2 "--mmap-pages takes a number of pages, .*, not '0'" -m 0
 expect 2 "--mmap-pages takes .*, not '8,8'" -m 8,8
 expect 2 "--mmap-pages takes .* at most 1G, not '2G'" -m 2G

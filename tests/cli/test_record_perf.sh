@@ -35,6 +35,67 @@ record() {
 	complain "record $*: $(wc -l <samples) samples"
 }
 
+# -k: times are of this clock, and perf says which one it is, as of its own recordings.
+read_clock() { # read_clock NAME
+	python3 -c 'import sys, time
+print("%.6f" % time.clock_gettime(getattr(time, "CLOCK_" + sys.argv[1].upper())))' "$1"
+}
+for clock in monotonic monotonic_raw realtime boottime tai; do
+	from=$(read_clock $clock)
+	record $clock.data 10 -e cpu-clock -k $clock
+	to=$(read_clock $clock)
+	perf script -F time -i $clock.data 2>warnings | tr -d ' :' |
+		awk -v from="$from" -v to="$to" '$1 < from || $1 > to { wrong++ }
+			END { exit !(NR >= 10 && !wrong) }' ||
+		complain "-k $clock: times are not between $from and $to"
+	# Ours are perf's, of the sample and of everything else.
+	perf script --show-task-events -F comm,tid,time,event -i $clock.data >perf.txt 2>warnings
+	"$perfvisor" script -F comm,tid,time,event -i $clock.data >ours.txt 2>err
+	grep -v PERF_RECORD perf.txt | diff -q - ours.txt >/dev/null ||
+		complain "-k $clock: $(diff perf.txt ours.txt | head -n 4)"
+	perf record -q -k $clock -e cpu-clock -o perf.data true 2>/dev/null
+	for file in perf.data $clock.data; do
+		perf report --header-only -i $file 2>/dev/null | grep '^# clockid' >$file.header
+		perf script -F tod -i $file 2>/dev/null | head -n 1 >$file.day
+	done
+	[ "$(wc -l <perf.data.header)" = 2 ] && diff perf.data.header $clock.data.header ||
+		complain "-k $clock: perf shows another clock"
+	day=$(perf script -F tod -i $clock.data 2>warnings | head -n 1 | awk '{ print $1 " " $2 }')
+	[ $(($(date +%s) - $(date -d "${day%%.*}" +%s))) -lt 600 ] ||
+		complain "-k $clock: the time of day is $day"
+done
+"$perfvisor" record -q --guest --host -p $vm -o piped --duration 0.3 -e cpu-clock -k CLOCK_Boot \
+	-o - 2>err | perf script -F time -i - 2>warnings | tail -n 1 | tr -d ' :' |
+	awk -v now="$(read_clock boottime)" '$1 < now - 600 || $1 > now + 600 { exit 1 }' ||
+	complain "-k in a pipe: $(cat err)"
+
+# --filter: of the events of the -e before it, as by perf.
+first=$(head -n 1 <<<"$threads")
+if record all 20 -e sched:sched_switch; then
+	record some 20 -e sched:sched_switch --filter "prev_pid == $first"
+	grep -vc "prev_pid=$first " samples | grep -qx 0 ||
+		complain "--filter: $(grep -v "prev_pid=$first " samples | head -n 2)"
+	# Two filters are both to be met; those of another event are not.
+	second=$(tail -n 1 <<<"$threads")
+	record both 40 -e sched:sched_switch --filter "prev_pid == $first" \
+		--filter 'prev_prio >= 0' -e sched:sched_switch --filter "prev_pid == $second"
+	grep -o 'prev_pid=[0-9]*' samples | sort -u >got
+	printf 'prev_pid=%s\n' "$first" "$second" | sort | diff - got || complain 'two --filter'
+fi
+refused() { # refused STATUS PATTERN ARGUMENT…
+	local want=$1 pattern=$2
+	shift 2
+	"$perfvisor" record -q -p $vm -o refused "$@" 2>err
+	[ $? = "$want" ] && grep -qE -e "$pattern" err || complain "record $*: $(cat err)"
+	[ ! -e refused ] || complain "record $*: a file was made"
+}
+refused 1 "the kernel does not take the filter 'no_field == 1' for 'sched:sched_switch': Invalid" \
+	-e sched:sched_switch --filter 'no_field == 1'
+grep -q 'hint: .*/events/sched/sched_switch/format lists' err || complain "$(cat err)"
+refused 2 "'cpu-clock' is none" -e cpu-clock --filter 'prev_pid == 1'
+refused 2 "'cpu-clock' is none" -e sched:sched_switch,cpu-clock --filter 'prev_pid == 1'
+refused 2 "follows no event" --filter 'prev_pid == 1' -e sched:sched_switch
+
 # -C: each vCPU is kept on a CPU of its own; on one CPU there are only samples of one of them.
 mapfile -t cpus < <(lscpu --parse=CPU --online | grep -v '^#')
 keep_apart() { # as "TID CPU"; false: it is not possible

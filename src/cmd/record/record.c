@@ -7,6 +7,7 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"
@@ -45,6 +46,10 @@ static const struct option_spec record_option_table[] = {
 	OPTION(OPTION_FLAG, 0, "host", host, NULL,
 	       "record samples of the host, on the vCPUs' threads"),
 	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
+	OPTION(OPTION_STRINGS_AFTER, 0, "filter", filters, "FILTER",
+	       "take only hits of the tracepoint before it with these fields, such as "
+	       "'vcpu_id == 0'",
+	       .other_offset = offsetof(struct record_options, events)),
 	OPTION(OPTION_STRING, 'F', "freq", frequency_text, "HZ",
 	       "samples per second and vCPU, or max (default: 999, or 49 with --engine qmp)"),
 	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "take a sample every COUNT events",
@@ -82,6 +87,9 @@ static const struct option_spec record_option_table[] = {
 	       "take commands such as enable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
 	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
 	       "end when the recording has this size, such as 100M"),
+	OPTION(OPTION_STRING, 'k', "clockid", clock, "CLOCK",
+	       "the clock of samples' times (default: monotonic)", .completion = COMPLETE_WORDS,
+	       .words = "monotonic monotonic_raw realtime boottime tai"),
 	OPTION(OPTION_STRING, 'm', "mmap-pages", mmap_pages, "PAGES",
 	       "size of each ring for samples: a number of pages, or a size such as 512K"),
 	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
@@ -253,6 +261,7 @@ static void configure(const struct record_run *run, struct recorder_config *ret)
 		.max_overhead = options->max_overhead / 100,
 		.vcpus = options->vcpus,
 		.cpus = options->cpus,
+		.clock_id = options->clock_id,
 		.threads = options->threads,
 		.ring_bytes = options->ring_bytes,
 		.user_stack_bytes = options->stack_bytes,
@@ -280,7 +289,7 @@ static struct error *record(struct record_run *run, int argc, char **argv)
 		error = record_symbols_load(run->symbols, recorder_inventory(recorder));
 	if (error)
 		return error;
-	record_facts_collect(run->events, argc, argv, &facts);
+	record_facts_collect(run->options, run->events, argc, argv, &facts);
 	run->recorder = recorder;
 	run->facts = &facts;
 	error = recorder_begin(recorder, &facts.features);
@@ -333,7 +342,7 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 static struct error *run_record(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
-	struct record_options options = { .stack_bytes = 8192 };
+	struct record_options options = { .clock_id = CLOCK_MONOTONIC, .stack_bytes = 8192 };
 	bool help;
 	int rest;
 	struct error *error = command_parse(command, &options, argc, argv, &rest, &help);

@@ -22,6 +22,9 @@
 
 struct record_options {
 	struct string_list vms, pids, events;
+	struct placed_strings filters; /* of the events before them */
+	const char *clock;	       /* NULL: not given */
+	int clock_id;		       /* of the recording's times */
 	bool all, guest, host, no_memory, kernel_only, directory, callchains, verbose, quiet;
 	const char *frequency_text; /* NULL: not given */
 	uint64_t frequency, count;  /* 0: not given */
@@ -53,6 +56,10 @@ struct record_options {
 
 /* Reads the arguments that are kept as text (record_values.c). */
 struct error *record_take_values(struct record_options *options) MUST_CHECK;
+/* -k (record_clock.c): sets the clock. */
+struct error *record_take_clock(struct record_options *options) MUST_CHECK;
+/* What a reader needs to know of the clock, as of now. */
+struct perfdata_writer_clock record_read_clock(int clock_id);
 /* --call-graph, --stack-size, --unwind; may print a note. */
 struct error *record_take_chains(struct record_options *options) MUST_CHECK;
 #define RECORD_MAX_STACK_BYTES 32768
@@ -140,11 +147,13 @@ struct error *record_symbols_write(struct record_symbols *symbols,
 /* What the recording says of how it was made (record_facts.c). */
 struct record_facts {
 	char **command_line; /* owned, the words are not */
+	struct perfdata_writer_clock clock; /* as of the beginning, with -k */
 	struct buffer tracing_data;
 	struct perfdata_writer_features features; /* which point there */
 };
 /* A part that cannot be had is left out, with a warning. */
-void record_facts_collect(const struct record_events *events, int argc, char **argv,
+void record_facts_collect(const struct record_options *options,
+			  const struct record_events *events, int argc, char **argv,
 			  struct record_facts *ret);
 void record_facts_deinit(struct record_facts *facts); /* takes what is zeroed */
 

@@ -99,6 +99,45 @@ static struct error *prepare_event(struct host_event *event, const struct record
 	return host_event_probe(event);
 }
 
+/* As in perf, a --filter is for all events of the -e before it. */
+static struct error *add_filters(const struct record_options *options, size_t place,
+				 struct record_events *events, size_t first)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < options->filters.count; i++) {
+		const struct placed_string *filter = &options->filters.items[i];
+
+		if (filter->place == place && first == events->list.items.count)
+			return error_hint(error_create(ERROR_USAGE,
+						       "--filter '%s' follows no event",
+						       filter->text),
+					  "it follows their -e: -e kvm:kvm_exit --filter "
+					  "'vcpu_id == 0'");
+		for (size_t event = first; event < events->list.items.count && !error; event++)
+			if (filter->place == place)
+				error = host_event_add_filter(&events->list.items.items[event],
+							      filter->text);
+	}
+	return error;
+}
+
+/* The events of -e, one after another, and their filters. */
+static struct error *parse_events(const struct record_options *options,
+				  struct record_events *events)
+{
+	struct error *error = add_filters(options, 0, events, 0);
+
+	for (size_t i = 0; i < options->events.count && !error; i++) {
+		size_t first = events->list.items.count;
+
+		error = host_events_parse(options->events.items[i], &events->list);
+		if (!error)
+			error = add_filters(options, i + 1, events, first);
+	}
+	return error;
+}
+
 static struct error *prepare_all(const struct record_options *options,
 				 struct record_events *events)
 {
@@ -126,9 +165,8 @@ struct error *record_events_prepare(const struct record_options *options, struct
 		return record_qmp_prepare_event(options, ret);
 	events.frequency = options->count ? 0 : allowed_frequency(options);
 
-	for (size_t i = 0; i < options->events.count && !error; i++)
-		error = host_events_parse(options->events.items[i], &events.list);
-	if (!options->events.count)
+	error = parse_events(options, &events);
+	if (!error && !options->events.count)
 		error = choose_event(options->guest, options->host, &events);
 	else
 		events.choice = memory_strdup("");

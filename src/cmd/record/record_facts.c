@@ -7,7 +7,8 @@
 
 #define TRACING_DATA_MAX_BYTES (64u << 20)
 
-void record_facts_collect(const struct record_events *events, int argc, char **argv,
+void record_facts_collect(const struct record_options *options,
+			  const struct record_events *events, int argc, char **argv,
 			  struct record_facts *ret)
 {
 	struct error *error;
@@ -23,6 +24,10 @@ void record_facts_collect(const struct record_events *events, int argc, char **a
 	}
 	ret->features = (struct perfdata_writer_features){ .argc = argc + 1,
 							   .argv = ret->command_line };
+	if (options->clock) {
+		ret->clock = record_read_clock(options->clock_id);
+		ret->features.clock = &ret->clock;
+	}
 	if (!ret->tracing_data.size)
 		return;
 	ret->features.tracing_data = ret->tracing_data.data;

@@ -121,6 +121,8 @@ struct error *record_take_values(struct record_options *options)
 				     options->vcpu_text);
 	if (!error && options->cpu_text)
 		error = take_cpus(options);
+	if (!error && options->clock)
+		error = record_take_clock(options);
 	return error ? error : take_threads(options);
 }
 
@@ -183,6 +185,7 @@ void record_free_values(struct record_options *options)
 	vector_deinit(&options->threads);
 	vector_deinit(&options->vcpus);
 	vector_deinit(&options->cpus);
+	vector_deinit(&options->filters);
 	vector_deinit(&options->tids);
 	record_delay_deinit(&options->delay);
 }

@@ -92,6 +92,7 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 	struct capture_counter *counter = &slot->counters[index];
 	int group_fd = event->group_rank ? slot->counters[index - event->group_rank].fd : -1;
 	struct perf_event_attr attr;
+	struct error *error;
 
 	slot_attr(capture, index, &attr);
 	counter->fd = host_event_open(&attr, false, tid, cpu, group_fd);
@@ -102,6 +103,9 @@ static struct error *open_counter(struct capture *capture, pid_t tid, int cpu,
 	}
 	if (ioctl(counter->fd, PERF_EVENT_IOC_ID, &counter->id))
 		return error_system(errno, "could not get the id of event '%s'", event->name);
+	error = host_event_set_filter(event, counter->fd);
+	if (error)
+		return error;
 	if (!host_event_samples(event) || share_ring(slot, index))
 		return NULL;
 	return watch_ring(capture, slot, counter);

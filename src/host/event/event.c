@@ -29,6 +29,7 @@ static void drop_events(struct host_events *events, size_t from)
 
 		free(event->name);
 		free(event->group_name);
+		free(event->filter);
 	}
 }
 

@@ -54,6 +54,7 @@ struct host_event {
 	/* :S, of all events of a group or of one without: the leader's samples have their values */
 	bool values_read;
 	bool weak; /* :W, of the leader: if the group cannot be opened, it is none */
+	char *filter; /* of a tracepoint: which hits count, in the kernel's words; owned; or NULL */
 };
 
 struct host_events {
@@ -101,11 +102,18 @@ char *host_event_harm(const struct host_event *event, enum host_vpmu vpmu);
 int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, int cpu,
 		    int group_fd);
 /*
- * Opens EVENT on the calling thread and closes it again, to find errors early, and leaves in EVENT
- * what can be opened. If a PMU cannot tell guests apart (EINVAL with exclude_*), clears those bits;
- * its samples are then filtered by their cpumode, like a software event's.
+ * Opens EVENT on the calling thread, sets its filter, and closes it again, to find errors early,
+ * and leaves in EVENT what can be opened. If a PMU cannot tell guests apart (EINVAL with
+ * exclude_*), clears those bits; its samples are then filtered by their cpumode, like a software
+ * event's.
  */
 struct error *host_event_probe(struct host_event *event) MUST_CHECK;
+/*
+ * Adds FILTER to those that hits of EVENT must meet. It is an error if EVENT is no tracepoint.
+ */
+struct error *host_event_add_filter(struct host_event *event, const char *filter) MUST_CHECK;
+/* Sets EVENT's filter, if it has one, for the open event FD. */
+struct error *host_event_set_filter(const struct host_event *event, int fd) MUST_CHECK;
 /* Likewise the whole group of LEADER. Dissolves it if that fails and it is weak. */
 struct error *host_event_probe_group(struct host_event *leader) MUST_CHECK;
 /* An error that explains ERRNO_VALUE, with a hint what to do. */

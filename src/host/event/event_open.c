@@ -46,13 +46,14 @@ int host_event_open(struct perf_event_attr *attr, bool precise_best, pid_t tid, 
 	}
 }
 
-/* Returns 0 or an errno. */
-static int try_open(struct host_event *event)
+/* Returns 0 or an errno. *RET_FILTER: its filter is wrong. */
+static int try_open(struct host_event *event, struct error **ret_filter)
 {
 	int fd = host_event_open(&event->attr, event->precise_best, 0, -1, -1);
 
 	if (fd < 0)
 		return errno;
+	*ret_filter = host_event_set_filter(event, fd);
 	close(fd);
 	return 0;
 }
@@ -60,15 +61,16 @@ static int try_open(struct host_event *event)
 struct error *host_event_probe(struct host_event *event)
 {
 	struct host_event plain = *event;
-	int errno_value = try_open(event);
+	struct error *filter = NULL;
+	int errno_value = try_open(event, &filter);
 
 	if (!errno_value)
-		return NULL;
+		return filter;
 	if (errno_value == EINVAL && (event->attr.exclude_host || event->attr.exclude_guest)) {
 		plain.attr.exclude_host = plain.attr.exclude_guest = 0;
-		if (!try_open(&plain)) {
+		if (!try_open(&plain, &filter)) {
 			event->attr = plain.attr;
-			return NULL;
+			return filter;
 		}
 	}
 	return host_event_open_error(event, errno_value);

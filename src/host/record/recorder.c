@@ -195,7 +195,10 @@ static struct error *open_everything(struct recorder *recorder)
 		error = check_choice(recorder, &found);
 	if (!error)
 		error = open_writer(recorder);
-	return error ? error : introduce_all(recorder);
+	if (error)
+		return error;
+	recorder_read_clock(recorder);
+	return introduce_all(recorder);
 }
 
 struct error *recorder_create(const struct recorder_config *config, struct recorder **ret)
@@ -374,6 +377,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 
 	recorder->sampled |= capture_is_enabled(recorder->capture);
 	capture_wait(recorder->capture, timeout_ms);
+	recorder_read_clock(recorder);
 	recorder_take_unwind_tables(recorder);
 	capture_drain(recorder->capture);
 	capture_keep_budget(recorder->capture);

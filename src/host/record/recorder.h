@@ -40,6 +40,7 @@ struct recorder_config {
 	size_t vm_count;
 	struct ranges vcpus, threads; /* only these numbers and thread ids; borrowed */
 	struct ranges cpus;	      /* only while on these CPUs of the host, online; borrowed */
+	int clock_id;		      /* of the times in the file */
 	size_t ring_bytes;	      /* of each ring, a power of two; 0: by the rate */
 	bool may_begin_empty; /* it is not an error if there is no VM yet */
 	bool no_memory;	      /* do not read guest memory */

@@ -11,7 +11,7 @@
  */
 #include "host/record/recorder_state.h"
 
-static void describe(const struct host_event *event, struct perfdata_event *ret)
+static void describe(const struct host_event *event, int clock_id, struct perfdata_event *ret)
 {
 	*ret = (struct perfdata_event){ .attr = event->attr,
 					.name = event->name,
@@ -19,6 +19,7 @@ static void describe(const struct host_event *event, struct perfdata_event *ret)
 					.group_size = event->group_size,
 					.group_name = event->group_name };
 	ret->attr.sample_id_all = 1;
+	ret->attr.clockid = clock_id;
 	ret->attr.read_format = PERF_FORMAT_ID; /* older perf does not know _LOST */
 	if (!event->values_read)
 		return;
@@ -29,7 +30,7 @@ static void describe(const struct host_event *event, struct perfdata_event *ret)
 void recorder_describe_events(const struct recorder *recorder, struct perfdata_event *ret)
 {
 	for (size_t i = 0; i < recorder->config.event_count; i++)
-		describe(&recorder->config.events[i], &ret[i]);
+		describe(&recorder->config.events[i], recorder->config.clock_id, &ret[i]);
 }
 
 /* struct read_format of include/uapi/linux/perf_event.h: the count, then values with their ids. */

@@ -125,6 +125,7 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 		recorder->newest_ns = sample->time_ns;
 	if (written && HOST_MODES_GUEST >> mode & 1)
 		chain_end = complete(recorder, its->vm, guest, &own);
+	own.time_ns += recorder->clock_shift_ns;
 	own.id = its->ids ? recorder_id(recorder, its, event, kind, chain_end) : 0;
 	if (!own.id ||
 	    (written &&

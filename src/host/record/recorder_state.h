@@ -87,6 +87,7 @@ struct recorder {
 	struct buffer records; /* encoded, not yet in the writer */
 	struct buffer values;  /* of the group of the sample being encoded */
 	uint64_t newest_ns;    /* time of the newest sample */
+	int64_t clock_shift_ns; /* what the file's clock is ahead */
 	struct error *error;   /* of the sink; reported by the next step */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
 	bool scan_failed; /* a warning was printed */
@@ -115,6 +116,12 @@ void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count
 /* The id for the thread's samples of that event, kind and end; 0: the file has no room for it. */
 uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, size_t event,
 		     enum recorder_kind kind, enum perfdata_chain_end chain_end);
+
+/*
+ * To be called before the first record and once per round: compares the file's clock with
+ * CLOCK_MONOTONIC, of which all times in the recorder are. (recorder_clock.c)
+ */
+void recorder_read_clock(struct recorder *recorder);
 
 /* The events as the file has them, with their groups; names are borrowed (recorder_groups.c). */
 void recorder_describe_events(const struct recorder *recorder, struct perfdata_event *ret);
