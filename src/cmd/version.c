@@ -12,6 +12,8 @@ struct feature {
 static const struct feature features[] = {
 	{ "bpf", HAVE_BPF,
 	  "vCPU threads and memory sizes of any VMM, cheap recording of many VMs" },
+	{ "debuginfod", HAVE_DEBUGINFOD,
+	  "symbols and source lines from the servers in DEBUGINFOD_URLS" },
 	{ "zstd", HAVE_ZSTD, "reading zstd-compressed recordings" },
 };
 

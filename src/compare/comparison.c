@@ -116,6 +116,10 @@ static void append_key(struct builder *builder, const struct profile *profile,
 	case PROFILE_SYMBOL:
 		append_symbol(builder, profile, row);
 		break;
+	case PROFILE_SOURCE:
+		append_text(out, intern_string(strings, resolver_location(profile->resolver,
+									  row->location)->source));
+		break;
 	case PROFILE_TIME:
 	case PROFILE_KEY_COUNT:
 		break;

@@ -15,7 +15,7 @@
 
 void dsos_init(struct dsos *dsos, struct intern *strings)
 {
-	*dsos = (struct dsos){ .strings = strings };
+	*dsos = (struct dsos){ .strings = strings, .downloads = downloads_create() };
 	map_init(&dsos->by_key);
 }
 
@@ -30,6 +30,7 @@ void dsos_deinit(struct dsos *dsos)
 		file_tables_deinit(&entry->frames);
 		free(entry);
 	}
+	downloads_destroy(dsos->downloads);
 	vector_deinit(&dsos->items);
 	map_deinit(&dsos->by_key);
 }
@@ -152,6 +153,7 @@ struct dso_request dsos_request(const struct dsos *dsos, const struct dso_entry 
 	struct dso_request request = { .path = intern_string(dsos->strings, entry->path),
 				       .recording = dsos->recording };
 
+	request.downloads = dsos->downloads;
 	if (entry->build_id_bytes) {
 		request.build_id = entry->build_id;
 		request.build_id_bytes = entry->build_id_bytes;

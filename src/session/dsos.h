@@ -46,6 +46,7 @@ struct dso_entry {
 
 struct dsos {
 	struct intern *strings; /* borrowed */
+	struct downloads *downloads; /* from servers; owned, NULL: none */
 	const char *recording; /* its folder; borrowed, NULL: it is a file */
 	VECTOR(struct dso_entry *) items;
 	struct map by_key; /* hash of path and build-id -> index in items + 1 */

@@ -144,6 +144,7 @@ void guest_files_request(const struct session *session, const struct dso_entry *
 		.build_id_bytes = entry->build_id_bytes,
 		.foreign = true,
 		.root = *ret_root,
+		.downloads = session->dsos.downloads,
 	};
 }
 

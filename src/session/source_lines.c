@@ -144,6 +144,7 @@ static struct error *find_vmlinux(struct session *session, const struct machine 
 		request.build_id = symbols.build_id_bytes ? symbols.build_id : NULL;
 		request.build_id_bytes = symbols.build_id_bytes;
 	}
+	request.downloads = session->dsos.downloads;
 	return dso_find_vmlinux(&request, ret);
 }
 

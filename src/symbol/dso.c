@@ -10,6 +10,7 @@
  * 	/usr/lib/debug/.build-id/xx/yyyy….debug
  * 	~/.cache/debuginfod_client/xxyyyy…/{debuginfo,executable}
  * 	PATH
+ * 	the servers that the request names (downloads.h)
  *
  * A guest's file is searched for by build-id only, and then under the guest's root folder if that
  * is mounted: at PATH, and as one of the guest's own debug files. There it needs no build-id.
@@ -218,6 +219,21 @@ static void try_debuginfod(struct search *search)
 	try_file(search, debuginfod_path(&search->request, "executable"));
 }
 
+/* Asks the servers for what is still missing; the request's build-id may be the file's own. */
+static void try_download(struct search *search)
+{
+	const struct dso_request *request = &search->request;
+
+	if (!request->build_id)
+		return;
+	if (search->wants_lines ? !search->lines : !search->symbols)
+		try_file(search, downloads_get(request->downloads, request->build_id,
+					       request->build_id_bytes, DOWNLOAD_DEBUGINFO));
+	if (!search->runtime)
+		try_file(search, downloads_get(request->downloads, request->build_id,
+					       request->build_id_bytes, DOWNLOAD_EXECUTABLE));
+}
+
 /* OWN: the file of the recorded path, NULL if it cannot be opened. */
 static void try_all(struct search *search, const struct elf_file *own)
 {
@@ -303,6 +319,7 @@ static void find_program(struct search *search)
 	error_destroy(elf_file_open(search->request.path, &own));
 	adopt_build_id(search, own);
 	try_all(search, own);
+	try_download(search);
 	search->request.build_id = NULL; /* it may be OWN's */
 }
 
@@ -333,6 +350,7 @@ static struct error *find_foreign(struct search *search)
 	}
 	if (request->root)
 		try_below(search, request->root, request->path);
+	try_download(search);
 	search->request.build_id = NULL; /* it may be OWN's */
 	return NULL;
 }

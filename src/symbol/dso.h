@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "symbol/downloads.h"
 #include "symbol/elf_frames.h"
 #include "symbol/table.h"
 
@@ -51,6 +52,8 @@ struct dso_request {
 	 */
 	bool foreign;
 	const char *root;
+	/* Servers to ask for what is not on this machine; borrowed, NULL: none. */
+	struct downloads *downloads;
 };
 
 /*

@@ -197,7 +197,13 @@ static bool try_each_vmlinux(const struct dso_request *request, try_vmlinux *try
 
 struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_file **ret)
 {
+	_cleanup_free_ char *path = NULL;
+
 	if (request->build_id && try_each_vmlinux(request, try_lines, ret))
+		return NULL;
+	path = downloads_get(request->downloads, request->build_id, request->build_id_bytes,
+			     DOWNLOAD_DEBUGINFO);
+	if (path && try_lines(request, path, ret))
 		return NULL;
 	return error_create(ERROR_NOT_FOUND, "no vmlinux of '%s' is here", request->path);
 }
