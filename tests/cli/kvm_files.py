@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes a VM whose files are odd, and says so; ends with its standard input.
 
-    kvm_files.py SLOTS DESCRIPTORS   a VM with so many memory slots of a page, a vCPU, and so many more
-                                     descriptors of both
-    kvm_files.py close               a VM with a vCPU that ran; closes all of it after a line of input
+kvm_files.py SLOTS DESCRIPTORS
+    a VM with so many memory slots of a page, a vCPU, and so many more descriptors of both
+kvm_files.py close
+    a VM with a vCPU that ran; closes all of it after a line of input
 """
 import ctypes
 import fcntl
