@@ -4,8 +4,8 @@
  * by CLOCK_MONOTONIC: it is the only one that BPF programs have on all kernels, and that the kernel
  * has for hardware events besides CLOCK_MONOTONIC_RAW (perf_event_set_clock() in
  * kernel/events/core.c). So times are converted on their way into the file, by the difference of
- * the clocks at the beginning of the round. Within a round, the clocks may part by what NTP changes:
- * 500 ppm at most, some microseconds usually.
+ * the clocks at the beginning of the round. Within a round, the clocks may part by what NTP
+ * changes: 500 ppm at most, some microseconds usually.
  */
 #include <time.h>
 
