@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "base/memory.h"
 #include "host/inspect/guest_recall.h"
 #include "host/vm/vm_memory.h"

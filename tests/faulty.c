@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/socket.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 
 static void *volatile lost;
 
@@ -37,13 +38,24 @@ static int fail(const char *how)
 	return 0;
 }
 
+/* The caged process, which has no environment, gets a word. */
+static int fail_caged(void)
+{
+	char how[8] = "";
+
+	error_destroy(cage_enter(CAGE_GUEST));
+	(void)!recv(CAGE_FD, how, sizeof(how) - 1, 0);
+	return fail(how);
+}
+
 /* The owner sees nothing but that the caged process ends. */
-static int wait_for_caged(void)
+static int wait_for_caged(const char *how)
 {
 	struct cage cage;
 	char byte;
 
 	error_destroy(cage_start(CAGE_GUEST, &cage));
+	(void)!send(cage.fd, how, strlen(how), 0);
 	(void)!read(cage.fd, &byte, 1);
 	cage_stop(&cage);
 	return 0;
@@ -55,9 +67,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	if (!strcmp(argv[1], CAGE_GUEST_COMMAND)) {
-		error_destroy(cage_enter(CAGE_GUEST));
-		_exit(fail(caged));
-	}
-	return caged ? wait_for_caged() : fail(argv[1]);
+	if (!strcmp(argv[1], CAGE_GUEST_COMMAND))
+		_exit(fail_caged());
+	return caged ? wait_for_caged(caged) : fail(argv[1]);
 }

@@ -6,7 +6,7 @@
  * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on
  * writing to stderr: it is told by its own function.
  *
- * The caged process (src/base/cage.h) can neither open nor write files: its first system call for
+ * The caged process (src/walls/cage.h) can neither open nor write files: its first system call for
  * that ends it, and nobody learns why. So before it enters the cage its sanitizers get a
  * pipe, in place of the stdout that it does not use, and a child of it waits at the other end. What
  * comes is put into LOG_PATH.caged.PID; where nothing comes there is no such file. The report ends
@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +29,23 @@
 #include <sys/file.h>
 #include <sanitizer/common_interface_defs.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
+#include "walls/sanitizers.h"
 
 #define LOG_PATH "log_path="
 #define LIBUBSAN "libubsan.so.1"
+
+static bool reports_path(char *path, size_t size)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+	const char *begin = options ? strstr(options, LOG_PATH) : NULL;
+
+	if (!begin)
+		return false;
+	begin += strlen(LOG_PATH);
+	snprintf(path, size, "%.*s", (int)strcspn(begin, ":"), begin);
+	return true;
+}
 
 /* Of the report that is in TEXT. */
 static void name_place(int log, const char *text)
@@ -109,6 +123,16 @@ static void wake_libubsan(void)
 		say(&place, (void *)1, (void *)1);
 }
 
+const char *sanitizer_reports_folder(void)
+{
+	static char folder[PATH_MAX];
+	static const char *found;
+
+	if (!found && reports_path(folder, sizeof(folder)))
+		found = dirname(folder);
+	return found;
+}
+
 static int lock_folder(const char *path)
 {
 	char folder[PATH_MAX];
@@ -150,14 +174,10 @@ static void let_reports_out(const char *path)
 
 __attribute__((constructor)) static void direct_reports(int argc, char **argv)
 {
-	const char *options = getenv("ASAN_OPTIONS");
-	const char *begin = options ? strstr(options, LOG_PATH) : NULL;
 	char path[PATH_MAX];
 
-	if (!begin)
+	if (!reports_path(path, sizeof(path)))
 		return;
-	begin += strlen(LOG_PATH);
-	snprintf(path, sizeof(path), "%.*s", (int)strcspn(begin, ":"), begin);
 	if (argc > 1 && (!strcmp(argv[1], CAGE_GUEST_COMMAND) ||
 			 !strcmp(argv[1], CAGE_LINES_COMMAND)))
 		let_reports_out(path);

@@ -48,7 +48,7 @@ struct error *replacement_begin(const char *path, struct replacement *ret)
 	return NULL;
 }
 
-struct error *replacement_finish(struct replacement *replacement)
+struct error *replacement_close(struct replacement *replacement)
 {
 	FILE *out = take_pointer(replacement->out);
 	bool failed = fflush(out) || ferror(out);
@@ -60,6 +60,11 @@ struct error *replacement_finish(struct replacement *replacement)
 	}
 	if (failed)
 		return error_system(errno_value, "could not write '%s'", replacement->path);
+	return NULL;
+}
+
+struct error *replacement_put(struct replacement *replacement)
+{
 	if (replacement->beside && rename(replacement->beside, replacement->path))
 		return could_not_write(replacement->path);
 	free(take_pointer(replacement->beside));

@@ -21,8 +21,10 @@ struct replacement {
  * there and is no regular file (a pipe, a device) is written to as it is.
  */
 struct error *replacement_begin(const char *path, struct replacement *ret) MUST_CHECK;
-/* All was written: puts the file in its place. Fails if anything could not be written. */
-struct error *replacement_finish(struct replacement *replacement) MUST_CHECK;
+/* All was written. Fails if anything could not be. */
+struct error *replacement_close(struct replacement *replacement) MUST_CHECK;
+/* Puts the file, which was closed, in its place. */
+struct error *replacement_put(struct replacement *replacement) MUST_CHECK;
 /* Gives up what is not finished, and frees what is left. Takes what is zeroed. */
 void replacement_deinit(struct replacement *replacement);
 

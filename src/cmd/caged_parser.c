@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor guest-parser, perfvisor line-parser: the caged processes of src/base/cage.h. perfvisor
+ * perfvisor guest-parser, perfvisor line-parser: the caged processes of src/walls/cage.h. perfvisor
  * starts itself with these commands; they are not for users and are not listed.
  */
 #include "cmd/caged_parser.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The caged processes; perfvisor starts itself as one (src/base/cage.h). */
+/* The caged processes; perfvisor starts itself as one (src/walls/cage.h). */
 #ifndef CMD_CAGED_PARSER_H
 #define CMD_CAGED_PARSER_H
 
-#include "base/cage.h"
+#include "walls/cage.h"
 
 /* The kind that COMMAND stands for; false: none. */
 bool caged_parser_find(const char *command, enum cage_kind *ret);

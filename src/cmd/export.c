@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/replacement.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/recording.h"
 #include "cmd/stacks_command.h"
 
@@ -49,28 +49,26 @@ static struct error *check_output(const struct export_config *config,
 
 static struct error *write_export(const struct export_config *config,
 				  const struct export_format *format,
-				  const struct loaded_stacks *loaded)
+				  const struct loaded_stacks *loaded, struct output_file *output,
+				  int *ret_status)
 {
 	struct export_input input = { loaded->profile, loaded->event, loaded->path };
-	_cleanup_replacement_ struct replacement file = { 0 };
 	struct error *error;
+	bool done;
 
-	if (!config->output) {
-		format->write(stdout, &input); /* main() checks stdout */
-		return NULL;
-	}
-	error = replacement_begin(config->output, &file);
-	if (error)
-		return error;
-	format->write(file.out, &input);
-	error = replacement_finish(&file);
-	if (!error)
+	format->write(config->output ? output->file.out : stdout, &input);
+	if (!config->output)
+		return NULL; /* main() checks stdout */
+	error = output_file_finish(output, &done);
+	*ret_status = done ? 0 : 1;
+	if (!error && done)
 		log_note("wrote '%s'", config->output);
 	return error;
 }
 
-static struct error *export(const struct export_config *config)
+static struct error *export(const struct export_config *config, int *ret_status)
 {
+	_cleanup_(output_file_deinit) struct output_file output = { 0 };
 	struct profile_options options = { .keys = export_keys, .lone = true };
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct loaded_stacks loaded = { 0 };
@@ -79,12 +77,14 @@ static struct error *export(const struct export_config *config)
 
 	if (!error)
 		error = check_output(config, format);
+	if (!error && config->output)
+		error = output_file_begin(config->output, &output);
 	if (!error)
 		error = stacks_open(&config->stacks, &loaded, &filter);
 	if (!error)
 		error = stacks_count(&config->stacks, &options, &filter, &loaded);
 	if (!error)
-		error = write_export(config, format, &loaded);
+		error = write_export(config, format, &loaded, &output, ret_status);
 	loaded_stacks_deinit(&loaded);
 	return error;
 }
@@ -96,9 +96,8 @@ static struct error *run_export(const struct command *command, int argc, char **
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
-	(void)ret_status;
 	if (!error && !help)
-		error = export(&config);
+		error = export(&config, ret_status);
 	filter_options_deinit(&config.stacks.filters);
 	return error;
 }

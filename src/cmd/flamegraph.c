@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/replacement.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/recording.h"
 #include "cmd/stacks_command.h"
 #include "output/flamegraph.h"
@@ -21,24 +21,22 @@ struct flamegraph_config {
 	struct stacks_config stacks;
 };
 
-static struct error *write_page(const struct loaded_stacks *loaded, const char *path)
+static struct error *write_page(const struct loaded_stacks *loaded, const char *path,
+				struct output_file *output, int *ret_status)
 {
-	_cleanup_replacement_ struct replacement page = { 0 };
+	FILE *out = output->file.out ? output->file.out : stdout;
 	struct error *error;
+	bool done;
 
-	if (!strcmp(path, "-")) {
-		flamegraph_write(stdout, loaded->profile, loaded->event, loaded->stacks,
-				 loaded->path);
-		return NULL;
-	}
-	error = replacement_begin(path, &page);
-	if (error)
+	flamegraph_write(out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
+	if (out == stdout)
+		return NULL; /* main() checks it */
+	error = output_file_finish(output, &done);
+	*ret_status = done ? 0 : 1;
+	if (error || !done)
 		return error;
-	flamegraph_write(page.out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
-	error = replacement_finish(&page);
-	if (!error)
-		log_note("wrote '%s': open it in a browser", path);
-	return error;
+	log_note("wrote '%s': open it in a browser", path);
+	return NULL;
 }
 
 static struct error *check_output(const char *path, bool force)
@@ -57,17 +55,20 @@ static struct error *check_output(const char *path, bool force)
 			  "name another with -o, or --force");
 }
 
-static struct error *flamegraph(const struct flamegraph_config *config)
+static struct error *flamegraph(const struct flamegraph_config *config, int *ret_status)
 {
+	_cleanup_(output_file_deinit) struct output_file output = { 0 };
 	const char *path = config->output ? config->output : DEFAULT_OUTPUT;
 	struct stacks_options options = { .vms = true, .vcpus = true };
 	struct loaded_stacks loaded = { 0 };
 	struct error *error = check_output(path, config->force);
 
+	if (!error && strcmp(path, "-"))
+		error = output_file_begin(path, &output);
 	if (!error)
 		error = stacks_load(&config->stacks, &options, &loaded);
 	if (!error)
-		error = write_page(&loaded, path);
+		error = write_page(&loaded, path, &output, ret_status);
 	loaded_stacks_deinit(&loaded);
 	return error;
 }
@@ -79,9 +80,8 @@ static struct error *run_flamegraph(const struct command *command, int argc, cha
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
-	(void)ret_status;
 	if (!error && !help)
-		error = flamegraph(&config);
+		error = flamegraph(&config, ret_status);
 	filter_options_deinit(&config.stacks.filters);
 	return error;
 }

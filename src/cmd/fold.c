@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
+#include "cmd/pager.h"
 #include "cmd/recording.h"
 #include "cmd/stacks_command.h"
 #include "output/fold_text.h"
@@ -11,14 +12,14 @@ static struct error *fold(const struct stacks_config *config)
 {
 	struct stacks_options options = { .tidy = true };
 	struct loaded_stacks loaded = { 0 };
-	struct error *error = stacks_load(config, &options, &loaded);
 	struct pager pager;
+	struct error *error;
 
-	if (!error) {
-		pager_start(&pager);
+	pager_start(&pager);
+	error = stacks_load(config, &options, &loaded);
+	if (!error)
 		error = fold_text_write(pager.fd, loaded.stacks);
-		pager_finish(&pager);
-	}
+	pager_finish(&pager);
 	loaded_stacks_deinit(&loaded);
 	return error;
 }

@@ -2,19 +2,18 @@
 /* Opens a recording for a command, and reports what is wrong with it. */
 #include "cmd/recording.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/terminal.h"
+#include "symbol/table_cache.h"
+#include "walls/cage_keeper.h"
+#include "walls/walls.h"
 
+#define WALLS_READ_SYMBOLS 4 /* how many files options name */
 #define NOTES_SHOWN 3 /* how many VMs, or files, that lack the same are named */
 #define NAMES_MAX_BYTES 65536
 
@@ -39,6 +38,23 @@ const char *recording_find(void)
 		newest_status = status;
 	}
 	return newest;
+}
+
+struct error *recording_raise_walls(const char *const *inputs, size_t count,
+				    const struct kernel_source_options *symbols, const char *folder)
+{
+	_cleanup_free_ char *cache = table_cache_folder(true);
+	struct walls needs = {
+		.read = { symbols->guestkallsyms, symbols->guestmodules, symbols->guestvmlinux,
+			  symbols->guestmount },
+		.cache = cache, /* NULL if it cannot be made: then there is none */
+		.folder = folder,
+	};
+	struct error *error = cage_keeper_start();
+
+	for (size_t i = 0; i < count && i + WALLS_READ_SYMBOLS < WALLS_READ_MAX; i++)
+		needs.read[WALLS_READ_SYMBOLS + i] = inputs[i] ? inputs[i] : recording_find();
+	return error ? error : walls_raise(&needs);
 }
 
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
@@ -312,52 +328,4 @@ void recording_warn_if_cut(const struct profile *profile)
 		log_warning("%llu or more samples are shown without their callers: the call tree "
 			    "would be too large; a filter selects fewer samples",
 			    (unsigned long long)profile->totals.chains_cut);
-}
-
-static void run_pager(int read_end)
-{
-	const char *pager = getenv("PERFVISOR_PAGER");
-
-	if (!pager)
-		pager = getenv("PAGER");
-	if (!pager)
-		pager = "less";
-	if (dup2(read_end, STDIN_FILENO) < 0)
-		_exit(127);
-	setenv("LESS", "FRX", 0); /* exit if it fits on a screen; colours; keep the screen */
-	execl("/bin/sh", "sh", "-c", *pager ? pager : "cat", (char *)NULL);
-	_exit(127);
-}
-
-void pager_start(struct pager *pager)
-{
-	int ends[2];
-	pid_t pid;
-
-	/* A terminal that cannot move its cursor shows no pager either. */
-	*pager = (struct pager){ .fd = STDOUT_FILENO,
-				 .terminal = isatty(STDOUT_FILENO) && !terminal_is_dumb() };
-	/* Closing the pipe early, by quitting the pager or with `| head`, is not an error. */
-	signal(SIGPIPE, SIG_IGN);
-	if (!pager->terminal || pipe2(ends, O_CLOEXEC))
-		return;
-	pid = fork();
-	if (pid == 0)
-		run_pager(ends[0]);
-	close(ends[0]);
-	if (pid < 0) {
-		close(ends[1]);
-		return;
-	}
-	pager->pid = pid;
-	pager->fd = ends[1];
-}
-
-void pager_finish(struct pager *pager)
-{
-	if (!pager->pid)
-		return;
-	close(pager->fd);
-	waitpid(pager->pid, NULL, 0);
-	pager->pid = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by commands that read recordings: which recording, symbols and VMs, and the pager. */
+/* Shared by commands that read recordings: which recording, symbols and VMs. */
 #ifndef CMD_RECORDING_H
 #define CMD_RECORDING_H
 
@@ -16,6 +16,15 @@
  * perf.data.host and perf.data in the current folder. NULL: there is none.
  */
 const char *recording_find(void);
+
+/*
+ * Raises the walls (walls/walls.h), which every command does that reads recordings, before it opens
+ * the first one of INPUTS (NULL: that of recording_find()). From then on the process starts no
+ * other, and makes files in FOLDER alone, which is no link; NULL: nowhere.
+ */
+struct error *recording_raise_walls(const char *const *inputs, size_t count,
+				    const struct kernel_source_options *symbols,
+				    const char *folder) MUST_CHECK;
 
 /*
  * Opens INPUT, or the recording that recording_find() finds if INPUT is NULL, and returns its name
@@ -69,17 +78,5 @@ void recording_note_filtered(uint64_t left_out, uint64_t all);
 	  "show inlined functions in call chains, where debugging information is found" },         \
 	{ OPTION_FLAG, 0, "no-inline", offsetof(type, no), NULL,                                   \
 	  "do not show them (the default)" }
-
-/*
- * If stdout is a terminal, starts $PERFVISOR_PAGER, $PAGER or less, and returns the descriptor to
- * write to; otherwise stdout's. pager_finish() waits until the user quits.
- */
-struct pager {
-	int fd;
-	int pid; /* 0: no pager is running */
-	bool terminal;
-};
-void pager_start(struct pager *pager);
-void pager_finish(struct pager *pager);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
+#include "cmd/pager.h"
 #include "cmd/recording.h"
 #include "output/branches_text.h"
 #include "output/header/recording_header.h"
@@ -133,19 +134,6 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 	return error;
 }
 
-static struct error *write_report(const struct profile *profile,
-				  struct report_text_options *options)
-{
-	struct pager pager;
-	struct error *error;
-
-	pager_start(&pager);
-	options->colour = pager.terminal && terminal_wants_colors();
-	error = report_text_write(pager.fd, profile, options);
-	pager_finish(&pager);
-	return error;
-}
-
 /* Whether -F says which columns there are; with + it names more. */
 static bool names_all_fields(const struct report_config *config)
 {
@@ -256,11 +244,12 @@ static struct error *choose_ipc(const struct report_text_options *text,
 }
 
 static struct error *report(const struct report_config *config, struct session *session,
-			    const char *path)
+			    const char *path, const struct pager *pager)
 {
 	struct profile_options options = { 0 };
 	struct report_text_options text = { .path = path, .header = config->header,
-					    .info = config->info };
+					    .info = config->info,
+					    .colour = pager->terminal && terminal_wants_colors() };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error = NULL;
@@ -301,7 +290,7 @@ static struct error *report(const struct report_config *config, struct session *
 								 .path = path });
 		return NULL; /* main() checks stdout */
 	}
-	return write_report(profile, &text);
+	return report_text_write(pager->fd, profile, &text);
 }
 
 static struct error *check_branches(const struct report_config *config,
@@ -320,13 +309,12 @@ static struct error *check_branches(const struct report_config *config,
 
 /* Of the branches before the samples, as perf does where there are any. */
 static struct error *report_branches(const struct report_config *config, struct session *session,
-				     const char *path)
+				     const char *path, const struct pager *pager)
 {
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct branch_keys keys;
 	struct branches branches;
 	double min_percent = 0;
-	struct pager pager;
 	struct error *error = check_branches(config, session);
 
 	if (!error)
@@ -343,9 +331,7 @@ static struct error *report_branches(const struct report_config *config, struct 
 		recording_warn(session, path);
 		if (!branches.rows.count)
 			log_warning("no selected sample has branches");
-		pager_start(&pager);
-		error = branches_text_write(pager.fd, &branches, &keys, min_percent);
-		pager_finish(&pager);
+		error = branches_text_write(pager->fd, &branches, &keys, min_percent);
 	}
 	branches_deinit(&branches);
 	return error;
@@ -356,35 +342,38 @@ static bool wants_branches(const struct report_config *config, const struct sess
 	return !config->no_branches && (config->branches || branches_are_recorded(session));
 }
 
-static struct error *report_header(const struct session *session, const char *path, bool full)
+static struct error *open_and_report(const struct report_config *config)
 {
-	struct pager pager;
+	_cleanup_session_ struct session *session = NULL;
+	_cleanup_pager_ struct pager pager = { 0 };
+	const char *path;
 	struct error *error;
 
-	pager_start(&pager);
-	error = recording_header_write(pager.fd, session, path, full);
-	pager_finish(&pager);
-	return error;
+	if (!config->json || config->header_only)
+		pager_start(&pager);
+	error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+	if (!error)
+		error = recording_open(config->input, &config->symbols, &path, &session);
+	if (error)
+		return error;
+	if (config->header_only)
+		return recording_header_write(pager.fd, session, path, config->info);
+	if (wants_branches(config, session))
+		return report_branches(config, session, path, &pager);
+	return report(config, session, path, &pager);
 }
 
 static struct error *run_report(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
 	struct report_config config = { 0 };
-	_cleanup_session_ struct session *session = NULL;
 	struct error *error;
-	const char *path;
 	bool help;
 
 	(void)ret_status;
 	error = command_parse(command, &config, argc, argv, NULL, &help);
 	if (!error && !help)
-		error = recording_open(config.input, &config.symbols, &path, &session);
-	if (!error && !help && config.header_only)
-		error = report_header(session, path, config.info);
-	else if (!error && !help)
-		error = wants_branches(&config, session) ? report_branches(&config, session, path)
-							 : report(&config, session, path);
+		error = open_and_report(&config);
 	filter_options_deinit(&config.filters);
 	return error;
 }

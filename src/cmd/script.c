@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
+#include "cmd/pager.h"
 #include "cmd/recording.h"
 #include "output/header/recording_header.h"
 #include "output/script_text.h"
@@ -47,32 +48,36 @@ struct script_config {
 
 static struct error *write_all(const struct script_config *config, struct session *session,
 			       const char *path, const struct script_fields *fields,
-			       const struct filter *filter, struct script_counts *ret_counts)
+			       const struct filter *filter, int fd,
+			       struct script_counts *ret_counts)
 {
 	struct error *error = NULL;
-	struct pager pager;
 
-	pager_start(&pager);
 	if (config->header || config->header_only)
-		error = recording_header_write(pager.fd, session, path, config->info);
+		error = recording_header_write(fd, session, path, config->info);
 	if (!error && !config->header_only)
-		error = script_text_write(pager.fd, session, fields, filter, ret_counts);
-	pager_finish(&pager);
+		error = script_text_write(fd, session, fields, filter, ret_counts);
 	return error ? error : recording_symbols_error(session);
 }
 
 static struct error *script(const struct script_config *config, const struct script_fields *fields)
 {
 	_cleanup_session_ struct session *session = NULL;
+	_cleanup_pager_ struct pager pager = { 0 };
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct script_counts counts = { 0 };
 	const char *path;
-	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
+	struct error *error;
 
+	pager_start(&pager);
+	error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+	if (!error)
+		error = recording_open(config->input, &config->symbols, &path, &session);
 	if (!error)
 		error = filter_options_build(&config->filters, session, &filter);
 	if (!error)
-		error = write_all(config, session, path, fields, &filter, &counts);
+		error = write_all(config, session, path, fields, &filter, pager.fd, &counts);
+	pager_finish(&pager);
 	if (error || config->header_only)
 		return error;
 	recording_warn(session, path);

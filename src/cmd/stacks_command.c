@@ -70,8 +70,10 @@ static bool needs_vms(const struct session *session, const struct filter *filter
 struct error *stacks_open(const struct stacks_config *config, struct loaded_stacks *ret,
 			  struct filter *ret_filter)
 {
-	struct error *error =
-		recording_open(config->input, &config->symbols, &ret->path, &ret->session);
+	struct error *error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+
+	if (!error)
+		error = recording_open(config->input, &config->symbols, &ret->path, &ret->session);
 
 	if (!error)
 		error = filter_options_build(&config->filters, ret->session, ret_filter);

@@ -29,8 +29,8 @@ struct loaded_stacks {
 };
 
 /*
- * Opens the recording, and makes the filter. RET is zeroed by the caller and must be freed
- * with loaded_stacks_deinit(), RET_FILTER with filter_deinit(), even after an error.
+ * Raises the walls, opens the recording, and makes the filter. RET is zeroed by the caller and must
+ * be freed with loaded_stacks_deinit(), RET_FILTER with filter_deinit(), even after an error.
  */
 struct error *stacks_open(const struct stacks_config *config, struct loaded_stacks *ret,
 			  struct filter *ret_filter) MUST_CHECK;

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/buffer.h"
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "base/cursor.h"
 #include "base/log.h"
 #include "base/memory.h"

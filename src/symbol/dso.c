@@ -80,8 +80,8 @@ static char *build_id_name(const struct dso_request *request)
 char *dso_cache_path(const struct dso_request *request, const char *leaf)
 {
 	_cleanup_free_ char *name = build_id_name(request);
-	const char *cache = getenv("PERF_BUILDID_DIR");
-	const char *home = getenv("HOME");
+	const char *cache = secure_getenv("PERF_BUILDID_DIR");
+	const char *home = secure_getenv("HOME");
 
 	if (!name || (!cache && !home))
 		return NULL;
@@ -102,8 +102,8 @@ char *dso_debug_path(const struct dso_request *request)
 static char *debuginfod_path(const struct dso_request *request, const char *leaf)
 {
 	_cleanup_free_ char *name = build_id_name(request);
-	const char *cache = getenv("DEBUGINFOD_CACHE_PATH");
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *cache = secure_getenv("DEBUGINFOD_CACHE_PATH");
+	const char *base = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
 
 	if (!name)
 		return NULL;

@@ -38,8 +38,8 @@ static bool is_own(const char *path)
  */
 static char *find_parent(bool create)
 {
-	const char *base = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
+	const char *base = secure_getenv("XDG_CACHE_HOME");
+	const char *home = secure_getenv("HOME");
 	_cleanup_free_ char *parent = NULL;
 
 	if (base && base[0] == '/')
@@ -53,15 +53,22 @@ static char *find_parent(bool create)
 	return is_own(parent) ? take_pointer(parent) : NULL;
 }
 
-/* Opens the folder of tables; -1: there is none, or others can write to it. */
-static int open_folder(bool create)
+char *table_cache_folder(bool create)
 {
 	_cleanup_free_ char *parent = find_parent(create);
-	_cleanup_free_ char *path = parent ? memory_printf("%s/perfvisor", parent) : NULL;
-	int fd = -1;
+	char *path = parent ? memory_printf("%s/perfvisor", parent) : NULL;
 
 	if (path && create)
 		(void)mkdir(path, 0700);
+	return path;
+}
+
+/* Opens the folder of tables; -1: there is none, or others can write to it. */
+static int open_folder(bool create)
+{
+	_cleanup_free_ char *path = table_cache_folder(create);
+	int fd = -1;
+
 	if (path)
 		error_destroy(open_own_folder(path, &fd));
 	return fd;

@@ -8,10 +8,13 @@
 #ifndef SYMBOL_TABLE_CACHE_H
 #define SYMBOL_TABLE_CACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "symbol/table.h"
 
+/* The folder, malloc()ed, which CREATE makes if it can; NULL: there is no place for one. */
+char *table_cache_folder(bool create);
 /*
  * The table stored as NAME (a plain file name, which gets a suffix) with exactly that KEY; NULL if
  * there is none.

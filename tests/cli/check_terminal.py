@@ -34,6 +34,8 @@ COMMANDS = (
     ("report", "--hierarchy", "-s", "vm,comm,dso,sym"), ("report", "-C", "0", "-s", "comm,tid"),
     ("fold", "-e", "nosuch"), ("fold", "--comm", "nosuch"),
     ("diff", "-s", "vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym"), ("diff", "--vm", "nosuch"),
+    ("script", "--vm", "nosuch"), ("fold", "--vm", "nosuch"), ("flamegraph", "--vm", "nosuch"),
+    ("convert", "--native", "--vm", "nosuch"),
 )
 failures, looked_at, escaped = [], 0, 0
 

@@ -30,6 +30,15 @@ while read -r file; do
 		complain "$file: uses an unsafe function (lines above)"
 	fi
 	case $file in
+	# What is printed depends on these variables, no more; and a pager has no capabilities.
+	src/base/terminal.h | src/cmd/pager.c) ;;
+	src/*)
+		! grep -nE '(^|[^_[:alnum:]])getenv\(' "$file" ||
+			complain "$file: a program with capabilities may not heed the environment" \
+				"of who starts it; use secure_getenv()"
+		;;
+	esac
+	case $file in
 	tests/unit/*.c)
 		! grep -n '\bskip()' "$file" ||
 			complain "$file: skip() is invisible;" \

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/convert/convert.h"
+#include "cmd/errand.h"
 #include "cmd/filter_options.h"
 #include "cmd/recording.h"
 
@@ -135,44 +136,93 @@ static void native_deinit(struct native *native)
 	filter_deinit(&native->filter);
 }
 
-static struct error *convert(const struct convert_config *config, int argc, char **argv)
+/* The folder that is written, and the process that will put it in its place. */
+struct output {
+	const char *path;
+	char *beside, *file;
+	struct errand errand;
+};
+
+static struct error *put_folder(void *context)
 {
+	const struct output *output = context;
+
+	return perfdata_directory_put(output->beside, output->path);
+}
+
+static void remove_folder(void *context)
+{
+	const struct output *output = context;
+
+	perfdata_directory_remove(output->beside);
+}
+
+static void output_deinit(struct output *output)
+{
+	errand_end(&output->errand);
+	free(output->beside);
+	free(output->file);
+}
+
+static struct error *output_begin(const struct convert_config *config, struct output *ret)
+{
+	struct errand_work work = { put_folder, remove_folder, ret };
+	const char *input = config->input ? config->input : recording_find();
+	struct error *error;
+
+	ret->path = config->output ? config->output : "perf.data.native";
+	error = input ? check_output(input, ret->path) : NULL;
+	if (!error && !config->force)
+		error = perfdata_check_replaceable(ret->path, "name another with -o, or --force");
+	if (!error)
+		error = perfdata_directory_create_beside(ret->path, &ret->beside, &ret->file);
+	return error ? error : errand_start(&work, &ret->errand);
+}
+
+static struct error *convert_to(struct native *native, const struct convert_config *config,
+				const struct output *output)
+{
+	struct error *error = choose_vm(native->session, &config->filters.vms, &native->machine);
+
+	if (!error)
+		error = filter_options_build(&config->filters, native->session, &native->filter);
+	if (!error)
+		error = native_choose_kernel(native);
+	if (!error)
+		error = native_write_records(native, output->file);
+	if (!error)
+		error = native_write_symbols(native, output->beside);
+	return error;
+}
+
+static struct error *convert(const struct convert_config *config, int argc, char **argv,
+			     int *ret_status)
+{
+	_cleanup_(output_deinit) struct output output = { 0 };
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_(native_deinit) struct native native = { 0 };
-	_cleanup_free_ char *file = NULL, *beside = NULL;
-	const char *output = config->output ? config->output : "perf.data.native";
 	const char *path;
-	struct error *error = recording_open(config->input, &config->symbols, &path, &session);
+	struct error *error = output_begin(config, &output);
 
 	map_init(&native.file_of_dso);
 	map_init(&native.ids);
+	if (!error)
+		error = recording_raise_walls(&config->input, 1, &config->symbols, output.beside);
+	if (!error)
+		error = recording_open(config->input, &config->symbols, &path, &session);
 	native.session = session;
 	if (!error)
-		error = check_output(path, output);
-	if (!error && !config->force)
-		error = perfdata_check_replaceable(output, "name another with -o, or --force");
-	if (!error)
-		error = choose_vm(session, &config->filters.vms, &native.machine);
-	if (!error)
-		error = filter_options_build(&config->filters, session, &native.filter);
-	if (!error)
-		error = native_choose_kernel(&native);
-	if (!error)
-		error = perfdata_directory_create_beside(output, &beside, &file);
-	if (!error)
-		error = native_write_records(&native, file);
-	if (!error)
-		error = native_write_symbols(&native, beside);
+		error = convert_to(&native, config, &output);
 	if (!error)
 		error = write_features(&native, argc, argv);
-	if (!error)
-		error = perfdata_directory_put(beside, output);
-	if (error && beside)
-		perfdata_directory_remove(beside);
 	if (error)
 		return error;
+	if (!errand_do(&output.errand)) {
+		*ret_status = 1;
+		return NULL;
+	}
 	recording_warn_of_damage(session, path);
-	say_what_was_done(&native, output);
+	say_what_was_done(&native, output.path);
 	return NULL;
 }
 
@@ -183,13 +233,12 @@ static struct error *run_convert(const struct command *command, int argc, char *
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
-	(void)ret_status;
 	if (!error && !help && !config.native)
 		error = error_hint(error_create(ERROR_USAGE, "convert needs an output format"),
 				   "--native makes a recording in which the guest is an ordinary "
 				   "machine");
 	if (!error && !help)
-		error = convert(&config, argc, argv);
+		error = convert(&config, argc, argv, ret_status);
 	filter_options_deinit(&config.filters);
 	return error;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor diff: what differs between recordings, or VMs, and whether it is more than chance. */
+#include "cmd/pager.h"
 #include "cmd/diff/diff.h"
 
 #include <math.h>
@@ -204,9 +205,10 @@ static struct error *diff(const struct diff_config *config, const struct string_
 	struct diff_text_options options = { .labels = labels };
 	struct profile_keys keys;
 	struct diff_sides sides = { .count = 0 };
-	struct pager pager;
+	_cleanup_pager_ struct pager pager = { 0 };
 	struct error *error = parse_options(config, &keys, &options);
 
+	pager_start(&pager);
 	if (!error)
 		error = diff_sides_open(config, paths, &sides);
 	if (!error && options.order.side >= sides.count)
@@ -217,10 +219,8 @@ static struct error *diff(const struct diff_config *config, const struct string_
 	for (size_t i = 0; i < sides.count; i++)
 		labels[i] = sides.items[i].label;
 	if (!error) {
-		pager_start(&pager);
 		options.colour = pager.terminal && terminal_wants_colors();
 		error = write_events(config, &sides, quanta, &keys, pager.fd, &options, ret_over);
-		pager_finish(&pager);
 	}
 	diff_sides_deinit(&sides);
 	return error;

@@ -115,10 +115,15 @@ static struct error *open_side(const struct diff_config *config, struct diff_sid
 struct error *diff_sides_open(const struct diff_config *config, const struct string_list *paths,
 			      struct diff_sides *ret)
 {
+	const char *inputs[COMPARISON_MAX_SIDES];
 	struct error *error;
 
 	*ret = (struct diff_sides){ .count = 0 };
 	error = choose(config, paths, ret);
+	for (size_t i = 0; !error && i < ret->count; i++)
+		inputs[i] = ret->items[i].path;
+	if (!error)
+		error = recording_raise_walls(inputs, ret->count, &config->symbols, NULL);
 	for (size_t i = 0; !error && i < ret->count; i++)
 		error = open_side(config, ret, i);
 	return error;

@@ -28,7 +28,7 @@
 #define RING_MIN_BYTES (32u << 10)
 #define RING_MAX_BYTES (1u << 20)
 #define RINGS_MAX_BYTES (128u << 20)
-#define FILES_BESIDES 128 /* descriptors for everything else */
+#define FILES_BESIDES 192 /* descriptors for everything else */
 
 static const struct capture_engine *const engines[] = {
 	&capture_threads_engine,

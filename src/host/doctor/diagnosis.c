@@ -170,6 +170,7 @@ void host_diagnose(struct host_diagnosis *ret)
 	host_diagnose_guest_memory(ret, error ? NULL : &vms);
 	host_diagnose_guest_processes(ret);
 	host_diagnose_rights(ret);
+	host_diagnose_walls(ret);
 	host_diagnose_limits(ret, error ? NULL : &vms);
 	error_destroy(error);
 }

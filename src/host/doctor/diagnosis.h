@@ -68,6 +68,7 @@ void host_diagnose_bpf(struct host_diagnosis *diagnosis);
 void host_diagnose_guest_memory(struct host_diagnosis *diagnosis, const struct host_vms *vms);
 void host_diagnose_guest_processes(struct host_diagnosis *diagnosis);
 void host_diagnose_rights(struct host_diagnosis *diagnosis);
+void host_diagnose_walls(struct host_diagnosis *diagnosis);
 void host_diagnose_limits(struct host_diagnosis *diagnosis, const struct host_vms *vms);
 
 #define _cleanup_host_diagnosis_ _cleanup_(host_diagnosis_deinit)

@@ -15,7 +15,7 @@
 #include "host/system/capability.h"
 #include "host/vm/vm_files.h"
 
-#define FILES_BESIDES 128  /* descriptors for everything except vCPUs */
+#define FILES_BESIDES 192  /* descriptors for everything except vCPUs */
 #define RATE_WANTED_HZ 999 /* record's default rate */
 
 /* Reads a number from the one-line file PATH; false: there is none. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -154,6 +154,7 @@ struct error *guest_client_ask(struct guest_client *client, enum guest_message q
 	if (!client->running)
 		return error_create(ERROR_SYSTEM, "the guest parser has ended");
 	client->call_bytes = 0;
+	cage_renew(&client->cage, (unsigned int)client->limits.seconds_per_call + 1);
 	error = guest_wire_send(client->cage.fd, question, data, size);
 	if (ret->max_bytes > most)
 		ret->max_bytes = most;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Capabilities from capget(2); namespaces from their inode numbers, which the kernel fixes. */
+/* Capabilities; namespaces from their inode numbers, which the kernel fixes. */
 #include "host/system/capability.h"
 
 #include <linux/capability.h>
-#include <stdint.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "walls/rights.h"
 
 /* PROC_PID_INIT_INO and PROC_USER_INIT_INO, include/linux/proc_ns.h */
 #define INITIAL_PID_NAMESPACE_INODE 0xeffffffcu
@@ -14,12 +13,7 @@
 
 bool host_capability_have(int capability)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (syscall(SYS_capget, &header, data) < 0)
-		return false;
-	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+	return rights_have(capability);
 }
 
 bool host_capability_bpf(void)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "host/inspect/guest_view.h"
 #include "service/service.h"
 

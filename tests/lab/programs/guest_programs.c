@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "base/memory.h"
 #include "host/inspect/guest_view.h"
 #include "service/service.h"

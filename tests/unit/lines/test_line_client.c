@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The caged parser of source lines and its owner. The parser's process is this test, started again
- * as perfvisor does it; an environment variable selects its behaviour. The file that is parsed is
+ * as perfvisor does it; a file selects its behaviour. The file that is parsed is
  * this test, too: what is expected is what the compiler says of its own lines.
  */
 #include "test.h"
@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "lines/dwarf_lines.h"
 #include "lines/line_client.h"
 #include "lines/line_service.h"
 #include "lines/line_wire.h"
 
-#define BEHAVIOUR "PERFVISOR_TEST_PARSER"
+#define BEHAVIOUR "/tmp/perfvisor-lines-%d" /* the pid of the owner */
 #define INLINED static inline __attribute__((always_inline))
 
 struct place {
@@ -34,6 +34,28 @@ static uint64_t where_i_was_called(void)
 	if (!dladdr(caller, &info))
 		return 0;
 	return caller - (char *)info.dli_fbase - 1;
+}
+
+/* The parser has no environment. */
+static void choose_behaviour(const char *behaviour)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), BEHAVIOUR, getpid());
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(behaviour, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int forget_behaviour(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), BEHAVIOUR, getpid());
+	return unlink(path);
 }
 
 INLINED void innermost(struct place *place)
@@ -87,7 +109,7 @@ static void lines_and_inlined_functions_are_found(void **state)
 	uint32_t file;
 
 	(void)state;
-	setenv(BEHAVIOUR, "serves", 1);
+	choose_behaviour("serves");
 	file = line_client_open(client, open_self());
 	for (int i = 0; i < 3; i++)
 		check_place(client, file);
@@ -100,7 +122,7 @@ static void what_is_no_elf_file_has_no_lines(void **state)
 	uint32_t none, file;
 
 	(void)state;
-	setenv(BEHAVIOUR, "serves", 1);
+	choose_behaviour("serves");
 	none = line_client_open(client, open("/etc/passwd", O_RDONLY | O_CLOEXEC));
 	file = line_client_open(client, open_self());
 	assert_true(line_client_find(client, none, 0x1000, &frames));
@@ -121,17 +143,17 @@ static void a_file_that_ends_the_parser_is_left_out(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		setenv(BEHAVIOUR, behaviours[i], 1);
+		choose_behaviour(behaviours[i]);
 		file = line_client_open(client, open_self());
 		assert_false(line_client_find(client, file, 0x1000, &frames));
 		assert_int_equal(frames.count, 0);
 		assert_false(line_client_find(client, file, 0x1000, &frames));
 	}
-	setenv(BEHAVIOUR, behaviours[3], 1);
+	choose_behaviour(behaviours[3]);
 	assert_false(line_client_find(client, line_client_open(client, open_self()), 0x1000,
 				      &frames));
 	/* These were too many. */
-	setenv(BEHAVIOUR, "serves", 1);
+	choose_behaviour("serves");
 	file = line_client_open(client, open_self());
 	assert_false(line_client_find(client, file, 0x1000, &frames));
 }
@@ -144,15 +166,15 @@ static void one_failure_is_not_the_end(void **state)
 	uint32_t bad = line_client_open(client, open_self());
 
 	(void)state;
-	setenv(BEHAVIOUR, "serves", 1);
+	choose_behaviour("serves");
 	check_place(client, good);
 	line_client_destroy(client);
 	client = line_client_create(0);
-	setenv(BEHAVIOUR, "dies", 1);
+	choose_behaviour("dies");
 	good = line_client_open(client, open_self());
 	bad = line_client_open(client, open_self());
 	assert_false(line_client_find(client, bad, 0x1000, &frames));
-	setenv(BEHAVIOUR, "serves", 1);
+	choose_behaviour("serves");
 	check_place(client, good);
 }
 
@@ -194,8 +216,15 @@ static void say(uint32_t bytes, uint32_t count, size_t really)
 
 static int be_a_parser(void)
 {
-	const char *behaviour = getenv(BEHAVIOUR);
 	struct line_question question;
+	char path[64], behaviour[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), BEHAVIOUR, getppid());
+	file = fopen(path, "re");
+	if (!file || !fgets(behaviour, sizeof(behaviour), file))
+		return 1;
+	fclose(file);
 
 	error_destroy(cage_enter(CAGE_LINES));
 	if (!strcmp(behaviour, "serves"))
@@ -223,5 +252,5 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], CAGE_LINES_COMMAND))
 		return be_a_parser();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, forget_behaviour);
 }

@@ -1,23 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The caged parser and its owner. The parser's process is this test, started again as perfvisor
- * does it; an environment variable selects its behaviour: good and hostile parsers.
+ * does it; the limit of bytes in its first question selects its behaviour: good and hostile
+ * parsers. Where there is no question, it serves.
  */
 #include "test.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "host/inspect/guest_client.h"
+#include "host/system/capability.h"
 #include "service/service.h"
 
-#define BEHAVIOUR "PERFVISOR_TEST_PARSER"
+#define LEAST_BYTES (1 << 20) /* the limit that selects the first behaviour */
+/* In a message that opens a guest: after the header, the architecture and four registers. */
+#define LIMIT_OFFSET (sizeof(struct guest_message_header) + 4 + 4 * 8)
+
+static const char *const behaviours[] = {
+	"serves", "is silent", "does not listen", "fails oddly", "complains", "computes",
+	"opens a file", "makes a socket", "forks", "runs a program", "kills its owner",
+	"reads outside", "reads unaligned", "promises too much", "talks nonsense",
+	"takes all memory", "reads for ever", "maps code", "makes code", "reads its input",
+	"answers too much",
+	"reads complaints", "writes its output", "names an address", "blocks signals",
+};
+#define FIRST_HOSTILE 6
+#define BEHAVIOURS (sizeof(behaviours) / sizeof(*behaviours))
 
 static void tell(enum guest_message type, const void *data, size_t size)
 {
@@ -58,11 +76,35 @@ static void take_all_memory(void)
 #endif
 }
 
+/* What sanitizers need is admitted in their builds. */
+static void write_output(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	_exit(0);
+#else
+	(void)!write(STDOUT_FILENO, "x", 1);
+#endif
+}
+
+static void block_signals(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	_exit(0);
+#else
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+#endif
+}
+
 /* Each behaviour is something that a parser taken over by its guest may try. */
 static void misbehave(const char *behaviour)
 {
 	static const uint32_t longest[2] = { GUEST_RESULT, UINT32_MAX };
 	static const char much[1 << 20];
+	const struct sockaddr address = { .sa_family = AF_UNIX };
+	char byte;
 
 	if (!strcmp(behaviour, "opens a file"))
 		(void)!open("/etc/passwd", O_RDONLY);
@@ -74,6 +116,22 @@ static void misbehave(const char *behaviour)
 		execl("/bin/true", "true", NULL);
 	else if (!strcmp(behaviour, "kills its owner"))
 		kill(getppid(), SIGTERM);
+	else if (!strcmp(behaviour, "maps code"))
+		(void)!mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else if (!strcmp(behaviour, "makes code"))
+		(void)!mprotect(mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096,
+				PROT_READ | PROT_EXEC);
+	else if (!strcmp(behaviour, "reads its input"))
+		(void)!read(STDIN_FILENO, &byte, 1);
+	else if (!strcmp(behaviour, "reads complaints"))
+		(void)!recv(STDERR_FILENO, &byte, 1, 0);
+	else if (!strcmp(behaviour, "writes its output"))
+		write_output();
+	else if (!strcmp(behaviour, "names an address"))
+		(void)!sendto(CAGE_FD, "x", 1, 0, &address, sizeof(address));
+	else if (!strcmp(behaviour, "blocks signals"))
+		block_signals();
 	else if (!strcmp(behaviour, "reads outside"))
 		ask_for(0x10000);
 	else if (!strcmp(behaviour, "reads unaligned"))
@@ -100,16 +158,37 @@ static void misbehave(const char *behaviour)
 	wait_for_question();
 }
 
+static const char *choose_behaviour(void)
+{
+	uint8_t question[LIMIT_OFFSET + 8];
+	uint64_t limit;
+
+	if (recv(CAGE_FD, question, sizeof(question), MSG_PEEK | MSG_WAITALL) !=
+	    sizeof(question))
+		return NULL;
+	memcpy(&limit, question + LIMIT_OFFSET, sizeof(limit));
+	return limit - LEAST_BYTES < BEHAVIOURS ? behaviours[limit - LEAST_BYTES] : NULL;
+}
+
 static int be_a_parser(void)
 {
-	const char *behaviour = getenv(BEHAVIOUR);
 	struct error *error = cage_enter(CAGE_GUEST);
+	const char *behaviour = error ? NULL : choose_behaviour();
+	volatile bool for_ever = true;
 
-	if (error || !behaviour)
+	if (!behaviour)
 		_exit(1);
 	if (!strcmp(behaviour, "serves"))
 		guest_service_run(CAGE_FD);
 	wait_for_question();
+	if (!strcmp(behaviour, "complains")) {
+		(void)!write(STDERR_FILENO, "\033[2J woe\n", 9);
+		_exit(1);
+	}
+	if (!strcmp(behaviour, "computes"))
+		tell(GUEST_RESULT, NULL, 0);
+	while (!strcmp(behaviour, "computes") && for_ever)
+		;
 	misbehave(behaviour);
 	_exit(0);
 }
@@ -130,12 +209,13 @@ static struct guest_client *start(const char *behaviour, double seconds)
 {
 	static const struct guest_slot slot = { { 0 }, 0x4000 };
 	struct guest_memory_source source = { .read_pages = read_pages };
-	struct guest_client_limits limits = { .bytes_per_call = 1 << 20,
+	struct guest_client_limits limits = { .bytes_per_call = LEAST_BYTES,
 					      .seconds_per_call = seconds };
 	struct guest_client *client;
 
+	while (strcmp(behaviours[limits.bytes_per_call - LEAST_BYTES], behaviour))
+		limits.bytes_per_call++;
 	pages_read = 0;
-	setenv(BEHAVIOUR, behaviour, 1);
 	assert_no_error(guest_client_start(&source, &slot, 1, &limits, &client));
 	return client;
 }
@@ -175,15 +255,8 @@ static void where_cr3_is_not_known_memory_is_searched(void **state)
 
 static void a_hostile_parser_is_ended(void **state)
 {
-	static const char *const behaviours[] = {
-		"opens a file",	  "makes a socket",    "forks",
-		"runs a program", "kills its owner",   "reads outside",
-		"reads unaligned", "promises too much", "talks nonsense",
-		"takes all memory", "reads for ever",  "answers too much",
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(behaviours) / sizeof(*behaviours); i++) {
+	for (size_t i = FIRST_HOSTILE; i < BEHAVIOURS; i++) {
 		_cleanup_guest_client_ struct guest_client *client = start(behaviours[i], 60);
 		_cleanup_buffer_ struct buffer answer;
 		struct error *error;
@@ -200,7 +273,7 @@ static void a_hostile_parser_is_ended(void **state)
 		error_destroy(error);
 		/* It is gone for good, and no call waits for it. */
 		assert_error(guest_client_open(client, &mmu, &answer), ERROR_SYSTEM);
-		assert_true(guest_client_bytes_read(client) <= 1 << 20);
+		assert_true(guest_client_bytes_read(client) <= LEAST_BYTES + BEHAVIOURS);
 	}
 }
 
@@ -210,11 +283,11 @@ static void a_hostile_parser_is_ended(void **state)
  */
 static void silence_ends(void **state)
 {
-	static const char *const behaviours[] = { "is silent", "does not listen" };
+	static const char *const silent[] = { "is silent", "does not listen" };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		_cleanup_guest_client_ struct guest_client *client = start(behaviours[i], 0.5);
+		_cleanup_guest_client_ struct guest_client *client = start(silent[i], 0.5);
 		_cleanup_buffer_ struct buffer answer;
 		uint64_t begin_ns = clock_monotonic_ns();
 
@@ -234,6 +307,173 @@ static void odd_failures_are_no_crash(void **state)
 	assert_error(guest_client_open(client, &mmu, &answer), ERROR_BAD_DATA);
 }
 
+/* /proc/PID/NAME, with a space for each zero byte; returns TEXT. */
+static char *read_proc(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	got = read(fd, text, size - 1);
+	close(fd);
+	assert_true(got >= 0);
+	for (ssize_t i = 0; i < got; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[got] = '\0';
+	return text;
+}
+
+static unsigned int id_of(const char *status, const char *field)
+{
+	unsigned int id = 0;
+	const char *line = strstr(status, field);
+
+	assert_non_null(line);
+	assert_int_equal(sscanf(line + strlen(field), "%u", &id), 1);
+	return id;
+}
+
+static bool owns_all_users(void)
+{
+	char text[256];
+
+	return strstr(read_proc(getpid(), "uid_map", text, sizeof(text)), "4294967295");
+}
+
+/* "": there is no such link. */
+static void assert_link(pid_t pid, const char *name, const char *begin)
+{
+	char path[64], target[256] = "";
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	got = readlink(path, target, sizeof(target) - 1);
+	if (*begin)
+		assert_memory_equal(target, begin, strlen(begin));
+	else
+		assert_true(got < 0);
+}
+
+static pid_t only_child(void)
+{
+	char name[64], text[64];
+	int pid;
+
+	snprintf(name, sizeof(name), "task/%d/children", getpid());
+	assert_int_equal(sscanf(read_proc(getpid(), name, text, sizeof(text)), "%d", &pid), 1);
+	return pid;
+}
+
+/* What CALL writes to stderr. */
+static void take_stderr(void (*call)(void), char *text, size_t size)
+{
+	FILE *file = tmpfile();
+	int kept = dup(STDERR_FILENO);
+	size_t got;
+
+	assert_non_null(file);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	call();
+	fflush(stderr);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	rewind(file);
+	got = fread(text, 1, size - 1, file);
+	text[got] = '\0';
+	fclose(file);
+}
+
+static void ask_one_that_complains(void)
+{
+	_cleanup_guest_client_ struct guest_client *client = start("complains", 60);
+	_cleanup_buffer_ struct buffer answer;
+
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	assert_error(guest_client_open(client, &mmu, &answer), ERROR_SYSTEM);
+}
+
+/* They reach the user through the owner, as text that cannot control a terminal. */
+static void complaints_are_passed_on(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	take_stderr(ask_one_that_complains, text, sizeof(text));
+	assert_non_null(strstr(text, "\\x1b[2J woe\n"));
+	assert_null(strchr(text, '\033'));
+}
+
+static double cpu_seconds(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &used), 0);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* Between questions its owner does not watch the time. With questions, it may take longer. */
+static void computing_ends(void **state)
+{
+	const unsigned int seconds = 2;
+	_cleanup_guest_client_ struct guest_client *client = NULL;
+	_cleanup_buffer_ struct buffer answer;
+	struct cage cage = { 0 };
+	siginfo_t end = { 0 };
+
+	(void)state;
+	if (!geteuid() && !host_capability_have(CAP_SYS_RESOURCE))
+		skip_because("root has no CAP_SYS_RESOURCE here");
+	client = start("computes", 60);
+	buffer_init(&answer, GUEST_MESSAGE_MAX);
+	assert_no_error(guest_client_open(client, &mmu, &answer));
+	cage.pid = only_child();
+	while (cpu_seconds(cage.pid) < seconds + 1.5) {
+		cage_renew(&cage, seconds);
+		usleep(10000);
+	}
+	assert_int_equal(waitid(P_PID, cage.pid, &end, WEXITED | WNOWAIT), 0);
+	assert_int_equal(end.si_status, SIGXCPU);
+}
+
+/* Whatever its owner has, and wherever it was started. */
+static void the_cage_is_empty(void **state)
+{
+	struct cage cage;
+	char text[4096];
+
+	(void)state;
+	if (geteuid())
+		skip_because("this is not root, who may look into processes without a dump");
+	setenv("PERFVISOR_TEST_SECRET", "secret", 1);
+	assert_no_error(cage_start(CAGE_GUEST, &cage));
+	while (!strstr(read_proc(cage.pid, "status", text, sizeof(text)), "Seccomp:\t2"))
+		usleep(1000);
+	assert_non_null(strstr(text, "CapPrm:\t0000000000000000\n"));
+	assert_non_null(strstr(text, "NoNewPrivs:\t1\n"));
+	assert_non_null(strstr(text, "Groups:\t \n"));
+	assert_int_not_equal(id_of(text, "Uid:"), 0);
+	assert_int_not_equal(id_of(text, "Gid:"), 0);
+	/* Of its own: nobody else's, not even another cage's. */
+	if (owns_all_users())
+		assert_int_equal(id_of(text, "Uid:"), 1879048192u + cage.pid);
+	assert_null(strstr(read_proc(cage.pid, "environ", text, sizeof(text)), "secret"));
+#ifndef __SANITIZE_ADDRESS__
+	assert_string_equal(text, "");
+	assert_link(cage.pid, "fd/1", "/dev/null");
+#endif
+	assert_link(cage.pid, "fd/0", "/dev/null");
+	assert_link(cage.pid, "fd/2", "pipe:");
+	assert_link(cage.pid, "fd/3", "socket:");
+	assert_link(cage.pid, "fd/4", "");
+	cage_stop(&cage);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +482,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_hostile_parser_is_ended),
 		cmocka_unit_test(silence_ends),
 		cmocka_unit_test(odd_failures_are_no_crash),
+		cmocka_unit_test(complaints_are_passed_on),
+		cmocka_unit_test(computing_ends),
+		cmocka_unit_test(the_cage_is_empty),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], CAGE_GUEST_COMMAND))

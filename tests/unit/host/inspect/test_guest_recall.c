@@ -3,7 +3,7 @@
  * Repeated contact with a small guest: when earlier results are used, when they are not, and what
  * is left in the folder. The parser's process is this test, started again as perfvisor does it.
  */
-#include "base/cage.h"
+#include "walls/cage.h"
 #include "test.h"
 
 #include <dirent.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process without rights that parses what others control: a guest's memory, or files of debugging
- * information. It has no capabilities, no network, and can neither open files nor start processes;
- * it only has a socket to its owner, memory, and the clock. The owner may pass open files to one of
+ * information. It has no capabilities, no network, no environment, and can neither open files, nor
+ * start processes, nor make code; it only has a socket to its owner, a pipe for complaints, memory,
+ * and the clock. The owner may pass open files to one of
  * CAGE_LINES, through the socket.
  */
-#ifndef BASE_CAGE_H
-#define BASE_CAGE_H
+#ifndef WALLS_CAGE_H
+#define WALLS_CAGE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,13 +27,20 @@ enum cage_kind {
 #define CAGE_LINES_COMMAND "line-parser"
 
 struct cage {
-	pid_t pid;
+	enum cage_kind kind;
+	pid_t pid; /* 0: another process started it (walls/cage_keeper.h) */
 	int fd; /* the owner's end of the socket */
+	int complaints_fd; /* a pipe: what it writes to stderr; not open without a pid */
 };
 
 /* Starts this program again, with KIND's command, in an address space of its own. */
 struct error *cage_start(enum cage_kind kind, struct cage *ret) MUST_CHECK;
-/* Kills the process and waits for it. */
+/*
+ * Lets the process compute for SECONDS of CPU time from now on; then the kernel ends it. Without
+ * effect for a root that lacks CAP_SYS_RESOURCE.
+ */
+void cage_renew(const struct cage *cage, unsigned int seconds);
+/* Kills the process and waits for it. Logs the first bytes of what it wrote to stderr. */
 void cage_stop(struct cage *cage);
 
 /* To be called in the new process: gives up everything except CAGE_FD and stderr. */

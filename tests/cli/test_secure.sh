@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A perfvisor whose file has capabilities heeds no variable that says where files are, and loads no
+# code that a variable names; it reads recordings without these capabilities.
+set -u
+[ "$(id -u)" = 0 ] || { echo 'only root can give a file capabilities'; exit 77; }
+perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+programs=$(dirname "$perfvisor")/tests/unit
+folder=$(mktemp -d)
+trap 'exec 3>&-; rm -rf "$folder"' EXIT
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+chmod 755 "$folder"
+cd "$folder" || exit 1
+cp "$perfvisor" plain && cp "$perfvisor" capable || exit 1
+setcap cap_sys_ptrace+ep capable || { echo 'no file can be given capabilities here'; exit 77; }
+"$programs/write_chains" vm.data >/dev/null && chmod 644 vm.data || exit 1
+as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
+made() {
+	find home cache -mindepth 1
+}
+# looks PROGRAM: at a recording, with folders of its user's choice
+looks() {
+	rm -rf home cache
+	mkdir home cache && chown 65534:65534 home cache
+	"${as_user[@]}" env HOME="$folder/home" XDG_CACHE_HOME="$folder/cache" \
+		"./$1" report -i vm.data \
+		>out 2>err || complain "$1: $(cat err)"
+}
+looks plain
+[ -n "$(made)" ] || complain 'the plain program has no cache'
+looks capable
+[ -z "$(made)" ] || complain "the capable program made: $(made)"
+"${as_user[@]}" env -u XDG_CACHE_HOME HOME="$folder/home" ./capable report -i vm.data >out 2>err
+[ -z "$(made)" ] || complain "the capable program made: $(made)"
+
+mkfifo -m 666 pipe
+exec 3<>pipe
+"${as_user[@]}" ./capable report -i - <pipe >out 2>err 3>&- &
+pid=$!
+for ((i = 0; i < 600; i++)); do
+	[ "$(sed -nE 's/^Seccomp:\s+//p' /proc/$pid/status)" != 2 ] || break
+	sleep 0.1
+done
+caps=$(sed -nE 's/^Cap(Prm|Eff):\s+//p' /proc/$pid/status | tr -d '0\n')
+[ $i -lt 600 ] && [ -z "$caps" ] ||
+	complain "it reads with: $(grep -E "^(Cap|Secc)" /proc/$pid/status)"
+kill -KILL $pid
+wait $pid 2>/dev/null
+exit $status
