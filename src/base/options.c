@@ -24,7 +24,7 @@ static size_t table_size(const struct option_spec *table)
 /* For getopt_long(): none, required or optional, which are as many colons. */
 static int argument_of(const struct option_spec *spec)
 {
-	if (spec->type == OPTION_ABSENT)
+	if (spec->type == OPTION_ABSENT || spec->attached)
 		return optional_argument;
 	return spec->type == OPTION_FLAG ? no_argument : required_argument;
 }
@@ -244,11 +244,12 @@ void options_print(const struct option_spec *table, FILE *out)
 		for (size_t i = 0; option_is_listed(&table[i]); i++) {
 			const char *optional = table[i].fallback ? "[" : "";
 			_cleanup_free_ char *left = memory_printf(
-				"%c%c%s%s%s%s%s%s%s", table[i].short_name ? '-' : ' ',
+				"%c%c%s%s%s%s%s%s%s%s", table[i].short_name ? '-' : ' ',
 				table[i].short_name ? table[i].short_name : ' ',
 				table[i].short_name && table[i].name ? "," : " ",
 				table[i].name ? " --" : "", table[i].name ? table[i].name : "",
-				table[i].argument ? " " : "", optional,
+				table[i].argument && !table[i].attached ? " " : "", optional,
+				table[i].attached ? "=" : "",
 				table[i].argument ? table[i].argument : "",
 				*optional ? "]" : "");
 

@@ -67,6 +67,7 @@ struct option_spec {
 	const char *words; /* COMPLETE_WORDS: the words, separated by spaces */
 	/* OPTION_STRING: the value if no argument is given; NULL: the argument is required. */
 	const char *fallback;
+	bool attached; /* the argument follows = and may be missing: there is a fallback */
 	const char *hint; /* OPTION_UNSIGNED: for an argument that is no number; NULL: none */
 	size_t other_offset; /* OPTION_STRINGS_AFTER: of the other option's struct string_list */
 };

@@ -63,7 +63,7 @@ static void remove_recording(const char *path)
 
 static struct error *make_room(const char *path)
 {
-	_cleanup_free_ char *old = memory_printf("%s.old", path);
+	_cleanup_free_ char *old = perfdata_path_with(path, "old");
 	struct stat status;
 
 	if (lstat(path, &status))
@@ -89,12 +89,8 @@ struct error *perfdata_directory_create(const char *path, char **ret_file)
 
 struct error *perfdata_directory_create_beside(const char *path, char **ret_beside, char **ret_file)
 {
-	size_t length = strlen(path);
-	_cleanup_free_ char *beside = NULL;
+	_cleanup_free_ char *beside = perfdata_path_with(path, "XXXXXX");
 
-	while (length > 1 && path[length - 1] == '/')
-		length--;
-	beside = memory_printf("%.*s.XXXXXX", (int)length, path);
 	if (!mkdtemp(beside))
 		return error_system(errno, "could not make a folder next to '%s'", path);
 	*ret_file = memory_printf("%s/data", beside);

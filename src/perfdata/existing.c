@@ -58,9 +58,18 @@ static bool may_be_replaced(const char *path)
 	return is_recording_file(path) || is_recording_file(data) || is_empty_folder(path);
 }
 
+char *perfdata_path_with(const char *path, const char *suffix)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return memory_printf("%.*s.%s", (int)length, path, suffix);
+}
+
 struct error *perfdata_check_replaceable(const char *path, const char *hint)
 {
-	_cleanup_free_ char *old = memory_printf("%s.old", path);
+	_cleanup_free_ char *old = perfdata_path_with(path, "old");
 	struct error *error;
 	struct stat status;
 

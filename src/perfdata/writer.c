@@ -188,8 +188,21 @@ struct error *writer_append_payload(struct perfdata_writer *writer, const void *
 	return error;
 }
 
+void perfdata_writer_hold(struct perfdata_writer *writer, struct buffer *hold)
+{
+	writer->hold = hold;
+}
+
 struct error *perfdata_writer_append(struct perfdata_writer *writer, const void *records,
 				     size_t size)
+{
+	if (!writer->hold)
+		return writer_append(writer, records, size);
+	buffer_append(writer->hold, records, size);
+	return NULL;
+}
+
+struct error *writer_append(struct perfdata_writer *writer, const void *records, size_t size)
 {
 	if (!note_records(writer, records, size))
 		return error_create(ERROR_BAD_DATA, "a record for '%s' has an impossible size",

@@ -85,6 +85,9 @@ struct error *perfdata_directory_create_beside(const char *path, char **ret_besi
 struct error *perfdata_directory_put(const char *beside, const char *path) MUST_CHECK;
 void perfdata_directory_remove(const char *beside);
 
+/* PATH.SUFFIX, to be freed; slashes at the end of PATH are left out. */
+char *perfdata_path_with(const char *path, const char *suffix);
+
 /*
  * An error where PATH, or the PATH.old that it would become, is there and is not a recording (or an
  * empty file or folder). HINT says what to do then. Changes nothing.
@@ -104,6 +107,12 @@ struct error *perfdata_writer_add_id(struct perfdata_writer *writer, size_t even
  */
 struct error *perfdata_writer_append(struct perfdata_writer *writer, const void *records,
 				     size_t size) MUST_CHECK;
+/*
+ * From now on, records that belong to samples go to HOLD instead, whose maximum is no limit here:
+ * perfdata_writer_append(), rounds, losses, and the comms, mappings and processes of guests. NULL:
+ * to the file again.
+ */
+void perfdata_writer_hold(struct perfdata_writer *writer, struct buffer *hold);
 /*
  * PERF_RECORD_FINISHED_ROUND: no record after it is older than the newest one before the end of the
  * previous round (perf's ordered-events rule). Call it once per pass over all rings.

@@ -48,7 +48,7 @@ static struct error *look_at(const char *path, bool *ret)
 /* Renames an older file at PATH to PATH.old, like perf; an empty one is deleted. */
 static struct error *make_room(const char *path)
 {
-	_cleanup_free_ char *old = memory_printf("%s.old", path);
+	_cleanup_free_ char *old = perfdata_path_with(path, "old");
 	struct error *error;
 	bool keep;
 

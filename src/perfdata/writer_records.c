@@ -26,12 +26,24 @@ void writer_begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t
 	buffer_append_u16(&writer->scratch, 0);
 }
 
-struct error *writer_end_record(struct perfdata_writer *writer)
+static void set_size(struct perfdata_writer *writer)
 {
 	uint16_t size = writer->scratch.size;
 
 	memcpy(writer->scratch.data + offsetof(struct perf_event_header, size), &size,
 	       sizeof(size));
+}
+
+struct error *writer_end_record(struct perfdata_writer *writer)
+{
+	set_size(writer);
+	return writer_append(writer, writer->scratch.data, writer->scratch.size);
+}
+
+/* Likewise for a record that belongs to samples. */
+static struct error *end_with_samples(struct perfdata_writer *writer)
+{
+	set_size(writer);
 	return perfdata_writer_append(writer, writer->scratch.data, writer->scratch.size);
 }
 
@@ -113,7 +125,7 @@ struct error *writer_event_name(struct perfdata_writer *writer, const struct per
 struct error *perfdata_writer_round(struct perfdata_writer *writer)
 {
 	writer_begin_record(writer, RECORD_FINISHED_ROUND, 0);
-	return writer_end_record(writer);
+	return end_with_samples(writer);
 }
 
 /* The event and the id that a record carries; 0, 0: the host's. */
@@ -134,6 +146,11 @@ static struct error *find_owner(const struct perfdata_writer *writer, uint32_t m
 	return NULL;
 }
 
+static struct error *end_owned(struct perfdata_writer *writer, const struct owner *owner)
+{
+	return owner->id ? end_with_samples(writer) : writer_end_record(writer);
+}
+
 static struct error *write_comm(struct perfdata_writer *writer, const struct owner *owner,
 				uint16_t misc, uint32_t pid, uint32_t tid, const char *comm,
 				uint64_t time_ns)
@@ -143,7 +160,7 @@ static struct error *write_comm(struct perfdata_writer *writer, const struct own
 	buffer_append_u32(&writer->scratch, tid);
 	put_text(&writer->scratch, comm, COMM_BYTES);
 	put_trailer(writer, owner->event_index, owner->id, pid, tid, time_ns);
-	return writer_end_record(writer);
+	return end_owned(writer, owner);
 }
 
 struct error *perfdata_writer_comm(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
@@ -175,7 +192,7 @@ static struct error *write_fork(struct perfdata_writer *writer, const struct own
 	buffer_append_u32(&writer->scratch, fork->parent_tid);
 	buffer_append_u64(&writer->scratch, writer_shifted(writer, time_ns));
 	put_trailer(writer, owner->event_index, owner->id, fork->pid, fork->tid, time_ns);
-	return writer_end_record(writer);
+	return end_owned(writer, owner);
 }
 
 struct error *perfdata_writer_fork(struct perfdata_writer *writer, const struct perfdata_fork *fork,
@@ -236,7 +253,7 @@ static struct error *write_mmap2(struct perfdata_writer *writer, const struct ow
 	buffer_append_u32(out, mapping->flags);
 	put_text(out, mapping->path, PATH_BYTES);
 	put_trailer(writer, owner->event_index, owner->id, mapping->pid, mapping->tid, time_ns);
-	return writer_end_record(writer);
+	return end_owned(writer, owner);
 }
 
 struct error *perfdata_writer_mmap2(struct perfdata_writer *writer,
@@ -265,5 +282,5 @@ struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, 
 	buffer_append_u64(&writer->scratch, id);
 	buffer_append_u64(&writer->scratch, count);
 	put_trailer(writer, *event_index, id, UINT32_MAX, UINT32_MAX, time_ns);
-	return writer_end_record(writer);
+	return end_with_samples(writer);
 }

@@ -48,6 +48,7 @@ struct perfdata_writer {
 	uint64_t data_bytes;   /* records in the file */
 	struct buffer pending; /* records not yet in the file */
 	struct buffer scratch; /* for the record being made */
+	struct buffer *hold;   /* see perfdata_writer_hold(); NULL: none */
 
 	size_t time_offset; /* of the time in a sample record; 0: samples carry none */
 	int64_t shift_ns;   /* of the times that the writer puts into records itself */
@@ -87,6 +88,9 @@ static inline uint64_t writer_shifted(const struct perfdata_writer *writer, uint
 /* A record of the writer's own is put into `scratch` between these two. */
 void writer_begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc);
 struct error *writer_end_record(struct perfdata_writer *writer) MUST_CHECK;
+/* Whole records, to the file. */
+struct error *writer_append(struct perfdata_writer *writer, const void *records,
+			    size_t size) MUST_CHECK;
 
 /* Bytes behind a record that belong to it. */
 struct error *writer_append_payload(struct perfdata_writer *writer, const void *data,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by tests of record: a QEMU without KVM whose only vCPU runs an endless loop, so that
 # --engine qmp samples it on any machine. Call start_looping_guest in an empty folder; it sets
-# $guest, its pid. $perfvisor is the program to test.
-# shellcheck shell=bash disable=SC2154 # perfvisor is the caller's
+# $guest, its pid, and $record, the command that records it. $perfvisor is the program to test.
+# shellcheck shell=bash disable=SC2034,SC2154 # the variables are the caller's
 
 start_looping_guest() {
 	command -v qemu-system-x86_64 >/dev/null ||
@@ -14,17 +14,13 @@ start_looping_guest() {
 		-display none -bios loop.bin -qmp "unix:$PWD/qmp,server=on,wait=off" \
 		>qemu.log 2>&1 &
 	guest=$!
+	record=("$perfvisor" record --engine qmp -p $guest --max-overhead 100)
 	for _ in {1..600}; do
 		[ ! -S qmp ] || return 0
 		sleep 0.1
 	done
 	echo "QEMU does not start: $(cat qemu.log)"
 	exit 1
-}
-
-# OPTION…: record it, in the background if the caller says so
-record_guest() {
-	"$perfvisor" record --engine qmp -p "$guest" --max-overhead 100 "$@"
 }
 
 # FILE: how many samples are in it, one by one

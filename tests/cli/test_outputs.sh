@@ -93,6 +93,9 @@ mv letters native.old
 run 1 "${convert[@]}" -o native
 says "'native' would be renamed to 'native.old', which is not a recording"
 [ "$(cat native.old/data)" = Dear ] || complain 'native.old is changed'
+rm -r native.old
+run 0 "${convert[@]}" -o native//
+[ -f native/data ] && [ -f native.old/data ] || complain "native//: $(find native*)"
 run 0 "${convert[@]}" -o notes --force
 [ "$(cat notes.old)" = 'my notes' ] && [ -f notes/data ] || complain "--force: $(ls)"
 rm -r first native native.old notes notes.old

@@ -20,7 +20,8 @@ exec {to}<>control {from}<>acks
 
 # OPTION…: start a recorder in the background, with messages in err
 start() {
-	record_guest -o data "$@" 2>err &
+	: >err
+	"${record[@]}" -o data "$@" 2>err &
 	recorder=$!
 	wait_for grep -qE '^perfvisor: recording' err || { cat err; exit 1; }
 }
@@ -95,7 +96,7 @@ seconds_of_samples | awk -v from="$enabled" -v to="$disabled" '
 # Descriptors; who closes his end does not end the recording. A command that is cut in pieces that
 # are too long, and more of them than are taken at once.
 {
-	record_guest -o data --duration 3 --control fd:5 5< <(
+	"${record[@]}" -o data --duration 3 --control fd:5 5< <(
 		head -c 300000 /dev/zero | tr '\0' x
 		yes ping | head -n 20000
 		echo disable
@@ -108,7 +109,8 @@ says 'samples' # it went on to its end
 mkfifo full
 exec {full}<>full
 dd if=/dev/zero of=full oflag=nonblock bs=4096 count=1000 2>/dev/null
-record_guest -o data --control "fifo:control,full" 2>err &
+: >err
+"${record[@]}" -o data --control "fifo:control,full" 2>err &
 recorder=$!
 wait_for grep -qE '^perfvisor: recording' err
 printf 'ping\nping\nstop\n' >&$to
@@ -137,7 +139,7 @@ seconds_of_samples | awk -v from="$begin" '
 expect() { # STATUS PATTERN OPTION…
 	local want=$1 pattern=$2 got
 	shift 2
-	record_guest -o none "$@" 2>err </dev/null
+	"${record[@]}" -o none "$@" 2>err </dev/null
 	got=$?
 	[ $got = "$want" ] || complain "$*: exit status $got, not $want"
 	says "$pattern"

@@ -12,7 +12,7 @@ complain() {
 }
 shown_options() { # COMMAND
 	"$perfvisor" "$1" --help |
-		sed -nE '/^Options:/,/^$/s/^ +(-., )?((-.|--[a-z-]+)( |$)).*/\1\2/p' |
+		sed -nE '/^Options:/,/^$/s/^ +(-., )?((-.|--[a-z-]+)( |\[=|$)).*/\1\3/p' |
 		sed 's/,//; s/ *$//' | LC_ALL=C sort
 }
 mapfile -t commands < <(documented_commands)

@@ -16,6 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_control.h"
+#include "cmd/record/record_switch.h"
 #include "host/record/recorder.h"
 
 #define FIRST_LOOK_NS 10000000000ull
@@ -58,6 +59,8 @@ static const struct option_spec record_option_table[] = {
 	       "- for standard output; default: perf.data.guest, perf.data.host, or perf.data.kvm "
 	       "for both",
 	       .completion = COMPLETE_FILE),
+	OPTION(OPTION_FLAG, 0, "force", force, NULL,
+	       "record even if FILE or FILE.old is not a recording"),
 	OPTION(OPTION_FLAG, 'z', NULL, compress, NULL, "compress the records, as perf does"),
 	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
 	       "write a folder, where stock perf also finds the symbols of guest kernels"),
@@ -85,6 +88,15 @@ static const struct option_spec record_option_table[] = {
 	       "enables events; 10-20,30-40: sample in these times"),
 	OPTION(OPTION_STRING, 0, "control", control, "TYPE:CTL[,ACK]",
 	       "take commands such as enable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
+	OPTION(OPTION_STRING, 0, "switch-output", switch_output, "MODE",
+	       "begin another file at SIGUSR2, or with a MODE such as 100M or 30s; complete ones "
+	       "get a time as suffix",
+	       .completion = COMPLETE_WORDS, .words = "signal", .fallback = "signal",
+	       .attached = true),
+	OPTION(OPTION_UNSIGNED, 0, "switch-max-files", switch_max_files, "N",
+	       "keep only the last N files", .min = 1),
+	OPTION(OPTION_FLAG, 0, "overwrite", overwrite, NULL,
+	       "keep only the newest samples until a file is completed: a flight recorder"),
 	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
 	       "end when the recording has this size, such as 100M"),
 	OPTION(OPTION_STRING, 'k', "clockid", clock, "CLOCK",
@@ -188,22 +200,6 @@ static struct error *check_options(struct record_options *options)
 	return NULL;
 }
 
-static struct error *finish_file(const struct record_run *run)
-{
-	struct error *error;
-
-	run->symbols->sampling = false;
-	error = record_write_symbols(run);
-	if (!error)
-		error = recorder_finish(run->recorder, &run->facts->features);
-	if (!error && run->options->directory)
-		error = record_directory_finish(run->options->output, run->symbols,
-						recorder_inventory(run->recorder));
-	if (!error)
-		record_note_end(run->recorder, run->options);
-	return error;
-}
-
 /*
  * Reading a guest's kernel takes a tenth of a second, unless the host is very slow. With many
  * guests this does not wait for all of them.
@@ -236,7 +232,7 @@ static struct error *record_guests(const struct record_run *run)
 	record_note_beginning(run->recorder, run->events);
 	run->symbols->sampling = true;
 	error = record_sample(run);
-	return error ? error : finish_file(run);
+	return error ? error : record_switch_finish(run);
 }
 
 static void configure(const struct record_run *run, struct recorder_config *ret)
@@ -271,6 +267,8 @@ static void configure(const struct record_run *run, struct recorder_config *ret)
 		.compress = options->compress,
 		.directory = options->directory,
 		.qmp = options->qmp,
+		.switches = run->switches->given,
+		.overwrite = options->overwrite,
 	};
 }
 
@@ -308,21 +306,26 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 {
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_control control = { .fd = -1, .ack_fd = -1 };
+	struct record_switch switches = { .signal_fd = -1 };
 	struct record_events events = { 0 };
 	struct record_symbols symbols;
 	struct record_run run = { .options = options, .events = &events, .symbols = &symbols,
-				  .command = &recorded, .control = &control };
+				  .command = &recorded, .control = &control,
+				  .switches = &switches };
 	struct error *error = check_options(options);
 
 	record_symbols_init(options, &symbols);
-	if (!error)
-		error = perfdata_check_replaceable(options->output, "name another with -o");
+	if (!error && !options->force)
+		error = perfdata_check_replaceable(options->output,
+						   "name another with -o, or --force");
 	if (!error)
 		error = kernel_source_check(&symbols.options);
 	if (!error)
 		error = record_events_prepare(options, &events);
 	if (!error)
 		error = record_control_open(options->control, &control);
+	if (!error)
+		error = record_switch_prepare(options, &events, &switches);
 	if (!error) {
 		interrupt_install();
 		signal(SIGXFSZ, SIG_IGN); /* a limit of its size is to end a file well */
@@ -333,6 +336,7 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 			error = record(&run, argc, argv);
 		*ret_status = record_command_finish(&recorded);
 	}
+	record_switch_deinit(&switches);
 	record_control_close(&control);
 	record_symbols_deinit(&symbols);
 	record_events_deinit(&events);

@@ -49,6 +49,9 @@ struct record_options {
 	bool qmp;		/* it is "qmp" */
 	const char *output; /* as shown to the user; for a pipe: "standard output" */
 	bool pipe, compress;
+	bool overwrite, force;
+	const char *switch_output; /* NULL: not given */
+	uint64_t switch_max_files; /* 0: not given */
 	double duration_s; /* 0: not given */
 	double max_overhead; /* percent; 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
@@ -64,6 +67,11 @@ struct perfdata_writer_clock record_read_clock(int clock_id);
 struct error *record_take_chains(struct record_options *options) MUST_CHECK;
 #define RECORD_MAX_STACK_BYTES 32768
 void record_free_values(struct record_options *options);
+/*
+ * TEXT is a number and B, K, M or G (parse_tag_value() in tools/perf/util/parse-tags.c); without a
+ * letter it stands for UNIT_BYTES, 0: there must be a letter. False: it is none, or 0.
+ */
+bool record_parse_size(const char *text, uint64_t unit_bytes, uint64_t *ret);
 
 /* The events to sample, ready to be opened (record_events.c). */
 struct record_events {
@@ -91,7 +99,12 @@ void record_qmp_note_pauses(const struct recorder *recorder,
 void record_note_beginning(const struct recorder *recorder, const struct record_events *events);
 void record_show_progress(struct progress *progress, const struct recorder *recorder,
 			  uint64_t begin_ns);
+/* Of all files: losses, and what sampling cost. */
 void record_note_end(const struct recorder *recorder, const struct record_options *options);
+/* What is in the file that was just completed. */
+void record_note_file(const struct recorder *recorder, const struct record_options *options,
+		      const char *path);
+void record_note_files(const struct recorder *recorder, size_t files);
 
 /* The command to record (record_command.c): forked at once, but runs only when started. */
 struct record_command {
@@ -125,9 +138,11 @@ struct record_symbols {
 	bool keep;                                     /* kernels are needed again */
 	size_t given_written;                          /* of tables */
 	VECTOR(struct record_kernel) kernels;
-	size_t files_written;
+	VECTOR(bool) files_written;                    /* by number */
+	uint64_t from_ns;     /* kernels that ended before are not needed */
 	size_t written_bytes; /* of guests' tables, since the last call began */
 	bool sampling;        /* set by the caller; otherwise all of them are written */
+	bool again;           /* tables may be needed for another file */
 };
 void record_symbols_init(const struct record_options *options, struct record_symbols *ret);
 void record_symbols_deinit(struct record_symbols *symbols);
@@ -143,6 +158,8 @@ struct error *record_symbols_load(struct record_symbols *symbols,
  */
 struct error *record_symbols_write(struct record_symbols *symbols,
 				   struct recorder *recorder) MUST_CHECK;
+/* The next file (recorder_switch()) has no symbols yet. */
+void record_symbols_restart(struct record_symbols *symbols, const struct recorder *recorder);
 
 /* What the recording says of how it was made (record_facts.c). */
 struct record_facts {
@@ -159,12 +176,14 @@ void record_facts_deinit(struct record_facts *facts); /* takes what is zeroed */
 
 /* All that belongs to a recording in progress; borrowed. */
 struct record_control;
+struct record_switch;
 struct record_run {
 	struct record_options *options;
 	const struct record_events *events;
 	struct record_symbols *symbols;
 	struct record_command *command;
 	struct record_control *control;
+	struct record_switch *switches;
 	struct recorder *recorder;
 	const struct record_facts *facts;
 };

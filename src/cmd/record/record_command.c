@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/record/record.h"
+#include "cmd/record/record_switch.h"
 
 static void ignore_signal(int number)
 {
@@ -35,6 +35,7 @@ static void run_child(char **argv, bool quiet, int go_fd, int failure_fd)
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* perfvisor gave up */
+	record_switch_restore_signal();
 	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	if (quiet)

@@ -90,22 +90,12 @@ void record_show_progress(struct progress *progress, const struct recorder *reco
 		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
 }
 
-static void add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts)
-{
-	sum->guest_kernel += counts->guest_kernel;
-	sum->guest_user += counts->guest_user;
-	sum->host_written += counts->host_written;
-	sum->host_dropped += counts->host_dropped;
-	sum->guest_dropped += counts->guest_dropped;
-	sum->lost += counts->lost;
-}
-
 static struct perfdata_vm_counts sum_counts(const struct perfdata_inventory *inventory)
 {
 	struct perfdata_vm_counts sum = inventory->other;
 
 	for (size_t i = 0; i < inventory->vms.count; i++)
-		add_counts(&sum, &inventory->vms.items[i].counts);
+		recorder_add_counts(&sum, &inventory->vms.items[i].counts);
 	return sum;
 }
 
@@ -205,25 +195,43 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 	log_warning("nothing was recorded: %s (see 'perfvisor doctor')", cause);
 }
 
-/* What was written, and where all the samples went: the numbers add up to the total. */
 void record_note_end(const struct recorder *recorder, const struct record_options *options)
 {
-	const struct perfdata_inventory *inventory = recorder_inventory(recorder);
-	struct perfdata_vm_counts sum = sum_counts(inventory);
+	struct perfdata_vm_counts sum = recorder_counts(recorder);
 	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
-	uint64_t dropped = sum.host_dropped + sum.guest_dropped;
 
 	if (!written)
 		warn_of_nothing(recorder, &sum);
-	warn_of_losses(recorder, sum.lost, written + dropped + sum.lost);
+	warn_of_losses(recorder, sum.lost,
+		       written + sum.host_dropped + sum.guest_dropped + sum.lost +
+			       recorder_overwritten(recorder));
 	note_cost(recorder, options);
 	note_stack_pointers(recorder);
+	if (recorder_overwritten(recorder))
+		log_note("%llu older samples were overwritten by newer ones",
+			 (unsigned long long)recorder_overwritten(recorder));
+}
+
+/* What was written, and where all the samples went: the numbers add up to the total. */
+void record_note_file(const struct recorder *recorder, const struct record_options *options,
+		      const char *path)
+{
+	struct perfdata_vm_counts sum = sum_counts(recorder_inventory(recorder));
+
 	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
 		 "%llu lost; %s%llu not written",
-		 options->output, recorder_totals(recorder).file_bytes / 1e6,
-		 (unsigned long long)written, (unsigned long long)sum.guest_kernel,
-		 (unsigned long long)sum.guest_user, (unsigned long long)sum.host_written,
-		 (unsigned long long)sum.lost,
-		 inventory->guest && !inventory->host ? "of the host " : "",
-		 (unsigned long long)dropped);
+		 path, recorder_totals(recorder).file_bytes / 1e6,
+		 (unsigned long long)(sum.guest_kernel + sum.guest_user + sum.host_written),
+		 (unsigned long long)sum.guest_kernel, (unsigned long long)sum.guest_user,
+		 (unsigned long long)sum.host_written, (unsigned long long)sum.lost,
+		 options->guest && !options->host ? "of the host " : "",
+		 (unsigned long long)(sum.host_dropped + sum.guest_dropped));
+}
+
+void record_note_files(const struct recorder *recorder, size_t files)
+{
+	struct recorder_totals totals = recorder_totals(recorder);
+
+	log_note("%zu files have %llu samples; %llu were lost", files,
+		 (unsigned long long)totals.written, (unsigned long long)totals.lost);
 }

@@ -26,7 +26,7 @@ struct error *record_qmp_check(const struct record_options *options)
 		unfit = "--vcpu and -t: it looks at all vCPUs at once";
 	else if (options->cpu_text)
 		unfit = "-C: QEMU does not report which CPU it ran on";
-	else if (options->mmap_pages)
+	else if (options->mmap_pages && !options->overwrite)
 		unfit = "-m: it has no rings";
 	else if (options->frequency > MAX_HZ)
 		unfit = "such a high rate: -F is limited to 1000";

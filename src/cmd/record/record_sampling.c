@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cmd/record/record_control.h"
+#include "cmd/record/record_switch.h"
 
 #define STEP_MS 200
 
@@ -42,6 +43,7 @@ static struct error *begin(const struct record_run *run)
 	if (!error && delay->given)
 		record_delay_begin(delay, run->recorder);
 	record_control_watch(run->control, run->recorder);
+	record_switch_begin(run);
 	return error;
 }
 
@@ -84,11 +86,13 @@ struct error *record_sample(const struct record_run *run)
 	uint64_t begin_ns = clock_monotonic_ns();
 
 	while (!error && !is_over(run)) {
-		error = record_write_symbols(run);
+		error = record_switch_write_symbols(run);
 		if (!error)
 			error = recorder_step(run->recorder, next_wait(run->options));
 		record_delay_look(&run->options->delay, run->recorder);
 		record_control_obey(run->control, run->recorder, run->events);
+		if (!error)
+			error = record_switch_look(run);
 		record_show_progress(&progress, run->recorder, begin_ns);
 	}
 	progress_end(&progress);

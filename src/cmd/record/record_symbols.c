@@ -24,19 +24,27 @@ void record_symbols_init(const struct record_options *options, struct record_sym
 			.guestmount = options->guestmount,
 		},
 		.keep = options->directory,
+		.again = options->switch_output,
 	};
+}
+
+static void forget_kept(struct record_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->kept.count; i++)
+		free((void *)symbols->kept.items[i].data);
+	symbols->kept.count = 0;
 }
 
 void record_symbols_deinit(struct record_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->tables.count; i++)
 		free((void *)symbols->tables.items[i].data);
-	for (size_t i = 0; i < symbols->kept.count; i++)
-		free((void *)symbols->kept.items[i].data);
+	forget_kept(symbols);
 	vector_deinit(&symbols->tables);
 	vector_deinit(&symbols->kept);
 	vector_deinit(&symbols->loaded);
 	vector_deinit(&symbols->kernels);
+	vector_deinit(&symbols->files_written);
 }
 
 static bool is_stored_for_all(const struct record_symbols *symbols,
@@ -166,10 +174,13 @@ static struct error *write_kernel(struct record_symbols *symbols, struct recorde
 						 .size = kernel->table.size };
 	struct error *error = NULL;
 
-	if (!symbols->everyone && !has_table(symbols, kernel->pid))
+	if (kernel->until_ns && kernel->until_ns < symbols->from_ns)
+		written.number = 0;
+	else if (!symbols->everyone && !has_table(symbols, kernel->pid))
 		error = pack_and_write(symbols, recorder, &table, &written.number);
 	symbols->written_bytes += kernel->table.size;
-	recorder_drop_kernel(recorder, symbols->kernels.count);
+	if (!symbols->again)
+		recorder_drop_kernel(recorder, symbols->kernels.count);
 	vector_append(&symbols->kernels, written);
 	return error;
 }
@@ -209,8 +220,7 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 	struct error *error = NULL;
 	uint32_t number;
 
-	while (!error && may_write(symbols) &&
-	       recorder_file(recorder, symbols->files_written, &file)) {
+	for (size_t i = 0; !error && may_write(symbols) && recorder_file(recorder, i, &file); i++) {
 		struct perfdata_writer_symbols table = { .machine_pid = file.pid,
 							 .kind = PERFDATA_SYMBOLS_FILE,
 							 .path = file.path,
@@ -219,9 +229,15 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 							 .data = file.table.data,
 							 .size = file.table.size };
 
+		if (i == symbols->files_written.count)
+			vector_append(&symbols->files_written, false);
+		if (symbols->files_written.items[i] || !recorder_file_is_mapped(recorder, &file))
+			continue;
 		error = pack_and_write(symbols, recorder, &table, &number);
+		symbols->files_written.items[i] = true;
 		symbols->written_bytes += file.table.size;
-		recorder_drop_file(recorder, symbols->files_written++);
+		if (!symbols->again)
+			recorder_drop_file(recorder, i);
 	}
 	return error;
 }
@@ -234,4 +250,11 @@ struct error *record_symbols_write(struct record_symbols *symbols, struct record
 	if (!error)
 		error = write_kernels(symbols, recorder);
 	return error ? error : write_files(symbols, recorder);
+}
+
+void record_symbols_restart(struct record_symbols *symbols, const struct recorder *recorder)
+{
+	forget_kept(symbols);
+	symbols->given_written = symbols->kernels.count = symbols->files_written.count = 0;
+	symbols->from_ns = recorder_file_begin_ns(recorder);
 }

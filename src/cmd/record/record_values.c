@@ -12,18 +12,16 @@
 
 #define RING_MAX_BYTES (1ull << 30)
 
-/*
- * TEXT is a number and B, K, M or G (parse_tag_value() in tools/perf/util/parse-tags.c); without a
- * letter it stands for UNIT_BYTES.
- */
-static bool parse_size(const char *text, uint64_t unit_bytes, uint64_t *ret)
+bool record_parse_size(const char *text, uint64_t unit_bytes, uint64_t *ret)
 {
 	static const char letters[] = "BKMG";
 	const char *letter;
+	uint64_t number;
 	char *end;
 
 	errno = 0;
-	*ret = strtoull(text, &end, 10);
+	*ret = 0;
+	number = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || errno)
 		return false;
 	if (*end) {
@@ -32,7 +30,10 @@ static bool parse_size(const char *text, uint64_t unit_bytes, uint64_t *ret)
 			return false;
 		unit_bytes = 1ull << (10 * (letter - letters));
 	}
-	return *ret && unit_bytes && !__builtin_mul_overflow(*ret, unit_bytes, ret);
+	if (!number || !unit_bytes || __builtin_mul_overflow(number, unit_bytes, &number))
+		return false;
+	*ret = number;
+	return true;
 }
 
 static struct error *take_frequency(struct record_options *options)
@@ -58,7 +59,12 @@ static struct error *take_ring_size(struct record_options *options)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), bytes = page;
 
-	if (!parse_size(options->mmap_pages, page, &options->ring_bytes) ||
+	if (strchr(options->mmap_pages, ','))
+		return error_create(ERROR_USAGE,
+				    "--mmap-pages takes one size: perfvisor records no AUX area, "
+				    "as the second one of '%s' is for",
+				    options->mmap_pages);
+	if (!record_parse_size(options->mmap_pages, page, &options->ring_bytes) ||
 	    options->ring_bytes > RING_MAX_BYTES)
 		return error_create(ERROR_USAGE,
 				    "--mmap-pages takes a number of pages, or a size such as 512K, "
@@ -72,7 +78,7 @@ static struct error *take_ring_size(struct record_options *options)
 
 static struct error *take_max_size(struct record_options *options)
 {
-	if (parse_size(options->max_size, 1, &options->max_bytes))
+	if (record_parse_size(options->max_size, 1, &options->max_bytes))
 		return NULL;
 	return error_create(ERROR_USAGE, "--max-size takes a size such as 100M, not '%s'",
 			    options->max_size);

@@ -113,7 +113,10 @@ static void wait_for_work(struct guest_reader *reader)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
+	reader->idle = true;
+	pthread_cond_broadcast(&reader->done);
 	pthread_cond_timedwait(&reader->wanted, &reader->lock, &until);
+	reader->idle = false;
 	if (reader->stop || queue_left(&reader->added))
 		return;
 	pthread_mutex_unlock(&reader->lock);
@@ -249,14 +252,37 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
 	pthread_mutex_unlock(&reader->lock);
 }
 
-bool guest_reader_wait(struct guest_reader *reader, double seconds)
+static struct timespec time_after(double seconds)
 {
-	bool done;
-	struct timespec until;
 	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
 
-	until.tv_sec = until_ns / 1000000000;
-	until.tv_nsec = until_ns % 1000000000;
+	return (struct timespec){ until_ns / 1000000000, until_ns % 1000000000 };
+}
+
+static bool has_questions(const struct guest_reader *reader)
+{
+	for (size_t i = 0; i < reader->questions.count; i++)
+		if (queue_left(&reader->questions.items[i].queue))
+			return true;
+	return false;
+}
+
+void guest_reader_settle(struct guest_reader *reader, double seconds)
+{
+	struct timespec until = time_after(seconds);
+
+	pthread_mutex_lock(&reader->lock);
+	while (reader->running && (!reader->idle || has_questions(reader)) &&
+	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))
+		;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+bool guest_reader_wait(struct guest_reader *reader, double seconds)
+{
+	struct timespec until = time_after(seconds);
+	bool done;
+
 	pthread_mutex_lock(&reader->lock);
 	while (reader->running && reader->contacts_left &&
 	       !pthread_cond_timedwait(&reader->done, &reader->lock, &until))

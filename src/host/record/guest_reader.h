@@ -45,6 +45,9 @@ void guest_reader_add(struct guest_reader *reader, uint32_t vm, uint32_t pid, bo
  */
 bool guest_reader_wait(struct guest_reader *reader, double seconds);
 
+/* Waits until all questions so far are answered, and their files read, at most SECONDS. */
+void guest_reader_settle(struct guest_reader *reader, double seconds);
+
 /*
  * A sample at TIME_NS found its task, so the kernel that was read was running then. TIME_NS must
  * not decrease for a VM.

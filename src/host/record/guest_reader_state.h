@@ -93,6 +93,7 @@ struct guest_reader {
 	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t wanted, done;
 	bool stop;
+	bool idle; /* the thread waits for work */
 	uint64_t deadline_ns; /* if stop is set: new VMs are still read until then */
 	QUEUE(struct guest) added;
 	size_t contacts_left; /* how many added VMs have not been looked at */

@@ -21,108 +21,8 @@
 #define RECORDS_MAX_BYTES (RECORDER_RECORDS_BYTES + (128u << 10))
 #define VALUES_MAX_BYTES 65536
 #define LOOK_SECONDS 0.1
+#define SETTLE_SECONDS 0.5 /* rings have room for a second */
 #define LAST_LOOK_SECONDS 10.0 /* for guests not reached while sampling */
-#define IDS_BESIDES 4096 /* vCPUs that may appear later; the header keeps room for them */
-
-static bool writes_host(const struct recorder_config *config)
-{
-	for (size_t i = 0; i < config->event_count; i++)
-		if (config->modes[i] & HOST_MODES_HOST & ~(1 << PERF_RECORD_MISC_CPUMODE_UNKNOWN))
-			return true;
-	return false;
-}
-
-struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
-{
-	uint32_t pid = recorder->inventory.vms.items[vm].pid;
-	struct error *error = host_maps_write_comm(recorder->writer, pid, pid);
-
-	if (!error && writes_host(&recorder->config))
-		error = host_maps_write_process(recorder->maps, recorder->writer, pid);
-	return error;
-}
-
-/*
- * This record makes perf look for a guest kernel. In a recording that is a file, perf finds none
- * and uses the kernel of the host it runs on. perf only knows that there are guests after an id of
- * a guest.
- */
-static struct error *write_guest_kernel(struct recorder *recorder, size_t vm)
-{
-	uint32_t pid = recorder->inventory.vms.items[vm].pid;
-	_cleanup_free_ char *path = memory_printf("[guest.kernel.kallsyms.%u]", pid);
-	struct perfdata_mapping mapping = { .pid = pid,
-					    .length = UINT64_MAX,
-					    .prot = PROT_EXEC,
-					    .misc = PERF_RECORD_MISC_GUEST_KERNEL,
-					    .path = path };
-
-	if (!recorder->config.directory || recorder->vms.items[vm].kernel_written)
-		return NULL;
-	recorder->vms.items[vm].kernel_written = true;
-	return perfdata_writer_guest_mmap2(recorder->writer, pid, &mapping, 0);
-}
-
-struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread)
-{
-	struct recorder_thread *its = &recorder->threads.items[thread];
-	struct error *error = NULL;
-
-	its->ids = memory_calloc(recorder->config.event_count * RECORDER_IDS, sizeof(*its->ids));
-	for (size_t i = 0; i < recorder->config.event_count; i++)
-		if (!recorder_id(recorder, its, i, RECORDER_PLAIN, PERFDATA_CHAIN_COMPLETE))
-			error = error_create(ERROR_SYSTEM, "the file has no room for more vCPUs");
-	if (!error)
-		error = write_guest_kernel(recorder, its->vm);
-	if (!error && its->tid != its->pid)
-		error = host_maps_write_comm(recorder->writer, its->pid, its->tid);
-	return error;
-}
-
-/* In the form that was asked for, with room for so many ids of each event. */
-static struct error *create_writer(struct recorder *recorder, const struct perfdata_event *events,
-				   size_t max_ids)
-{
-	const struct recorder_config *config = &recorder->config;
-	_cleanup_free_ char *file = NULL;
-	struct error *error = NULL;
-
-	if (config->pipe)
-		return perfdata_writer_create_pipe(STDOUT_FILENO, events, config->event_count,
-						   max_ids, &recorder->writer);
-	if (config->directory)
-		error = perfdata_directory_create(config->path, &file);
-	if (error)
-		return error;
-	return perfdata_writer_create(file ? file : config->path, events, config->event_count,
-				      max_ids, &recorder->writer);
-}
-
-static struct error *open_writer(struct recorder *recorder)
-{
-	size_t count = recorder->config.event_count;
-	_cleanup_free_ struct perfdata_event *events = memory_calloc(count, sizeof(*events));
-	struct error *error;
-
-	recorder_describe_events(recorder, events);
-	error = create_writer(recorder, events,
-			      2 * RECORDER_KINDS * recorder->threads.count + IDS_BESIDES);
-	if (!error && recorder->config.compress)
-		error = perfdata_writer_compress(recorder->writer);
-	return error;
-}
-
-static struct error *introduce_all(struct recorder *recorder)
-{
-	struct error *error;
-
-	error = host_maps_write_kernel(recorder->maps, recorder->writer, &recorder->symbols);
-	for (size_t i = 0; i < recorder->vms.count && !error; i++)
-		error = recorder_introduce_vm(recorder, i);
-	for (size_t i = 0; i < recorder->threads.count && !error; i++)
-		error = recorder_introduce_thread(recorder, i);
-	return error;
-}
 
 static void start_reader(struct recorder *recorder)
 {
@@ -194,11 +94,11 @@ static struct error *open_everything(struct recorder *recorder)
 	if (!error && !config->may_begin_empty)
 		error = check_choice(recorder, &found);
 	if (!error)
-		error = open_writer(recorder);
+		error = recorder_open_writer(recorder);
 	if (error)
 		return error;
 	recorder_read_clock(recorder);
-	return introduce_all(recorder);
+	return recorder_introduce_all(recorder);
 }
 
 struct error *recorder_create(const struct recorder_config *config, struct recorder **ret)
@@ -215,6 +115,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	guest_mode_init(&recorder->guest_mode, &recorder->symbols);
 	recorder->scan = vm_scan_create();
 	map_init(&recorder->thread_of_tid);
+	map_init(&recorder->files_mapped);
 	buffer_init(&recorder->records, RECORDS_MAX_BYTES);
 	buffer_init(&recorder->values, VALUES_MAX_BYTES);
 	perfdata_inventory_init(&recorder->inventory);
@@ -251,6 +152,8 @@ void recorder_destroy(struct recorder *recorder)
 	guest_reader_destroy(recorder->reader);
 	capture_destroy(recorder->capture);
 	perfdata_writer_destroy(recorder->writer);
+	perfdata_writer_destroy(recorder->previous);
+	recorder_hold_deinit(recorder);
 	host_maps_destroy(recorder->maps);
 	vm_scan_destroy(recorder->scan);
 	perfdata_inventory_deinit(&recorder->inventory);
@@ -263,6 +166,7 @@ void recorder_destroy(struct recorder *recorder)
 	vector_deinit(&recorder->threads);
 	vector_deinit(&recorder->vms);
 	map_deinit(&recorder->thread_of_tid);
+	map_deinit(&recorder->files_mapped);
 	buffer_deinit(&recorder->records);
 	buffer_deinit(&recorder->values);
 	error_destroy(recorder->error);
@@ -321,54 +225,17 @@ static struct error *end_round(struct recorder *recorder)
 	recorder->round_ns[0] = recorder->round_ns[1];
 	recorder->round_ns[1] = recorder->newest_ns;
 	error = take_pointer(recorder->error);
-	return error ? error : perfdata_writer_round(recorder->writer);
+	if (!error)
+		error = perfdata_writer_round(recorder->writer);
+	recorder_hold_end_round(recorder);
+	return error;
 }
 
-/* What the guests call themselves, as of the last look. */
-static void name_guests(struct recorder *recorder)
+struct error *recorder_settle(struct recorder *recorder)
 {
-	struct guest_reader_kernel kernel;
-
-	for (size_t i = 0; recorder_kernel(recorder, i, &kernel); i++) {
-		struct perfdata_vm *vm = &recorder->inventory.vms.items[kernel.vm];
-
-		free(vm->kernel_release);
-		free(vm->host_name);
-		vm->kernel_release = memory_strdup(kernel.release);
-		vm->host_name = memory_strdup(kernel.host_name);
-	}
-}
-
-struct error *recorder_flush(struct recorder *recorder)
-{
-	const struct perfdata_writer_build_id *build_ids;
-	struct error *error;
-	size_t count;
-
-	name_guests(recorder);
-	error = perfdata_writer_inventory(recorder->writer, &recorder->inventory);
-	if (error)
-		return error;
-	build_ids = host_maps_build_ids(recorder->maps, &count);
-	error = perfdata_writer_build_ids(recorder->writer, build_ids, count);
-	return error ? error : perfdata_writer_flush(recorder->writer);
-}
-
-static void fill_features(struct recorder *recorder, struct perfdata_writer_features *features)
-{
-	features->inventory = &recorder->inventory;
-	features->build_ids = host_maps_build_ids(recorder->maps, &features->build_id_count);
-}
-
-struct error *recorder_begin(struct recorder *recorder,
-			     const struct perfdata_writer_features *features)
-{
-	struct perfdata_writer_features own = *features;
-	struct error *error;
-
-	fill_features(recorder, &own);
-	error = perfdata_writer_begin(recorder->writer, &own);
-	return error ? error : perfdata_writer_flush(recorder->writer);
+	if (recorder->reader)
+		guest_reader_settle(recorder->reader, SETTLE_SECONDS);
+	return end_round(recorder);
 }
 
 struct error *recorder_step(struct recorder *recorder, int timeout_ms)
@@ -382,7 +249,8 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	capture_drain(recorder->capture);
 	capture_keep_budget(recorder->capture);
 	error = end_round(recorder);
-	if (!error && clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
+	if (!error && !recorder->config.overwrite &&
+	    clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
 		error = recorder_flush(recorder);
 		recorder->flushed_ns = clock_monotonic_ns();
 	}
@@ -395,7 +263,7 @@ struct error *recorder_stop(struct recorder *recorder)
 	capture_finish(recorder->capture);
 	if (recorder->reader)
 		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);
-	name_guests(recorder);
+	recorder_name_guests(recorder);
 	return end_round(recorder);
 }
 
@@ -420,51 +288,54 @@ void recorder_drop_file(struct recorder *recorder, size_t number)
 	guest_reader_drop_file(recorder->reader, number);
 }
 
-struct error *recorder_write_symbols(struct recorder *recorder,
-				     const struct perfdata_writer_symbols *symbols,
-				     uint32_t *ret_number)
-{
-	return perfdata_writer_symbols(recorder->writer, symbols, ret_number);
-}
-
-struct error *recorder_write_symbols_until(struct recorder *recorder, uint32_t number,
-					   uint64_t until_ns)
-{
-	return perfdata_writer_symbols_until(recorder->writer, number, until_ns);
-}
-
-struct error *recorder_finish(struct recorder *recorder,
-			      const struct perfdata_writer_features *features)
-{
-	struct perfdata_writer_features own = *features;
-
-	fill_features(recorder, &own);
-	return perfdata_writer_finish(recorder->writer, &own);
-}
-
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder)
 {
 	return &recorder->inventory;
 }
 
-static void add_counts(struct recorder_totals *totals, const struct perfdata_vm_counts *counts)
+void recorder_add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts)
 {
-	totals->written += counts->guest_kernel + counts->guest_user + counts->host_written;
-	totals->dropped += counts->host_dropped + counts->guest_dropped;
-	totals->lost += counts->lost;
+	sum->guest_kernel += counts->guest_kernel;
+	sum->guest_user += counts->guest_user;
+	sum->host_written += counts->host_written;
+	sum->host_dropped += counts->host_dropped;
+	sum->guest_dropped += counts->guest_dropped;
+	sum->lost += counts->lost;
+	sum->nested += counts->nested;
+	sum->at_exit += counts->at_exit;
+}
+
+struct perfdata_vm_counts recorder_counts(const struct recorder *recorder)
+{
+	struct perfdata_vm_counts sum = recorder->earlier;
+
+	for (size_t i = 0; i < recorder->inventory.vms.count; i++)
+		recorder_add_counts(&sum, &recorder->inventory.vms.items[i].counts);
+	recorder_add_counts(&sum, &recorder->inventory.other);
+	recorder_hold_add_counts(recorder, &sum);
+	return sum;
+}
+
+uint64_t recorder_overwritten(const struct recorder *recorder)
+{
+	return recorder->hold.overwritten;
 }
 
 struct recorder_totals recorder_totals(const struct recorder *recorder)
 {
-	struct recorder_totals totals = { .vms = recorder->vms.count };
+	struct perfdata_vm_counts sum = recorder_counts(recorder);
+	struct recorder_totals totals = {
+		.vms = recorder->vms.count,
+		.written = sum.guest_kernel + sum.guest_user + sum.host_written,
+		.dropped = sum.host_dropped + sum.guest_dropped,
+		.lost = sum.lost,
+	};
 	uint64_t lost_seen = capture_stats(recorder->capture).lost_seen;
 
 	for (size_t i = 0; i < recorder->vms.count; i++) {
-		add_counts(&totals, &recorder->inventory.vms.items[i].counts);
 		totals.vms_alive += recorder->vms.items[i].alive;
 		totals.vcpus_unknown |= recorder->vms.items[i].all_threads;
 	}
-	add_counts(&totals, &recorder->inventory.other);
 	for (size_t i = 0; i < recorder->threads.count; i++)
 		totals.threads += recorder->threads.items[i].alive;
 	if (totals.lost < lost_seen)

@@ -58,6 +58,8 @@ struct recorder_config {
 	bool pipe; /* PATH is not used: the recording goes to standard output */
 	bool qmp; /* sample the only VM by asking QEMU, which need not use KVM */
 	bool directory; /* PATH becomes a folder, where perf will find guest kernels' symbols */
+	bool switches;	/* recorder_switch() will be called */
+	bool overwrite; /* keep the newest samples in memory, and write them at the end of a file */
 };
 
 struct recorder;
@@ -115,6 +117,24 @@ struct error *recorder_flush(struct recorder *recorder) MUST_CHECK;
 struct error *recorder_finish(struct recorder *recorder,
 			      const struct perfdata_writer_features *features) MUST_CHECK;
 
+/*
+ * Waits, half a second at most, until the guests were asked for what names the samples so far;
+ * then all of these have been handed to the writer.
+ */
+struct error *recorder_settle(struct recorder *recorder) MUST_CHECK;
+/*
+ * After recorder_finish(), and once the file has another name: begins the next file. Samples that
+ * come meanwhile are in it. Symbols are to be written again.
+ */
+struct error *recorder_switch(struct recorder *recorder,
+			      const struct perfdata_writer_features *features) MUST_CHECK;
+/* Samples in the file at hand are not older than this. */
+uint64_t recorder_file_begin_ns(const struct recorder *recorder);
+/* Whether the guest's FILE is mapped in this file of the recording. */
+bool recorder_file_is_mapped(const struct recorder *recorder,
+			     const struct guest_reader_file *file);
+
+/* Of this file alone, once it is finished. */
 const struct perfdata_inventory *recorder_inventory(const struct recorder *recorder);
 
 /*
@@ -142,6 +162,12 @@ struct recorder_totals {
 	bool vcpus_unknown; /* of some VM: all threads of its process are sampled */
 	bool sampled; /* recorder_step() was called while events were enabled */
 };
+/* Adds the counts of COUNTS to SUM. */
+void recorder_add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts);
+/* Of all files, and of what is held. */
+struct perfdata_vm_counts recorder_counts(const struct recorder *recorder);
+/* With --overwrite: samples that were given up for newer ones. */
+uint64_t recorder_overwritten(const struct recorder *recorder);
 struct recorder_totals recorder_totals(const struct recorder *recorder);
 struct capture_stats recorder_capture_stats(const struct recorder *recorder);
 struct sampler_cost recorder_cost(const struct recorder *recorder);

@@ -26,6 +26,8 @@
 #define MAPPING_BYTES ((uint64_t)64 << 20) /* per guest in the file, plus, for each second: */
 #define MAPPING_BYTES_PER_SECOND ((uint64_t)1 << 20)
 #define MAPPING_RECORD_BYTES 128 /* without its path */
+#define MAX_FILES_MAPPED ((size_t)1 << 20)
+#define KEPT_BYTES ((size_t)64 << 20) /* of mappings that may have to be written again */
 
 static void keep(struct recorder *recorder, struct error *error)
 {
@@ -60,7 +62,7 @@ static void begin_process(struct recorder *recorder, size_t vm, struct recorder_
 	process->mm = guest->mm;
 	process->asked_ns = 0;
 	process->replaced = replaced;
-	process->code.count = 0;
+	process->code.count = process->kept.count = 0;
 	recorder->vms.items[vm].program_mappings -= process->mappings.count;
 	process->mappings.count = process->files.count = 0;
 	if (!replaced)
@@ -93,9 +95,120 @@ static struct recorder_process *find_process(struct recorder *recorder, size_t v
 	return &its->processes.items[*entry];
 }
 
+/* Whether there may be another file, or another part of one, with the same processes. */
+static bool writes_again(const struct recorder *recorder)
+{
+	return recorder->config.switches || recorder->config.overwrite;
+}
+
+static uint64_t file_key(const char *path, uint32_t machine_pid,
+			 const struct guest_build_id *build_id)
+{
+	return hash_bytes(path, strlen(path)) ^ hash_u64(machine_pid) ^
+	       hash_u64(hash_bytes(build_id->data, build_id->bytes));
+}
+
+bool recorder_file_is_mapped(const struct recorder *recorder, const struct guest_reader_file *file)
+{
+	return !writes_again(recorder) || recorder->files_mapped.count == MAX_FILES_MAPPED ||
+	       map_find(&recorder->files_mapped,
+			file_key(file->path, file->pid, &file->build_id));
+}
+
+static void write_mapping(struct recorder *recorder, size_t vm, uint32_t tgid,
+			  const struct guest_mapping *mapping, const char *path, uint64_t time_ns)
+{
+	struct perfdata_mapping record = {
+		.pid = tgid,
+		.tid = tgid,
+		.start = mapping->start.value,
+		.length = mapping->end.value - mapping->start.value,
+		.file_offset = mapping->file_offset,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.inode = mapping->inode,
+		.prot = (mapping->read ? PROT_READ : 0) | (mapping->write ? PROT_WRITE : 0) |
+			(mapping->execute ? PROT_EXEC : 0),
+		.flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE,
+		.misc = PERF_RECORD_MISC_GUEST_USER,
+		.path = *path ? path : "//anon", /* as in perf */
+		.build_id = mapping->build_id.bytes ? mapping->build_id.data : NULL,
+		.build_id_bytes = mapping->build_id.bytes,
+	};
+
+	keep(recorder, perfdata_writer_guest_mmap2(recorder->writer, machine_of(recorder, vm),
+						   &record, time_ns));
+	if (writes_again(recorder) && recorder->files_mapped.count < MAX_FILES_MAPPED)
+		map_insert(&recorder->files_mapped,
+			   file_key(record.path, machine_of(recorder, vm), &mapping->build_id),
+			   NULL);
+}
+
+/* Whether another mapping, of PATH, may go into the file. */
+static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now_ns)
+{
+	uint64_t seconds, bytes = MAPPING_RECORD_BYTES + strlen(path);
+
+	if (!vm->mapping_ns)
+		vm->mapping_ns = now_ns;
+	seconds = now_ns > vm->mapping_ns ? (now_ns - vm->mapping_ns) / 1000000000 : 0;
+	if (vm->mapping_bytes + bytes <= MAPPING_BYTES + seconds * MAPPING_BYTES_PER_SECOND) {
+		vm->mapping_bytes += bytes;
+		return true;
+	}
+	if (!vm->mappings_cut)
+		log_note("a guest maps too many files too often to record all of them");
+	vm->mappings_cut = true;
+	return false;
+}
+
+/* In another file, or in another part of it, than before. */
+static void write_again(struct recorder *recorder, size_t vm, uint32_t tgid,
+			struct recorder_process *process)
+{
+	struct recorder_vm *its = &recorder->vms.items[vm];
+
+	recorder_write_records(recorder); /* keeps the order */
+	process->file = recorder->file;
+	for (size_t i = 0; i < process->kept.count; i++) {
+		const struct guest_mapping *mapping = &process->kept.items[i];
+		const char *path = intern_string(its->kept_paths, mapping->path);
+
+		if (spend_mapping(its, path, recorder->newest_ns))
+			write_mapping(recorder, vm, tgid, mapping, path, recorder->round_ns[0]);
+	}
+}
+
+/* Notes MAPPING, which belongs to the file at hand if the process does. */
+static void keep_mapping(struct recorder *recorder, size_t vm, struct recorder_process *process,
+			 const struct guest_mapping *mapping, const char *path)
+{
+	struct recorder_vm *its = &recorder->vms.items[vm];
+	struct guest_mapping kept = *mapping;
+
+	vector_append(&process->code, (struct recorder_code){ mapping->start, mapping->end });
+	if (!writes_again(recorder))
+		return;
+	if (!its->kept_paths)
+		its->kept_paths = intern_create();
+	kept.path = intern_text(its->kept_paths, path);
+	its->kept_bytes += sizeof(kept) + strlen(path);
+	vector_append(&process->kept, kept);
+}
+
+void recorder_begin_part(struct recorder *recorder)
+{
+	recorder->file++;
+	for (size_t i = 0; i < recorder->vms.count; i++)
+		if (recorder->vms.items[i].kept_bytes > KEPT_BYTES)
+			recorder_forget_processes(&recorder->vms.items[i]); /* to be asked again */
+}
+
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns)
 {
+	if (process->file != recorder->file)
+		write_again(recorder, vm, tgid, process);
 	if (is_known_code(process, ip) ||
 	    (process->asked_ns && time_ns - process->asked_ns < ASK_AGAIN_NS))
 		return;
@@ -156,60 +269,19 @@ struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm
 		*entry = its->tasks.count - 1;
 	}
 	task = &its->tasks.items[*entry];
-	if (added || task->at.value != guest->task.value || task->tgid != guest->tgid ||
+	if (added || task->file != recorder->file || task->at.value != guest->task.value ||
+	    task->tgid != guest->tgid ||
 	    memcmp(task->comm, guest->comm, sizeof(task->comm))) {
+		uint64_t first_ns = added || task->file != recorder->file ? recorder->round_ns[0]
+									  : sample->time_ns;
+
+		task->file = recorder->file;
 		task->at = guest->task;
 		task->tgid = guest->tgid;
 		memcpy(task->comm, guest->comm, sizeof(task->comm));
-		write_comm(recorder, vm, guest, added ? recorder->round_ns[0] : sample->time_ns);
+		write_comm(recorder, vm, guest, first_ns);
 	}
 	return note_process(recorder, vm, guest, sample);
-}
-
-static void write_mapping(struct recorder *recorder, const struct guest_reader_process *answer,
-			  const struct guest_mapping *mapping, uint64_t time_ns)
-{
-	struct perfdata_mapping record = {
-		.pid = answer->tgid,
-		.tid = answer->tgid,
-		.start = mapping->start.value,
-		.length = mapping->end.value - mapping->start.value,
-		.file_offset = mapping->file_offset,
-		.device_major = mapping->device_major,
-		.device_minor = mapping->device_minor,
-		.inode = mapping->inode,
-		.prot = (mapping->read ? PROT_READ : 0) | (mapping->write ? PROT_WRITE : 0) |
-			(mapping->execute ? PROT_EXEC : 0),
-		.flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE,
-		.misc = PERF_RECORD_MISC_GUEST_USER,
-		.path = intern_string(answer->strings, mapping->path),
-		.build_id = mapping->build_id.bytes ? mapping->build_id.data : NULL,
-		.build_id_bytes = mapping->build_id.bytes,
-	};
-
-	if (!*record.path)
-		record.path = "//anon"; /* as in perf */
-	keep(recorder, perfdata_writer_guest_mmap2(recorder->writer,
-						   machine_of(recorder, answer->vm), &record,
-						   time_ns));
-}
-
-/* Whether another mapping, of PATH, may go into the file. */
-static bool spend_mapping(struct recorder_vm *vm, const char *path, uint64_t now_ns)
-{
-	uint64_t seconds, bytes = MAPPING_RECORD_BYTES + strlen(path);
-
-	if (!vm->mapping_ns)
-		vm->mapping_ns = now_ns;
-	seconds = now_ns > vm->mapping_ns ? (now_ns - vm->mapping_ns) / 1000000000 : 0;
-	if (vm->mapping_bytes + bytes <= MAPPING_BYTES + seconds * MAPPING_BYTES_PER_SECOND) {
-		vm->mapping_bytes += bytes;
-		return true;
-	}
-	if (!vm->mappings_cut)
-		log_note("a guest maps too many files too often to record all of them");
-	vm->mappings_cut = true;
-	return false;
 }
 
 static bool has_code(const struct recorder_process *process, const struct guest_mapping *mapping)
@@ -235,17 +307,17 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 		time_ns = recorder->round_ns[0];
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
-		struct recorder_code code = { mapping->start, mapping->end };
+		const char *path = intern_string(answer->strings, mapping->path);
 
 		if (process->code.count == MAX_CODE)
 			return;
 		if (has_code(process, mapping) ||
-		    !spend_mapping(&recorder->vms.items[answer->vm],
-				   intern_string(answer->strings, mapping->path),
-				   answer->time_ns))
+		    !spend_mapping(&recorder->vms.items[answer->vm], path, answer->time_ns))
 			continue;
-		write_mapping(recorder, answer, mapping, first ? 0 : time_ns);
-		vector_append(&process->code, code);
+		if (process->file == recorder->file) /* else it is written when it is seen */
+			write_mapping(recorder, answer->vm, answer->tgid, mapping, path,
+				      first ? 0 : time_ns);
+		keep_mapping(recorder, answer->vm, process, mapping, path);
 	}
 }
 
@@ -273,6 +345,7 @@ void recorder_forget_processes(struct recorder_vm *vm)
 {
 	for (size_t i = 0; i < vm->processes.count; i++) {
 		vector_deinit(&vm->processes.items[i].code);
+		vector_deinit(&vm->processes.items[i].kept);
 		vector_deinit(&vm->processes.items[i].mappings);
 		vector_deinit(&vm->processes.items[i].files);
 	}
@@ -283,4 +356,6 @@ void recorder_forget_processes(struct recorder_vm *vm)
 	map_init(&vm->process_of);
 	map_init(&vm->task_of);
 	vm->program_mappings = 0;
+	intern_destroy(take_pointer(vm->kept_paths));
+	vm->kept_bytes = 0;
 }

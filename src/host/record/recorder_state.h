@@ -30,6 +30,7 @@ struct recorder_thread {
 
 /* A guest thread, as of its last sample. */
 struct recorder_task {
+	uint32_t file; /* the newest in which it was introduced: struct recorder's */
 	struct gva at;
 	uint32_t tgid;
 	char comm[16];
@@ -44,7 +45,10 @@ struct recorder_process {
 	uint64_t seen_ns;  /* time of the newest sample with it */
 	bool replaced;	   /* another program had this pid before */
 	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
-	VECTOR(struct recorder_code) code; /* what is already in the file */
+	uint32_t file; /* the newest in which its mappings are: struct recorder's */
+	VECTOR(struct recorder_code) code; /* what is in that file */
+	/* the mappings of CODE, if they may have to be written again; paths are in kept_paths */
+	VECTOR(struct guest_mapping) kept;
 	/* For call chains: all of its code, as of the last answer, and the numbers of the files. */
 	VECTOR(struct unwind_mapping) mappings;
 	VECTOR(uint32_t) files;
@@ -70,12 +74,40 @@ struct recorder_vm {
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
 	size_t program_mappings; /* of all of its processes, for call chains */
+	struct intern *kept_paths; /* of its processes' KEPT; NULL: none yet */
+	size_t kept_bytes;	   /* of these mappings and paths */
+};
+
+/* With --overwrite: what was sampled in a part of the time, and stands alone. */
+struct recorder_segment {
+	struct buffer records;
+	VECTOR(struct perfdata_vm_counts) counts; /* by VM; closed segments only */
+	struct perfdata_vm_counts other;	  /* of no VM */
+};
+
+#define RECORDER_SEGMENTS 8
+
+/* The newest samples, which are not in the file yet (recorder_hold.c). */
+struct recorder_hold {
+	size_t max_bytes; /* 0: samples go to the file at once */
+	size_t bytes;	  /* of closed segments */
+	struct recorder_segment closed[RECORDER_SEGMENTS + 2]; /* the oldest first */
+	size_t closed_count;
+	struct recorder_segment open;
+	uint64_t overwritten; /* samples */
 };
 
 struct recorder {
 	struct recorder_config config;
 	struct capture *capture;
 	struct perfdata_writer *writer; /* NULL until everything else has worked */
+	/* of the file before, until the disk has taken it; NULL: there was none */
+	struct perfdata_writer *previous;
+	uint32_t file;		     /* counts the parts that stand alone, from 0 */
+	uint64_t file_begin_ns;	     /* its samples are not older */
+	struct map files_mapped;     /* hashes of guests' files that are mapped in this file */
+	struct perfdata_vm_counts earlier; /* in files that are complete */
+	struct recorder_hold hold;
 	struct host_kernel_symbols symbols;
 	struct host_maps *maps;
 	struct guest_mode guest_mode;
@@ -144,6 +176,8 @@ struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm
 /* Once per round: reports to the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
 void recorder_forget_processes(struct recorder_vm *vm);
+/* From now on, tasks and processes are written again when they are seen. */
+void recorder_begin_part(struct recorder *recorder);
 
 /*
  * Unwinds the stacks of a guest sample of VM number VM. SAMPLE gets the chain, valid until the next
@@ -165,6 +199,23 @@ void recorder_set_program(struct recorder_vm *vm, struct recorder_process *proce
 /* Asks for the process's mappings if they do not contain the code at IP yet. */
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns);
+
+/* The writer in the form that was asked for; samples can be written when all is introduced. */
+struct error *recorder_open_writer(struct recorder *recorder) MUST_CHECK;
+struct error *recorder_introduce_all(struct recorder *recorder) MUST_CHECK;
+/* What is known of the guests by now, for the inventory. */
+void recorder_name_guests(struct recorder *recorder);
+
+/*
+ * With --overwrite, samples are held: begins that, ends a round, writes what is held to the file,
+ * gives it up.
+ */
+void recorder_hold_begin(struct recorder *recorder);
+void recorder_hold_end_round(struct recorder *recorder);
+struct error *recorder_hold_write(struct recorder *recorder) MUST_CHECK;
+void recorder_hold_deinit(struct recorder *recorder);
+/* Adds the counts of what is held. */
+void recorder_hold_add_counts(const struct recorder *recorder, struct perfdata_vm_counts *sum);
 
 /* Assigns ids in the file to a thread's events, and writes the records that introduce it. */
 struct error *recorder_introduce_thread(struct recorder *recorder, size_t thread) MUST_CHECK;
