@@ -42,7 +42,8 @@ says() {
 has_files() {
 	local names
 	names=$(printf '%s\n' "$1"*)
-	[ "$(grep -cxE "$1\.20[0-9]{14}" <<<"$names")" = "$2" ] && [ "$(wc -l <<<"$names")" = "$2" ] ||
+	[ "$(grep -cxE "$1\.20[0-9]{14}" <<<"$names")" = "$2" ] &&
+		[ "$(wc -l <<<"$names")" = "$2" ] ||
 		complain "$1: not $2 files: $names"
 }
 # COUNT: that many files of data are complete
