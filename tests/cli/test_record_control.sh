@@ -95,16 +95,16 @@ seconds_of_samples | awk -v from="$enabled" -v to="$disabled" '
 
 # Descriptors; who closes his end does not end the recording. A command that is cut in pieces that
 # are too long, and more of them than are taken at once.
+until_disabled='for _ in $(seq 1200); do ! grep -q disabled err || break; sleep 0.1; done'
 {
-	"${record[@]}" -o data --duration 3 --control fd:5 5< <(
-		head -c 300000 /dev/zero | tr '\0' x
-		yes ping | head -n 20000
+	"${record[@]}" -o data --control fd:5 5< <(
+		head -c 20000 /dev/zero | tr '\0' x
+		yes ping | head -n 500
 		echo disable
-	) 2>err
+	) -- sh -c "$until_disabled" 2>err
 }
-[ $? = 0 ] || complain "closed: $(cat err)"
+[ $? = 0 ] || complain "closed: $(cat err)" # COMMAND would be ended with the recording
 says '^perfvisor: events disabled$'
-says 'samples' # it went on to its end
 # Nobody reads the acknowledgements: that is said once, and nobody waits.
 mkfifo full
 exec {full}<>full

@@ -122,7 +122,7 @@ void record_switch_restore_signal(void)
 
 void record_switch_deinit(struct record_switch *switches)
 {
-	char *name;
+	char *name = NULL;
 
 	cleanup_close(&switches->signal_fd);
 	while (queue_take(&switches->names, &name))
@@ -218,7 +218,7 @@ static struct error *put_aside(const char *path, char **ret_name)
 /* Removes the oldest of ours if there are too many. */
 static void keep(struct record_switch *switches, char *name, bool directory)
 {
-	char *oldest;
+	char *oldest = NULL;
 
 	queue_append(&switches->names, name);
 	if (!switches->max_files || queue_left(&switches->names) <= switches->max_files)
@@ -252,7 +252,7 @@ static struct error *name_file(const struct record_run *run)
 {
 	struct record_switch *switches = run->switches;
 	const struct record_options *options = run->options;
-	char *name;
+	char *name = NULL;
 	struct error *error = put_aside(options->output, &name);
 
 	if (error)
