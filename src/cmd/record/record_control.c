@@ -210,11 +210,11 @@ static void list_events(struct record_control *control, const struct record_even
 	const char *details = command->argument;
 	_cleanup_buffer_ struct buffer out;
 
+	buffer_init(&out, MAX_LIST_BYTES);
 	if (details && strcmp(details, "-v") && strcmp(details, "-g") && strcmp(details, "-F")) {
 		complain(control, "wrong command", command->text);
 		return;
 	}
-	buffer_init(&out, MAX_LIST_BYTES);
 	for (size_t i = 0; i < events->list.items.count; i++) {
 		const struct host_event *event = &events->list.items.items[i];
 
