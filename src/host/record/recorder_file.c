@@ -227,6 +227,7 @@ struct error *recorder_switch(struct recorder *recorder,
 	if (error)
 		return error;
 	forget_file(recorder);
+	recorder_read_clock(recorder); /* for the new writer */
 	error = recorder_introduce_all(recorder);
 	return error ? error : recorder_begin(recorder, features);
 }
