@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "symbol/table_cache.h"
+#include "symbol/downloads.h"
 #include "walls/cage_keeper.h"
 #include "walls/walls.h"
 
@@ -52,6 +53,8 @@ struct error *recording_raise_walls(const char *const *inputs, size_t count,
 	};
 	struct error *error = cage_keeper_start();
 
+	if (!error)
+		error = downloads_start();
 	for (size_t i = 0; i < count && i + WALLS_READ_SYMBOLS < WALLS_READ_MAX; i++)
 		needs.read[WALLS_READ_SYMBOLS + i] = inputs[i] ? inputs[i] : recording_find();
 	return error ? error : walls_raise(&needs);

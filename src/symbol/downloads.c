@@ -7,7 +7,11 @@
 
 #include <elfutils/debuginfod.h>
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -18,7 +22,7 @@
 #define MAX_FAILURES 2
 
 struct downloads {
-	debuginfod_client *client;
+	debuginfod_client *client; /* NULL: the server has it */
 	struct progress progress;
 	uint64_t begun_ns, moved_ns; /* of the current file: when the last bytes came */
 	long bytes;
@@ -45,14 +49,74 @@ static int watch(debuginfod_client *client, long done, long all)
 	return now - downloads->moved_ns > SILENCE_NS || now - downloads->begun_ns > LONGEST_NS;
 }
 
-struct downloads *downloads_create(void)
-{
-	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
-	struct downloads *downloads;
+/* The same for a process that has raised its walls: questions and answers, one message each. */
+struct question {
+	uint8_t build_id[64];
+	uint32_t bytes;
+	uint32_t kind; /* enum download_kind */
+};
+struct answer {
+	int32_t failure; /* errno; 0: there is a path */
+	char path[PATH_MAX];
+};
 
-	if (!urls || !*urls)
-		return NULL;
-	downloads = memory_calloc(1, sizeof(*downloads));
+/* The socket of the process that downloads for this one; -1: there is none. */
+static int server = -1;
+
+static bool is_wanted(void)
+{
+	const char *urls = secure_getenv(DEBUGINFOD_URLS_ENV_VAR);
+
+	return urls && *urls;
+}
+
+/* Whatever asks may have been taken over: only a build-id is taken from it. */
+static void answer_question(struct downloads *downloads, const struct question *question,
+			    struct answer *ret)
+{
+	char *path = NULL;
+	int fd;
+
+	*ret = (struct answer){ .failure = EINVAL };
+	if (!question->bytes || question->bytes > sizeof(question->build_id))
+		return;
+	downloads->begun_ns = downloads->moved_ns = clock_monotonic_ns();
+	downloads->bytes = 0;
+	fd = question->kind == DOWNLOAD_DEBUGINFO
+		     ? debuginfod_find_debuginfo(downloads->client, question->build_id,
+						 question->bytes, &path)
+		     : debuginfod_find_executable(downloads->client, question->build_id,
+						  question->bytes, &path);
+	progress_end(&downloads->progress);
+	ret->failure = fd < 0 ? -fd : 0;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && strlen(path) >= sizeof(ret->path))
+		ret->failure = ENAMETOOLONG;
+	else if (fd >= 0)
+		memcpy(ret->path, path, strlen(path) + 1);
+	free(path);
+}
+
+/* Until the process that asks has ended. */
+static void serve(struct downloads *downloads, int socket)
+{
+	struct question question;
+	struct answer answer;
+
+	signal(SIGINT, SIG_IGN); /* that process ends, and then this one */
+	while (read(socket, &question, sizeof(question)) == sizeof(question)) {
+		answer_question(downloads, &question, &answer);
+		if (write(socket, &answer, sizeof(answer)) != sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+static struct downloads *create_client(void)
+{
+	struct downloads *downloads = memory_calloc(1, sizeof(*downloads));
+
 	downloads->client = debuginfod_begin();
 	if (!downloads->client) {
 		free(downloads);
@@ -63,46 +127,89 @@ struct downloads *downloads_create(void)
 	return downloads;
 }
 
+struct error *downloads_start(void)
+{
+	struct downloads *downloads;
+	int ends[2];
+	pid_t pid;
+
+	if (!is_wanted() || server >= 0)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return error_system(errno, "could not create a socket");
+	pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		downloads = create_client();
+		if (downloads)
+			serve(downloads, ends[1]);
+		_exit(1);
+	}
+	close(ends[1]);
+	server = ends[0];
+	return pid < 0 ? error_create(ERROR_SYSTEM, "could not start a process") : NULL;
+}
+
+struct downloads *downloads_create(void)
+{
+	if (!is_wanted())
+		return NULL;
+	return server >= 0 ? memory_calloc(1, sizeof(struct downloads)) : create_client();
+}
+
 void downloads_destroy(struct downloads *downloads)
 {
 	if (!downloads)
 		return;
-	debuginfod_end(downloads->client);
+	if (downloads->client)
+		debuginfod_end(downloads->client);
 	free(downloads);
 }
 
 static void note_failure(struct downloads *downloads, int reason)
 {
 	if (++downloads->failures == MAX_FAILURES)
-		log_warning("nothing more is downloaded from DEBUGINFOD_URLS, because two downloads "
-			    "failed: %s", reason == EINTR ? "the server is too slow"
-							  : strerror(reason));
+		log_warning("nothing more is downloaded from DEBUGINFOD_URLS, because two "
+			    "downloads failed: %s",
+			    reason == EINTR ? "the server is too slow" : strerror(reason));
+}
+
+static void ask_server(const struct question *question, struct answer *ret)
+{
+	*ret = (struct answer){ .failure = EPIPE };
+	if (write(server, question, sizeof(*question)) != sizeof(*question) ||
+	    read(server, ret, sizeof(*ret)) != sizeof(*ret))
+		ret->failure = EPIPE;
+	ret->path[sizeof(ret->path) - 1] = 0;
 }
 
 char *downloads_get(struct downloads *downloads, const uint8_t *build_id, size_t bytes,
 		    enum download_kind kind)
 {
-	char *path = NULL;
-	int fd;
+	struct question question = { .bytes = bytes, .kind = kind };
+	struct answer answer;
 
-	if (!downloads || downloads->failures == MAX_FAILURES || !bytes)
+	if (!downloads || downloads->failures == MAX_FAILURES || !bytes ||
+	    bytes > sizeof(question.build_id))
 		return NULL;
-	downloads->begun_ns = downloads->moved_ns = clock_monotonic_ns();
-	downloads->bytes = 0;
-	fd = kind == DOWNLOAD_DEBUGINFO
-		     ? debuginfod_find_debuginfo(downloads->client, build_id, bytes, &path)
-		     : debuginfod_find_executable(downloads->client, build_id, bytes, &path);
-	progress_end(&downloads->progress);
-	if (fd >= 0) {
-		close(fd);
-		return path;
-	}
-	if (fd != -ENOENT)
-		note_failure(downloads, -fd);
+	memcpy(question.build_id, build_id, bytes);
+	if (downloads->client)
+		answer_question(downloads, &question, &answer);
+	else
+		ask_server(&question, &answer);
+	if (!answer.failure)
+		return memory_strdup(answer.path);
+	if (answer.failure != ENOENT)
+		note_failure(downloads, answer.failure);
 	return NULL;
 }
 
 #else
+
+struct error *downloads_start(void)
+{
+	return NULL;
+}
 
 struct downloads *downloads_create(void)
 {

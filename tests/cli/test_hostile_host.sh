@@ -65,7 +65,7 @@ recorder=
 	complain "record --dir in an exchanged folder: status $code: $(cat err)"
 
 # Undisturbed, it writes them.
-record_guest --dir -F 50 -o undisturbed -- sleep 0.5 2>err || complain "record --dir: $(cat err)"
+"${record[@]}" --dir -F 50 -o undisturbed -- sleep 0.5 2>err || complain "record --dir: $(cat err)"
 [ -f "undisturbed/kcore_dir__$guest/kallsyms" ] ||
 	complain "record --dir wrote no kallsyms: $(find undisturbed)"
 

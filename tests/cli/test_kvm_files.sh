@@ -5,8 +5,8 @@
 set -u
 perfvisor=${PERFVISOR:-build/release/perfvisor}
 folder=$(mktemp -d)
-vm= recorder=
-trap 'kill $vm $recorder 2>/dev/null; rm -rf "$folder"' EXIT
+vm= recorder= other=
+trap 'kill $vm $recorder $other 2>/dev/null; rm -rf "$folder"' EXIT
 status=0
 complain() {
 	echo "$1"
@@ -68,7 +68,11 @@ wait_until() {
 has_events() { [ "$(events)" -gt "$before" ]; }
 lost_events() { [ "$(events)" -le "$before" ]; }
 
-# Without the VM; perfvisor may have events for other reasons.
+# Without the VM, but with another one, since record needs one to begin.
+mkfifo "$folder/open"
+python3 tests/cli/kvm_files.py 1 0 <>"$folder/open" >"$folder/other" &
+other=$!
+wait_until grep -q ready "$folder/other"
 "$perfvisor" record -e cpu-clock -o "$folder/data" -q 2>"$folder/err" &
 recorder=$!
 wait_until test -e "$folder/data"

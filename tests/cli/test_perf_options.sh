@@ -13,8 +13,8 @@ complain() {
 command -v perf >/dev/null || { echo 'there is no perf here'; exit 77; }
 
 names() { # the options in a text of help, -x and --word
-	sed -nE 's/^ {2,8}((-., )?(--[a-zA-Z-]+)|-.)([^a-zA-Z,-].*|$)/\1/p' | tr -d ',' | tr ' ' '\n' |
-		sort -u
+	sed -nE 's/^ {2,8}((-., )?(--[a-zA-Z-]+)|-.)([^a-zA-Z,-].*|$)/\1/p' |
+		tr -d ',' | tr ' ' '\n' | sort -u
 }
 rows() { # COMMAND: its lines of the table, "has|-x --word …"
 	sed -n "/^## $1\$/,/^## /p" "$table" | grep '^| `' |
@@ -24,7 +24,8 @@ rows() { # COMMAND: its lines of the table, "has|-x --word …"
 for command in record report script; do
 	perfs=$(perf "$command" -h 2>&1 | names)
 	ours=$("$perfvisor" "$command" --help | names)
-	[ "$(wc -l <<<"$perfs")" -ge 60 ] || complain "perf $command -h: $(wc -l <<<"$perfs") options"
+	[ "$(wc -l <<<"$perfs")" -ge 60 ] ||
+		complain "perf $command -h: $(wc -l <<<"$perfs") options"
 	listed=$(rows "$command" | cut -d'|' -f2 | tr ' ' '\n' | sort)
 	while read -r name; do
 		grep -qxe "$name" <<<"$listed" || complain "$command: perf's $name is not listed"

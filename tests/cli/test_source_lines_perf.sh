@@ -76,8 +76,10 @@ rows() { # without the kernel's: perf cuts their names in a second column
 	grep '^ .*%' | grep -v '\[k\]' | sed 's/ *$//; s/  */ /g' | sort
 }
 for keys in srcline sym,srcline sym,srcline,dso srcline,comm; do
-	diff <(perf report -i flat.data --stdio -s $keys 2>/dev/null | rows) \
-		<(ours report -i flat.data -s $keys | rows) >differences ||
+	diff <(perf report -i flat.data --stdio --percentage relative \
+		-d program,library.so -s $keys 2>/dev/null |
+		rows) <(ours report -i flat.data -d program,library.so -s $keys | rows) \
+		>differences ||
 		complain "report -s $keys: $(head -n 6 differences)"
 done
 ours report -i flat.data -F overhead,srcline | grep -q 'Overhead  Source:Line' ||

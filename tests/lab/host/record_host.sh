@@ -216,8 +216,8 @@ sleep 4
 kill $named
 wait $named $!
 
-# FILE: true if what is written so far of a recording names guest1's function and has samples of both
-# guests. Names of programs come when a thread has read their files.
+# FILE: true if what is written so far of a recording names guest1's function and has samples of
+# both guests. Names of programs come when a thread has read their files.
 has_names() {
 	cp "$1" /tmp/so_far &&
 		perfvisor-release script -i /tmp/so_far -F sym 2>/dev/null | grep -q 'hot_[ab]' &&
