@@ -231,6 +231,9 @@ def try_servers():
         (HELLO, "b'{\"error\": {\"desc\": \"\\\\u001b[31m\"}}\\n'", "refused: ?[31m"),
         (HELLO, "b'{\"error\": []}\\n'", "refused: no reason"),
         (HELLO, "b'{\"return\": {}}\\n'", "lists no guest memory"),
+        # Answers to commands that were given up are not those that are waited for.
+        (HELLO, "b'{\"return\": {}, \"id\": 99}\\n' * 2000", "gave no answer"),
+        (HELLO, "b'{\"return\": {}, \"id\": \"1\"}\\n' * 2000", "gave no answer"),
         (HELLO, "b'{\"return\": \"' + b'y' * 7000000 + b'\"}\\n'", "lists no guest memory"),
     )
     for number, (hello, rest, pattern) in enumerate(cases):

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		at = left ? memchr(line, '\n', left) : NULL;
 		at = at ? at : end;
-		kind = qmp_parse(parser, line, at - line, &text, reason);
+		kind = qmp_parse(parser, line, at - line, 1, &text, reason);
 		assert(kind <= QMP_EVENT && memchr(reason, 0, sizeof(reason)));
 		assert(kind == QMP_RETURN || text.size == before);
 		assert(kind == QMP_ERROR || !*reason);

@@ -37,6 +37,7 @@ struct qmp {
 	struct buffer received; /* starts with the current message */
 	size_t searched;	/* bytes of it without an end of line */
 	struct qmp_parser *parser;
+	uint32_t id; /* of the last command */
 };
 
 void qmp_close(struct qmp *qmp)
@@ -123,7 +124,8 @@ static struct error *receive_message(struct qmp *qmp, struct buffer *text,
 			return error;
 	}
 	length = newline - (const char *)qmp->received.data;
-	*ret = qmp_parse(qmp->parser, (const char *)qmp->received.data, length, text, ret_reason);
+	*ret = qmp_parse(qmp->parser, (const char *)qmp->received.data, length, qmp->id, text,
+			 ret_reason);
 	qmp->received.size -= length + 1;
 	memmove(qmp->received.data, newline + 1, qmp->received.size);
 	qmp->searched = 0;
@@ -154,12 +156,14 @@ static struct error *send_line(struct qmp *qmp, const char *line)
 }
 
 /*
- * Sends COMMAND and waits for its answer, skipping events. Appends a text to RET, if that is not
- * NULL.
+ * Sends COMMAND, the inside of a JSON object, and waits for its answer, skipping events and answers
+ * to commands that were given up. Appends a text to RET, if that is not NULL.
  */
 static struct error *execute(struct qmp *qmp, const char *command, struct buffer *ret)
 {
-	struct error *error = send_line(qmp, command);
+	_cleanup_free_ char *line =
+		memory_printf("{\"id\": %" PRIu32 ", %s}\n", ++qmp->id, command);
+	struct error *error = send_line(qmp, line);
 
 	for (int i = 0; !error && i < MAX_EVENTS; i++) {
 		enum qmp_message_kind kind;
@@ -177,10 +181,10 @@ static struct error *execute(struct qmp *qmp, const char *command, struct buffer
 
 struct error *qmp_ask(struct qmp *qmp, const char *command, struct buffer *ret)
 {
-	_cleanup_free_ char *line = memory_printf("{\"execute\": \"human-monitor-command\", "
-						  "\"arguments\": {\"command-line\": \"%s\"}}\n",
-						  command);
-	struct error *error = execute(qmp, line, ret);
+	_cleanup_free_ char *inside = memory_printf("\"execute\": \"human-monitor-command\", "
+						    "\"arguments\": {\"command-line\": \"%s\"}",
+						    command);
+	struct error *error = execute(qmp, inside, ret);
 
 	if (!error && ret->overflow)
 		error = error_create(ERROR_BAD_DATA, "QEMU's answers are too long");
@@ -198,7 +202,7 @@ static struct error *greet(struct qmp *qmp)
 	if (kind != QMP_GREETING)
 		return error_create(ERROR_BAD_DATA, "not a QMP socket");
 	qmp->deadline_ns += CONVERSATION_NS - GREETING_NS;
-	return execute(qmp, "{\"execute\": \"qmp_capabilities\"}\n", NULL);
+	return execute(qmp, "\"execute\": \"qmp_capabilities\"", NULL);
 }
 
 /* What the link NAME of process PID says; "" for nothing. */

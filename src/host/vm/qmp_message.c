@@ -87,15 +87,28 @@ static void read_reason(struct json_object *failure, char ret_reason[QMP_REASON_
 			       ret_reason, QMP_REASON_BYTES);
 }
 
+/* An answer whose command was given up may come while another one is waited for. */
+static bool is_for_another(struct json_object *message, uint32_t id)
+{
+	struct json_object *number;
+
+	return json_object_object_get_ex(message, "id", &number) &&
+	       (!json_object_is_type(number, json_type_int) ||
+		json_object_get_int64(number) != id);
+}
+
 enum qmp_message_kind qmp_parse(struct qmp_parser *parser, const char *line, size_t length,
-				struct buffer *text, char ret_reason[QMP_REASON_BYTES])
+				uint32_t id, struct buffer *text,
+				char ret_reason[QMP_REASON_BYTES])
 {
 	struct json_object *message = parse_object(parser, line, length), *answer;
 	enum qmp_message_kind kind = QMP_EVENT;
 
 	if (!message)
 		return QMP_MALFORMED;
-	if (json_object_object_get_ex(message, "error", &answer)) {
+	if (is_for_another(message, id)) {
+		kind = QMP_EVENT;
+	} else if (json_object_object_get_ex(message, "error", &answer)) {
 		read_reason(answer, ret_reason);
 		kind = QMP_ERROR;
 	} else if (json_object_object_get_ex(message, "return", &answer)) {

@@ -26,10 +26,13 @@ struct qmp_parser *qmp_parser_create(void); /* NULL: out of memory */
 void qmp_parser_destroy(struct qmp_parser *parser); /* takes NULL */
 
 /*
- * Parses LINE of LENGTH bytes. If it is a QMP_RETURN with a text, appends that to TEXT, if that is
- * not NULL. If it is a QMP_ERROR, stores its description, terminated and printable.
+ * Parses LINE of LENGTH bytes. An answer to another command than ID, the number that was sent with
+ * it, is a QMP_EVENT; QEMU repeats it in its answer. If it is a QMP_RETURN with a text, appends
+ * that to TEXT, if that is not NULL. If it is a QMP_ERROR, stores its description, terminated and
+ * printable.
  */
 enum qmp_message_kind qmp_parse(struct qmp_parser *parser, const char *line, size_t length,
-				struct buffer *text, char ret_reason[QMP_REASON_BYTES]);
+				uint32_t id, struct buffer *text,
+				char ret_reason[QMP_REASON_BYTES]);
 
 #endif
