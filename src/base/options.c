@@ -237,7 +237,6 @@ struct error *options_parse(const struct option_spec *table, void *config, int a
 
 void options_print(const struct option_spec *table, FILE *out)
 {
-	size_t count = table_size(table);
 	int width = 0;
 
 	for (int pass = 0; pass < 2; pass++) {

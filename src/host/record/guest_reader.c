@@ -96,7 +96,7 @@ static bool take_question(struct guest_reader *reader)
 {
 	uint64_t begin = clock_monotonic_ns();
 	struct guest *guest = reader->stop ? NULL : guest_reader_next(reader, false);
-	struct question question;
+	struct question question = { 0 };
 
 	if (!guest || !queue_take(&reader->questions.items[guest->vm].queue, &question))
 		return false;

@@ -298,7 +298,7 @@ static void open_guest(struct scribble *scribble, const char *name)
 }
 
 /* Writes TEXT into init_uts_ns.name.release. */
-static void set_release(const struct scribble *scribble, const char *text)
+static void set_release(struct scribble *scribble, const char *text)
 {
 	struct guest_btf_field field;
 	char bytes[65] = ""; /* __NEW_UTS_LEN + 1 */
