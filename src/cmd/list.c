@@ -203,7 +203,7 @@ static void say_what_is_emulated(const struct host_vms *vms)
 				 PRIu32 "' samples it", vm->name, vm->pid);
 	}
 	if (count > EMULATED_NAMED)
-		log_note("the same holds for %zu other VMs", count - EMULATED_NAMED);
+		log_note("and %zu more without KVM", count - EMULATED_NAMED);
 }
 
 static void say_what_is_missing(const struct host_vms *vms)
@@ -316,7 +316,7 @@ static struct error *look_into(struct vm_memory_finder *finder, const struct hos
 static void say_failures(const struct error *first, size_t count)
 {
 	if (count > 1)
-		log_note("%s; %zu others failed, too", error_message(first), count - 1);
+		log_note("%s; and %zu more failures", error_message(first), count - 1);
 	else if (count)
 		log_note("%s", error_message(first));
 }

@@ -311,8 +311,9 @@ static void write_head(struct writer *writer, const char *name)
 	}
 	buffer_printf(out,
 		      "#\n# Certain: whether a difference is more than chance. If nothing "
-		      "differed, a row would say\n# yes in at most %.0f %% of all cases. Fewer "
-		      "than %d samples are too few to judge.\n#\n# ",
+		      "differed, a row would say\n# yes in at most %.0f %% of all cases; so a "
+		      "row may say no although its own interval is\n# apart from 0. Fewer than %d "
+		      "samples are too few to judge.\n#\n# ",
 		      100 * COMPARISON_ALPHA, SHARE_MIN_SAMPLES);
 	write_cells(writer, NULL);
 	buffer_append_u8(out, '\n');

@@ -165,7 +165,7 @@ static void append_text(struct writer *writer, struct buffer *out, size_t number
 		buffer_append(out, text->data, bytes);
 		return;
 	}
-	for (; columns->items[number].width && shown > width; shown--)
+	for (; !right && columns->items[number].width && shown > width; shown--)
 		while (bytes && (text->data[--bytes] & 0xc0) == 0x80)
 			;
 	if (right && shown < width)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# record --engine qmp stops a guest for a moment at each sample. Whenever Ctrl-C comes, the guest runs
-# afterwards, and the recording can be read.
+# record --engine qmp stops a guest for a moment at each sample. Whenever Ctrl-C comes, the guest
+# runs afterwards.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 . tests/cli/looping_guest.sh

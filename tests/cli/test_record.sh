@@ -60,7 +60,7 @@ expect 2 '--delay takes milliseconds, -1, or ranges' -D 99999999999
 expect 2 "--count takes a whole number" -c 1k
 expect 2 "--count takes a whole number" -c 99999999999999999999
 expect 2 "--call-graph takes dwarf, dwarf,SIZE or fp, not 'sleep'" --call-graph sleep 1
-expect 2 'hint: use -g or --call-graph dwarf in front of a command' --call-graph sleep 1
+expect 2 'hint: before a command, name the mode, or use -g, which takes none' --call-graph sleep 1
 expect 2 "not 'lbr'" --call-graph lbr
 expect 2 "not 'dwar'" --call-graph dwar
 expect 2 "not 'fp,8192'" --call-graph fp,8192

@@ -154,7 +154,7 @@ static struct error *check_call_graph(struct record_options *options)
 			error_create(ERROR_USAGE,
 				     "--call-graph takes dwarf, dwarf,SIZE or fp, not '%s'",
 				     mode),
-			"use -g or --call-graph dwarf in front of a command");
+			"before a command, name the mode, or use -g, which takes none");
 	if (!comma)
 		return NULL;
 	size = strtoul(comma + 1, &end, 10);

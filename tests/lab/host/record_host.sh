@@ -220,7 +220,8 @@ wait $named $!
 # both guests. Names of programs come when a thread has read their files.
 has_names() {
 	cp "$1" /tmp/so_far &&
-		perfvisor-release script -i /tmp/so_far -F ip,sym 2>/dev/null | grep -q 'hot_[ab]' &&
+		perfvisor-release script -i /tmp/so_far -F ip,sym 2>/dev/null |
+			grep -q 'hot_[ab]' &&
 		[ "$(samples_of /tmp/so_far "$(cat /run/lab/guest2/pid)")" -ge 50 ]
 }
 # Killed: once with names for certain, and at random moments, also before there is a file.
