@@ -17,7 +17,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "cpu_time.h"

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "session/filter.h"
+#include "session/filter/filter.h"
 
 struct filter_options {
 	struct string_list vms, vcpus, comms, pids, tids, dsos, symbols, symbol_parts, cpus, modes;

@@ -3,7 +3,7 @@
 #ifndef CMD_OUTPUT_FILE_H
 #define CMD_OUTPUT_FILE_H
 
-#include "base/replacement.h"
+#include "base/files/replacement.h"
 #include "cmd/errand.h"
 
 struct output_file {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "profile/profile.h"
-#include "session/filter.h"
+#include "session/filter/filter.h"
 #include "session/session.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "cmd/pager.h"
 #include "cmd/recording.h"
 #include "output/header/recording_header.h"
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 /* Which records besides samples are printed, and which types they have. */
 struct record_flags {

@@ -20,7 +20,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "output/json.h"
 #include "output/view.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "output/script_event.h"
+#include "output/script/script_event.h"
 #include "session/session.h"
 
 struct tracepoints;

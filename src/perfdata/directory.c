@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 /* debug/PATH/xxyyyy…, where PATH has at most 32 components (src/cmd/convert/native_symbols.c) */
 #define MAX_DEPTH 40

@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "perfdata/format.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 /* Byte order has no part in it; an empty file holds nothing that could be lost. */
 static bool is_recording_file(const char *path)

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "base/vector.h"
 #include "perfdata/format.h"

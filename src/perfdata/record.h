@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 struct perfdata_comm {
 	uint32_t pid, tid;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 void section_put_string(struct buffer *out, const char *text)
 {

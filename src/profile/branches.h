@@ -7,7 +7,7 @@
 #define PROFILE_BRANCHES_H
 
 #include "base/vector.h"
-#include "session/filter.h"
+#include "session/filter/filter.h"
 #include "session/resolver.h"
 #include "session/session.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/filter.h"
+#include "session/filter/filter.h"
 #include "session/resolver.h"
 #include "session/session.h"
 

@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "symbol/dso_private.h"
 #include "symbol/kallsyms.h"
 #include "symbol/kernel_build.h"

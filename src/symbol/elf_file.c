@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 
 #include "base/cursor.h"
-#include "base/elf_head.h"
-#include "base/file.h"
+#include "base/files/elf_head.h"
+#include "base/files/file.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "symbol/elf_private.h"
 
 #define BUILD_ID_PERF_BYTES 20 /* recordings keep at most that many */

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 #define ADDRESS_MAX_DIGITS 16
 #define MODULES_LINE_WORDS 6

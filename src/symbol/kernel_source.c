@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "symbol/elf_file.h"
 #include "symbol/kallsyms.h"

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "symbol/table_private.h"
 
 #define TABLE_MAX_BYTES ((size_t)256 << 20)

@@ -6,7 +6,7 @@
 #define SYMBOL_TABLE_PRIVATE_H
 
 #include "base/cursor.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "symbol/table.h"
 
 /* Limits for a table: far above any kernel or program, and far below the range of an offset. */

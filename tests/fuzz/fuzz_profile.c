@@ -11,7 +11,7 @@
 #include "output/flamegraph.h"
 #include "output/fold_text.h"
 #include "output/report_text.h"
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 #include "perfdata/reader.h"
 #include "profile/calltree.h"
 #include "profile/profile.h"

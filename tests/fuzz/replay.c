@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "fuzz.h"
 

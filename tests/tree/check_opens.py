@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that files are opened in other ways than open_untrusted() (src/base/untrusted.h) only
-where opens.txt says so, and that it gives a reason."""
+"""Checks that files are opened in other ways than open_untrusted() (src/base/files/untrusted.h)
+only where opens.txt says so, and that it gives a reason."""
 import glob
 import re
 import sys

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that text has at most 100 columns, and that files of code have at most 500 lines and
-functions of C, Python and shell code at most 60.
+functions of C, Python and shell code at most 60; and that folders of src have at most 40 files.
 
 Tables, code and addresses in Markdown files are not checked, nor is data: corpora and recordings.
 """
 import ast
+import collections
 import os
 import re
 import subprocess
 import sys
 
-MAX_COLUMNS, MAX_FUNCTION, MAX_FILE = 100, 60, 500
+MAX_COLUMNS, MAX_FUNCTION, MAX_FILE, MAX_FOLDER = 100, 60, 500, 40
 # At least so many files must be found, or the check has missed most.
 LEAST_FILES = {"C": 300, "Python": 20, "shell": 60, "build": 20, "Markdown": 5}
 # Files and functions that are longer, and why splitting them would be worse.
@@ -118,6 +119,11 @@ for path in sorted(list_files()):
         seen_functions.add(f"{path}:{name}")
         if f"{path}:{name}" not in LONG_FUNCTIONS:
             failures.append(f"{path}: {name}() has {count} lines, more than {MAX_FUNCTION}")
+folders = collections.Counter(os.path.dirname(path) for path in list_files()
+                              if path.startswith("src/"))
+for folder, count in folders.items():
+    if count > MAX_FOLDER:
+        failures.append(f"{folder}: {count} files, more than {MAX_FOLDER}")
 for name in (set(LONG_FILES) - seen_files) | (set(LONG_FUNCTIONS) - seen_functions):
     failures.append(f"{name} is not too long any more: remove it from the list in {sys.argv[0]}")
 for kind, least in LEAST_FILES.items():

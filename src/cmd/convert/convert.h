@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vector.h"
-#include "perfdata/writer.h"
-#include "session/filter.h"
+#include "perfdata/writer/writer.h"
+#include "session/filter/filter.h"
 #include "session/session.h"
 
 /* A file mapped by guest processes, as it appears in the converted recording. */

@@ -17,7 +17,7 @@
 #include "host/event/event.h"
 #include "host/record/recorder.h"
 #include "perfdata/inventory.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 #include "symbol/kernel_source.h"
 
 struct record_options {

@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/untrusted.h"
+#include "base/files/file.h"
+#include "base/files/untrusted.h"
 #include "cmd/record/record.h"
 #include "symbol/kallsyms.h"
 

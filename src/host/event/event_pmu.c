@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 #define SYSFS_MAX_BYTES 4096
 #define MAX_ALIAS_DEPTH 2 /* an event's terms use formats, never other events */

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 #define FORMAT_MAX_BYTES (256u << 10)
 

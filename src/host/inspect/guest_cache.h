@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 enum guest_cache_part {
 	GUEST_CACHE_KERNEL,  /* an answer to GUEST_ASK_KEEP (guest/wire.h) */

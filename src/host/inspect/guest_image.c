@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "host/inspect/guest_client.h"

@@ -20,7 +20,7 @@
 #include <sys/utsname.h>
 
 #include "base/map.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "base/vector.h"
 #include "host/system/build_id.h"
 

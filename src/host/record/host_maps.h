@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "host/system/kernel_symbols.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 /* The files seen so far with their build-ids; also used for HEADER_BUILD_ID. */
 struct host_maps;

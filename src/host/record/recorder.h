@@ -28,7 +28,7 @@
 #include "host/event/event.h"
 #include "host/record/guest_reader.h"
 #include "perfdata/inventory.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 struct recorder_config {
 	const struct host_event *events; /* borrowed; probed, with rate, sample_type, read_format */

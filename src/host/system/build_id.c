@@ -13,8 +13,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "base/elf_head.h"
-#include "base/file.h"
+#include "base/files/elf_head.h"
+#include "base/files/file.h"
 
 #define NOTES_MAX_BYTES (64u << 10)
 #define SEGMENTS_MAX 256

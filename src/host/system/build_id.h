@@ -14,8 +14,8 @@ struct build_id {
 };
 
 /*
- * Of the open file FD, which may be anybody's (base/untrusted.h). False: not an ELF file, or no
- * build-id.
+ * Of the open file FD, which may be anybody's (base/files/untrusted.h). False: not an ELF file, or
+ * no build-id.
  */
 bool build_id_of_file(int fd, struct build_id *ret);
 /* From notes in sysfs: /sys/kernel/notes, /sys/module/NAME/notes/… */

@@ -20,7 +20,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 #include "base/utf8.h"
 #include "host/vm/qmp_message.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "table_hash.h"
 #include "unwind/program/program_table.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 
 static char folder[] = "/tmp/perfvisor-test-XXXXXX";

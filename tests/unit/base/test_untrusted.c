@@ -16,9 +16,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 
 static char folder[] = "/tmp/perfvisor-test-XXXXXX";
 

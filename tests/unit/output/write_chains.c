@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "perfdata/sample.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 #include "symbol/table.h"
 
 #define KERNEL 0xffffffff81000000ULL

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 #define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME)
 #define SAMPLES_PER_VM 40

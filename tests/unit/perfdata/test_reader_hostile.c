@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vector.h"

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "perfdata/sample.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 #define SAMPLE_TYPE                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \

@@ -9,7 +9,7 @@
 
 #include "output/view.h"
 #include "perfdata/sample.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 #include "profile/profile.h"
 
 static char path[] = "/tmp/perfvisor-profile-XXXXXX";

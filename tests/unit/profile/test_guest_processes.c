@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "profile/fixture.h"
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 #define WEB 5000
 #define DB 6000

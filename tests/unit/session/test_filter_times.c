@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The times of --time: by the examples of perf-report(1) and tools/perf/tests/time-utils-test.c. */
-#include "session/filter.h"
+#include "session/filter/filter.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 #include "symbol/table.h"
 
 #define VMS 20

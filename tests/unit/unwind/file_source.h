@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "guest/process/elf_copy.h"
 
 struct file_source {

@@ -8,7 +8,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "guest/kernel/guest_btf.h"
 

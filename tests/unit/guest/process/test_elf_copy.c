@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "guest/process/elf_copy.h"
 #include "symbol/elf_file.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "unwind/file_source.h"
 #include "guest/process/elf_frames.h"
 #include "unwind/program/program_table.h"

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "perfdata/format.h"
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 /* A symbol table that is in the file whole, for those that are like it. */
 struct writer_table {

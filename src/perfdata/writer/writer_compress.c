@@ -9,7 +9,7 @@
  * which all comes out when it is read. Of the records of perf's user space, only FINISHED_ROUND is
  * compressed: it is frequent, and the others carry what must be known of the recording.
  */
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 #if HAVE_ZSTD
 #include <string.h>

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "perfdata/sample_fields.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 /*
  * perf rejects a file with attrs larger than those it knows (read_attr()), so fields of newer

@@ -6,7 +6,7 @@
  * File systems that the kernel makes up are known by their numbers (linux/magic.h, statfs(2)):
  * their files claim to be regular ones.
  */
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 
 #include <errno.h>
 #include <fcntl.h>

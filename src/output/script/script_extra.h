@@ -7,7 +7,7 @@
 #define OUTPUT_SCRIPT_EXTRA_H
 
 #include "base/buffer.h"
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 #include "session/resolver.h"
 
 #define SCRIPT_BEFORE_ADDRESS (SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_INS_LAT)

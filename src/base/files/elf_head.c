@@ -3,7 +3,7 @@
  * elf(5): e_shnum counts the sections, and is 0 if there are 0xff00 or more; the size of the first
  * section's header is then their number.
  */
-#include "base/elf_head.h"
+#include "base/files/elf_head.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 struct writer_sync {
 	int fd; /* borrowed */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 /*
  * Prints at least WIDTH characters (at most 20), with FILL before the digits. Always writes 20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that are written next to their place and renamed: mkstemp(3), rename(2). */
-#include "base/replacement.h"
+#include "base/files/replacement.h"
 
 #include <errno.h>
 #include <fcntl.h>

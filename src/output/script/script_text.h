@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "session/filter.h"
+#include "session/filter/filter.h"
 #include "session/session.h"
 
 enum script_field {

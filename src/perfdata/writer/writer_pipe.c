@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 #define PIECE_BYTES 32768
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output/script_extra.h"
+#include "output/script/script_extra.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>

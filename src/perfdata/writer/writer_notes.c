@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "perfdata/section.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 #define PIECE_BYTES ((size_t)60 << 10)
 #define KEPT_BYTES ((size_t)64 << 20)

@@ -15,10 +15,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "perfdata/section.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 #define MAX_SECTION_BYTES (1UL << 30)
 #define MAX_CPUINFO_BYTES (64 << 20)

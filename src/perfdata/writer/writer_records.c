@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "perfdata/sample.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 /* A record's size has 16 bits; a round number of ids that fit. */
 #define IDS_PER_RECORD 1024

@@ -7,7 +7,7 @@
  * Records without a time, of what ran before the recording began, all apply from its beginning on.
  * perf applies them one by one while it prints them, so their names come from a list of their own.
  */
-#include "output/script_records.h"
+#include "output/script/script_records.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -16,7 +16,7 @@
 
 #include "base/cursor.h"
 #include "base/utf8.h"
-#include "output/script_extra.h"
+#include "output/script/script_extra.h"
 #include "perfdata/record.h"
 
 #define BYTES_PER_LINE 16 /* of code that was changed */

@@ -12,7 +12,7 @@
  * resolver's answer. Both are scattered over memory, so the addresses of a batch of samples are
  * looked up together, and one is prefetched while others are processed.
  */
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -21,11 +21,11 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "output/script_address.h"
-#include "output/script_event.h"
-#include "output/script_extra.h"
-#include "output/script_number.h"
-#include "output/script_records.h"
+#include "output/script/script_address.h"
+#include "output/script/script_event.h"
+#include "output/script/script_extra.h"
+#include "output/script/script_number.h"
+#include "output/script/script_records.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
 #include "session/chain.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 struct script_event {
 	uint32_t fields;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "output/script_text.h"
+#include "output/script/script_text.h"
 
 static const struct {
 	const char *word;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/script_extra.h"
+#include "output/script/script_extra.h"
 
 static const char *const x86_names[] = {
 	"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP",  "FLAGS", "CS",  "SS",

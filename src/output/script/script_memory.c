@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "output/script_extra.h"
+#include "output/script/script_extra.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define HIT 2U /* in both levels and TLB */

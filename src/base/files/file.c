@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole files: mapping, reading with a maximum, writing. */
-#include "base/file.h"
+#include "base/files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/untrusted.h"
+#include "base/files/untrusted.h"
 
 #define READ_STEP_BYTES ((size_t)64 * 1024)
 #define STREAM_STEP_BYTES ((size_t)1024 * 1024)

@@ -3,7 +3,7 @@
  * What holds for all samples of a context is asked once and kept with it; what depends on the
  * address is kept by location.
  */
-#include "session/filter.h"
+#include "session/filter/filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

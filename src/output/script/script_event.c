@@ -5,7 +5,7 @@
  * both if they have call chains. Fields that the samples do not have are left out, unless the user
  * asked for them.
  */
-#include "output/script_event.h"
+#include "output/script/script_event.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

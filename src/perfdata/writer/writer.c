@@ -16,16 +16,16 @@
  *
  * Limits: ids are never removed; an event's attr does not change.
  */
-#include "perfdata/writer.h"
+#include "perfdata/writer/writer.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/memory.h"
 #include "perfdata/sample_fields.h"
-#include "perfdata/writer_state.h"
+#include "perfdata/writer/writer_state.h"
 
 struct error *writer_write_at(struct perfdata_writer *writer, uint64_t offset, const void *data,
 			      size_t size)

@@ -3,7 +3,7 @@
  * The language of perf's --time (tools/perf/util/time-utils.c). A range has both its ends in it; so
  * that parts of the whole do not overlap, one of percents ends a nanosecond before the next begins.
  */
-#include "session/filter.h"
+#include "session/filter/filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,14 +4,14 @@
  * inlined function the file is not shown, and the source line is a line of its own. Where a file
  * has no source line for an address, perf prints the file and the address instead.
  */
-#include "output/script_address.h"
+#include "output/script/script_address.h"
 
 #include <inttypes.h>
 
 #include "base/utf8.h"
-#include "output/script_extra.h"
-#include "output/script_number.h"
-#include "output/script_text.h"
+#include "output/script/script_extra.h"
+#include "output/script/script_number.h"
+#include "output/script/script_text.h"
 #include "output/view.h"
 
 static const char *text_of(const struct script_address *address, uint32_t number)
