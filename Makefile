@@ -18,8 +18,8 @@ SECONDS_PER_FUZZER ?= 60
 help:
 	@echo 'make               build perfvisor: build/release/perfvisor'
 	@echo 'make demo          profile a real guest on a real KVM host, in emulation'
-	@echo 'make check         run all tests: unit, golden, CLI, lab (about 27 minutes)'
-	@echo 'make check-quick   run the tests that need no lab (two minutes)'
+	@echo 'make check         run all tests: unit, golden, CLI, lab (about half an hour)'
+	@echo 'make check-quick   run the tests that need no lab (four minutes)'
 	@echo 'make check NAME…   run only these: make check lab/test_list cli/test_usage unit'
 	@echo 'make bench         measure speed and memory: against stock perf, and on saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
