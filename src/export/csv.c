@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "export/formats.h"
 #include "export/stack_walk.h"
+#include "output/view.h"
 
 struct writer {
 	FILE *out;
@@ -65,7 +66,7 @@ static void write_stack(struct writer *writer, const struct export_stack *stack)
 	if (pid != PROFILE_NO_PID)
 		fprintf(writer->out, "%" PRIu32, pid);
 	fputc(',', writer->out);
-	write_text(writer, stack_mode(stack->cpumode));
+	write_text(writer, view_mode_words(stack->cpumode));
 	write_text(writer, stack_module(writer->input, leaf));
 	append_function(writer, leaf);
 	write_cell(writer);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/frame_table.h"
+#include "output/view.h"
 
 void frame_table_write(struct json *json, const struct export_input *input, bool modes)
 {
@@ -17,7 +18,8 @@ void frame_table_write(struct json *json, const struct export_input *input, bool
 		json_string(json, modes ? "module" : "file", stack_module(input, i));
 		if (modes)
 			json_string(json, "mode",
-				    stack_mode(tree->frames.items[i].cpumode & ~CPUMODE_GUESSED));
+				    view_mode_words(tree->frames.items[i].cpumode &
+						    ~CPUMODE_GUESSED));
 		json_close(json);
 	}
 	json_close(json);

@@ -3,6 +3,7 @@
 #include "export/formats.h"
 #include "export/frame_table.h"
 #include "output/json.h"
+#include "output/view.h"
 
 static void write_stack(struct json *json, const struct export_input *input,
 			const struct export_stack *stack)
@@ -20,7 +21,7 @@ static void write_stack(struct json *json, const struct export_input *input,
 		json_null(json, "pid");
 	else
 		json_unsigned(json, "pid", pid);
-	json_string(json, "mode", stack_mode(stack->cpumode));
+	json_string(json, "mode", view_mode_words(stack->cpumode));
 	json_unsigned(json, "samples", stack->count);
 	json_unsigned(json, "period", stack->period);
 	json_open_array(json, "frames");

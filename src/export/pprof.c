@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "export/formats.h"
 #include "export/stack_walk.h"
+#include "output/view.h"
 
 enum { VARINT = 0, BYTES = 2 };
 
@@ -139,7 +140,7 @@ static void put_labels(struct writer *writer, const struct export_stack *stack)
 		put_label(writer, "process", process);
 	if (stack_pid(stack) != PROFILE_NO_PID)
 		put_number_label(writer, "pid", stack_pid(stack));
-	put_label(writer, "mode", stack_mode(stack->cpumode));
+	put_label(writer, "mode", view_mode_words(stack->cpumode));
 }
 
 /* The innermost location is the first; a location's id is its frame + 1. */

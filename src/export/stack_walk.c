@@ -168,19 +168,3 @@ uint32_t stack_pid(const struct export_stack *stack)
 {
 	return is_guest(stack) ? stack->owner->guest_pid : stack->owner->pid;
 }
-
-const char *stack_mode(uint16_t cpumode)
-{
-	switch (cpumode) {
-	case PERF_RECORD_MISC_KERNEL:
-		return "host kernel";
-	case PERF_RECORD_MISC_USER:
-		return "host user";
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return "guest kernel";
-	case PERF_RECORD_MISC_GUEST_USER:
-		return "guest user";
-	default:
-		return "unknown";
-	}
-}

@@ -42,8 +42,6 @@ const char *stack_process(const struct export_input *input, const struct export_
 uint32_t stack_pid(const struct export_stack *stack);
 /* The name of its VM; NULL: the host itself. */
 const char *stack_vm(const struct export_stack *stack);
-/* "guest kernel", "host user" … */
-const char *stack_mode(uint16_t cpumode);
 /* The function of FRAME; "[file]" where it has no name. */
 void stack_append_function(struct buffer *out, const struct export_input *input, uint32_t frame);
 /* The file, or kernel, that FRAME is in. */

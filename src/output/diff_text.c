@@ -169,15 +169,6 @@ static void make_cell(struct writer *writer, const struct comparison_row *row,
 			writer->cell.data[i] = '.';
 }
 
-static size_t text_width(const struct buffer *text)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < text->size; i++)
-		width += (text->data[i] & 0xc0) != 0x80;
-	return width;
-}
-
 static bool is_shown(const struct writer *writer, const struct comparison_row *row)
 {
 	double highest = 0;
@@ -202,7 +193,7 @@ static void add_column(struct writer *writer, enum field field, size_t side, enu
 	else if (field != KEY)
 		column->width = widths[field];
 	make_cell(writer, NULL, column);
-	width = text_width(&writer->cell);
+	width = view_text_width(&writer->cell);
 	column->width = width > column->width ? width : column->width;
 }
 
@@ -239,7 +230,7 @@ static void measure(struct writer *writer)
 			if (!is_shown(writer, row))
 				continue;
 			make_cell(writer, row, column);
-			width = text_width(&writer->cell);
+			width = view_text_width(&writer->cell);
 			column->width = width > column->width ? width : column->width;
 		}
 	}
@@ -263,7 +254,7 @@ static void write_cells(struct writer *writer, const struct comparison_row *row)
 		size_t width;
 
 		make_cell(writer, row, column);
-		width = text_width(&writer->cell);
+		width = view_text_width(&writer->cell);
 		if (writer->options->separator) {
 			buffer_append_string(out, i ? writer->options->separator : "");
 			width = column->width;

@@ -32,16 +32,6 @@ struct writer {
 	struct report_chains chains;
 };
 
-/* Counts characters, not bytes, as a terminal shows UTF-8. */
-static size_t text_width(const struct buffer *text)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < text->size; i++)
-		width += (text->data[i] & 0xc0) != 0x80;
-	return width;
-}
-
 static double percent_of(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * part / all : 0;
@@ -98,7 +88,7 @@ static size_t measure_key(struct writer *writer, const struct profile_event *eve
 					       is_same_cell(row - 1, row, column->key)))
 			continue;
 		make_cell(writer, row, column);
-		width = text_width(&writer->cell);
+		width = view_text_width(&writer->cell);
 		if (width > widest)
 			widest = width;
 	}
@@ -158,7 +148,7 @@ static void append_text(struct writer *writer, struct buffer *out, size_t number
 			const struct buffer *text)
 {
 	const struct report_columns *columns = &writer->options->columns;
-	size_t width = writer->widths[number], shown = text_width(text), bytes = text->size;
+	size_t width = writer->widths[number], shown = view_text_width(text), bytes = text->size;
 	bool right = columns->items[number].field != REPORT_KEY;
 
 	if (writer->options->separator) {

@@ -202,6 +202,15 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 	}
 }
 
+size_t view_text_width(const struct buffer *text)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < text->size; i++)
+		width += (text->data[i] & 0xc0) != 0x80;
+	return width;
+}
+
 static void append_host(struct buffer *out, const struct profile_totals *totals)
 {
 	uint64_t all = totals->host + totals->host_counted;

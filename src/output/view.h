@@ -29,6 +29,9 @@ void view_append_function(struct buffer *out, const struct profile *profile, uin
 char view_mode_letter(uint16_t cpumode);
 const char *view_mode_words(uint16_t cpumode); /* "guest kernel" */
 
+/* The columns that TEXT takes: counts characters, not bytes, as a terminal shows UTF-8. */
+size_t view_text_width(const struct buffer *text);
+
 /* "1234 samples: 34 host, 1000 guest kernel, …". The parts add up to the sum. */
 void view_append_totals(struct buffer *out, const struct profile_totals *totals);
 /* "1200 of 1234 complete (97.2 %); 30 no unwind data, …". False: there are no chains of guests. */
