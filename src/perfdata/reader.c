@@ -102,8 +102,7 @@ static struct error *open_files(struct perfdata_reader *reader)
 	if (error && error_code(error) == ERROR_NOT_FOUND)
 		return error_hint(error, reader->directory
 						 ? "this folder is not a recording"
-						 : "'perfvisor record' makes a recording; -i says "
-						   "which file to read");
+						 : "'perfvisor record' makes a recording");
 	return error;
 }
 
