@@ -202,6 +202,11 @@ void recording_warn(const struct session *session, const char *path)
 			 session->aux_bytes, aux_name(session->aux_kind));
 	recording_warn_of_damage(session, path);
 	note_missed_files(session);
+	if (session->modes_corrected)
+		log_note("%" PRIu64 " of %" PRIu64 " guest samples are recorded as of the wrong "
+			 "mode, as KVM of Linux 5.17 to 6.8 does; the address decides what is "
+			 "kernel and what is user",
+			 session->modes_corrected, session->modes_noted);
 	if (session->machines.items[0]->kernel_note)
 		log_note("the host's kernel is shown as addresses: %s",
 			 session->machines.items[0]->kernel_note);

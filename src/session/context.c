@@ -19,11 +19,10 @@ void context_cache_init(struct context_cache *cache, struct session *session)
 
 static struct machine *guest_of(struct session *session, const struct perfdata_decoded *decoded)
 {
-	uint32_t pid = decoded->id && decoded->id->machine_pid ? decoded->id->machine_pid
-							       : decoded->sample.pid;
+	uint32_t pid = session_guest_pid(decoded);
 
 	/* Machines of samples are known since the recording was opened. */
-	return pid && pid != UINT32_MAX ? session_find_machine(session, pid) : NULL;
+	return pid ? session_find_machine(session, pid) : NULL;
 }
 
 /* The space in which to look up an address of SPAN's thread in CPUMODE. */

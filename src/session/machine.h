@@ -41,6 +41,8 @@ struct machine {
 	const char *name;  /* the VM's, a string of the session; MACHINE_HOST_NAME for the host */
 	struct timeline timeline;
 	bool processes; /* for a guest: pid and tid of its samples belong to its own threads */
+	bool high_kernel; /* a sample of it is in the upper half: perfdata/guest_mode.h */
+	uint64_t user_high, kernel_low; /* guest samples whose mode that may contradict */
 	struct space kernel; /* its kernel's mappings */
 	uint64_t made_start, made_end; /* range of the functions generated at run time */
 	struct space nowhere; /* always empty: for user addresses of an unknown process */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "perfdata/guest_mode.h"
 #include "session/session_events.h"
 
 /* A recording may be larger than memory: release data after so many records. */
@@ -129,6 +130,30 @@ void session_close(struct session *session)
 	free(session);
 }
 
+uint32_t session_guest_pid(const struct perfdata_decoded *decoded)
+{
+	uint32_t pid = decoded->id && decoded->id->machine_pid ? decoded->id->machine_pid
+							       : decoded->sample.pid;
+
+	return pid == UINT32_MAX ? 0 : pid;
+}
+
+/* Ours have the modes that the recorder found out (host/record/guest_mode.h). */
+static void doubt_modes(struct session *session)
+{
+	const struct perfdata_features *features = perfdata_reader_features(session->reader);
+
+	session->modes_doubtful =
+		!perfdata_reader_inventory(session->reader) &&
+		perfdata_guest_mode_doubtful(features->osrelease, features->arch);
+	for (size_t i = 0; session->modes_doubtful && i < session->machines.count; i++) {
+		const struct machine *machine = session->machines.items[i];
+
+		session->modes_corrected += machine->user_high +
+					    (machine->high_kernel ? machine->kernel_low : 0);
+	}
+}
+
 /* In the pipe form, the inventory comes after the machines. */
 static void complete_machines(struct session *session)
 {
@@ -138,6 +163,7 @@ static void complete_machines(struct session *session)
 		session_machine(session, inventory->vms.items[i].pid);
 	for (size_t i = 0; i < session->machines.count; i++)
 		complete_machine(session, session->machines.items[i]);
+	doubt_modes(session);
 	session->all_read = true;
 }
 
@@ -196,6 +222,17 @@ void session_rewind(struct session *session)
 	group_reads_init(&session->group_reads);
 }
 
+static void correct_mode(const struct session *session, struct perfdata_decoded *decoded)
+{
+	struct perfdata_sample *sample = &decoded->sample;
+	const struct machine *machine =
+		session_find_machine(session, session_guest_pid(decoded));
+
+	if (machine && sample->ip)
+		sample->misc = perfdata_guest_mode_at(sample->misc, sample->ip,
+						      machine->high_kernel);
+}
+
 /* perf's defaults for samples without these fields (evsel__parse_sample()). */
 static void fill_defaults(const struct session *session, struct perfdata_decoded *decoded)
 {
@@ -205,6 +242,8 @@ static void fill_defaults(const struct session *session, struct perfdata_decoded
 		decoded->sample.period = attr->sample_period;
 	if (!(attr->sample_type & PERF_SAMPLE_TID))
 		decoded->sample.pid = decoded->sample.tid = UINT32_MAX;
+	if (session->modes_doubtful)
+		correct_mode(session, decoded);
 }
 
 static void decode(const struct session *session, struct perfdata_reader *reader,

@@ -46,6 +46,8 @@ struct session {
 	bool unaligned;		/* some mappings do not start and end at a page boundary */
 	bool all_read;		/* the pass over all records when opening is done */
 	bool guest_samples;	/* there are guest samples */
+	bool modes_doubtful;	/* the modes of guest samples may be wrong: the address decides */
+	uint64_t modes_noted, modes_corrected; /* guest samples then, and those that were wrong */
 	bool guest_processes;	/* guest samples belong to threads of the guest */
 	bool damaged;		/* the stream of records ended early */
 	uint64_t aux_bytes;	/* of AUX data, such as Intel PT's: they are not decoded */
@@ -91,6 +93,11 @@ void session_close(struct session *session); /* takes NULL */
 struct machine *session_machine(struct session *session, uint32_t pid);
 /* The same, but NULL if there is none. */
 struct machine *session_find_machine(const struct session *session, uint32_t pid);
+/*
+ * The pid of the VMM whose guest DECODED was taken in, if it is a guest sample: that of its id,
+ * else that of the thread. 0: unknown.
+ */
+uint32_t session_guest_pid(const struct perfdata_decoded *decoded);
 /*
  * The machine that RECORD, which is no sample, is about. TRAILER: of its sample_id; PID: the pid in
  * the record itself.

@@ -17,6 +17,7 @@
 
 #include "base/cursor.h"
 #include "perfdata/format.h"
+#include "perfdata/guest_mode.h"
 #include "perfdata/record.h"
 #include "session/order.h"
 #include "session/session.h"
@@ -44,7 +45,7 @@ struct side_event {
 
 struct collector {
 	struct session *session;
-	uint32_t noted_pid; /* the guest of the last guest sample */
+	struct machine *noted; /* the guest of the last guest sample */
 	VECTOR(struct side_event) events;
 };
 
@@ -266,6 +267,21 @@ static bool is_side_event(uint32_t type)
 	return false;
 }
 
+static void note_mode(struct session *session, struct machine *machine,
+		      const struct perfdata_sample *sample)
+{
+	bool kernel = (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+		      PERF_RECORD_MISC_GUEST_KERNEL;
+	bool high = perfdata_guest_mode_is_high(sample->misc, sample->ip);
+
+	session->modes_noted++;
+	machine->high_kernel |= high;
+	if (high)
+		machine->user_high += !kernel;
+	else if (sample->ip && !(sample->ip >> 63))
+		machine->kernel_low += kernel;
+}
+
 /* Recordings made by perf do not list VMs: take the pids of their guest samples. */
 static void note_guest(struct collector *collector, const struct perfdata_record *record)
 {
@@ -275,11 +291,12 @@ static void note_guest(struct collector *collector, const struct perfdata_record
 	collector->session->guest_samples = true;
 	if (!perfdata_reader_decode(collector->session->reader, record, &decoded))
 		return;
-	pid = decoded.id && decoded.id->machine_pid ? decoded.id->machine_pid : decoded.sample.pid;
-	if (pid == collector->noted_pid || !pid || pid == UINT32_MAX)
+	pid = session_guest_pid(&decoded);
+	if (!pid)
 		return;
-	collector->noted_pid = pid;
-	session_machine(collector->session, pid);
+	if (!collector->noted || collector->noted->pid != pid)
+		collector->noted = session_machine(collector->session, pid);
+	note_mode(collector->session, collector->noted, &decoded.sample);
 }
 
 static inline void note_sample(struct collector *collector, const struct perfdata_record *record)
