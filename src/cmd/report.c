@@ -12,6 +12,7 @@
 #include "cmd/filter_options.h"
 #include "cmd/pager.h"
 #include "cmd/recording.h"
+#include "cmd/values.h"
 #include "output/branches_text.h"
 #include "output/header/recording_header.h"
 #include "output/report_json.h"
@@ -50,34 +51,22 @@ static void default_keys(const struct session *session, struct profile_keys *ret
 	profile_keys_add(ret, PROFILE_SYMBOL);
 }
 
-static struct error *parse_keys(const char *text, struct profile_keys *ret)
+static struct error *parse_keys(const char *text, struct sample_texts *texts,
+				struct profile_keys *ret)
 {
 	_cleanup_free_ char *copy = memory_strdup(text);
 	char *rest = copy, *word;
+	struct error *error = NULL;
 
 	ret->count = 0;
-	while ((word = strsep(&rest, ","))) {
+	while (!error && (word = strsep(&rest, ","))) {
 		enum profile_key key;
 
-		if (!view_parse_key(word, &key))
-			return error_hint(error_create(ERROR_USAGE, "--sort: unknown key '%s'",
-						       word),
-					  "the keys are vm, vcpu, comm, pid, tid, gcomm, gpid, "
-					  "dso, mode, sym, srcline, cpu, time");
-		profile_keys_add(ret, key);
+		error = sample_texts_find_key(texts, "--sort", "", word, &key);
+		if (!error)
+			profile_keys_add(ret, key);
 	}
-	return NULL;
-}
-
-static struct error *parse_percent(const char *option, const char *text, double *ret)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end || !(value >= 0) || value > 100)
-		return error_create(ERROR_USAGE, "%s takes a percentage, not '%s'", option, text);
-	*ret = value;
-	return NULL;
+	return error;
 }
 
 /* As perf: without a unit they are nanoseconds. */
@@ -124,7 +113,7 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 		else if (!strcmp(word, "none"))
 			options->chains = false;
 		else if (strchr("0123456789.", *word) && *word)
-			error = parse_percent("-g", word, &options->min_chain_percent);
+			error = values_percent("-g", word, &options->min_chain_percent);
 		else if (strcmp(word, "graph") && strcmp(word, "function") &&
 			 strcmp(word, "percent"))
 			error = error_hint(error_create(ERROR_USAGE, "-g: unknown word '%s'", word),
@@ -141,10 +130,10 @@ static bool names_all_fields(const struct report_config *config)
 }
 
 static struct error *choose_keys(const struct report_config *config, const struct session *session,
-				 struct profile_keys *ret)
+				 struct sample_texts *texts, struct profile_keys *ret)
 {
 	if (config->sort)
-		return parse_keys(config->sort, ret);
+		return parse_keys(config->sort, texts, ret);
 	if (!names_all_fields(config))
 		default_keys(session, ret);
 	return NULL;
@@ -170,6 +159,7 @@ static void join_keys(struct report_text_options *text, struct profile_options *
 
 /* As perf, -n and the fields of "-F +…" come after the shares. */
 static struct error *choose_columns(const struct report_config *config,
+				    struct sample_texts *texts,
 				    struct report_text_options *text,
 				    struct profile_options *options)
 {
@@ -183,7 +173,7 @@ static struct error *choose_columns(const struct report_config *config,
 		if (config->sample_counts)
 			report_columns_add(&text->columns, REPORT_SAMPLES, 0);
 		if (config->fields)
-			error = report_columns_parse(config->fields + 1, &text->columns);
+			error = report_columns_parse(config->fields + 1, texts, &text->columns);
 	}
 	join_keys(text, options);
 	if (!error && config->widths)
@@ -193,10 +183,6 @@ static struct error *choose_columns(const struct report_config *config,
 	if (!error && config->hierarchy &&
 	    (config->fields || config->separator || config->widths || config->json))
 		error = error_create(ERROR_USAGE, "--hierarchy excludes -F, -t, -w and --json");
-	if (!error && config->separator && (!*config->separator || config->separator[1] ||
-					    *config->separator == '.'))
-		error = error_create(ERROR_USAGE, "-t takes one character other than '.', not '%s'",
-				     config->separator);
 	return error;
 }
 
@@ -208,7 +194,8 @@ static struct error *choose_chains(const struct report_config *config,
 
 	ret->min_chain_percent = 0.5;
 	if (config->percent_limit) {
-		error = parse_percent("--percent-limit", config->percent_limit, &ret->min_percent);
+		error = values_percent("--percent-limit", config->percent_limit,
+				       &ret->min_percent);
 		ret->min_chain_percent = ret->min_percent;
 	}
 	ret->chains = profile_has_chains(session);
@@ -251,17 +238,18 @@ static struct error *report(const struct report_config *config, struct session *
 					    .info = config->info,
 					    .colour = pager->terminal && terminal_wants_colors() };
 	_cleanup_profile_ struct profile *profile = NULL;
+	_cleanup_sample_texts_ struct sample_texts *texts = sample_texts_create(session);
 	_cleanup_(filter_deinit) struct filter filter = { 0 };
 	struct error *error = NULL;
 
 	if (names_all_fields(config))
-		error = report_columns_parse(config->fields, &text.columns);
+		error = report_columns_parse(config->fields, texts, &text.columns);
 	if (!error)
 		error = choose_chains(config, session, &text);
 	if (!error)
-		error = choose_keys(config, session, &options.keys);
+		error = choose_keys(config, session, texts, &options.keys);
 	if (!error)
-		error = choose_columns(config, &text, &options);
+		error = choose_columns(config, texts, &text, &options);
 	if (!error)
 		error = choose_ipc(&text, session, &options.ipc);
 	if (!error)
@@ -272,6 +260,7 @@ static struct error *report(const struct report_config *config, struct session *
 		error = filter_options_build(&config->filters, session, &filter);
 	if (!error) {
 		options.filter = &filter;
+		options.texts = sample_texts_found(texts);
 		options.chains = text.children || text.chains;
 		options.children = text.children;
 		options.inlined = config->inlined && !config->no_inlined;
@@ -307,6 +296,27 @@ static struct error *check_branches(const struct report_config *config,
 	return NULL;
 }
 
+/* What can be wrong in any recording. */
+static struct error *check_values(const struct report_config *config)
+{
+	struct report_text_options text = { 0 };
+	struct report_columns columns = { .count = 0 };
+	double percent;
+	uint64_t ns;
+	bool absolute;
+	struct error *error = values_percent("--percent-limit", config->percent_limit, &percent);
+
+	if (!error)
+		error = values_check_separator(config->separator);
+	if (!error && config->graph)
+		error = parse_graph(config->graph, &text);
+	if (!error && config->widths)
+		error = report_columns_set_widths(config->widths, &columns);
+	if (!error)
+		error = parse_quantum(config->time_quantum, &ns);
+	return error ? error : parse_percentage(config->percentage, &absolute);
+}
+
 /* Of the branches before the samples, as perf does where there are any. */
 static struct error *report_branches(const struct report_config *config, struct session *session,
 				     const char *path, const struct pager *pager)
@@ -319,8 +329,8 @@ static struct error *report_branches(const struct report_config *config, struct 
 
 	if (!error)
 		error = branches_text_parse_keys(config->sort, &keys);
-	if (!error && config->percent_limit)
-		error = parse_percent("--percent-limit", config->percent_limit, &min_percent);
+	if (!error)
+		error = values_percent("--percent-limit", config->percent_limit, &min_percent);
 	if (!error)
 		error = filter_options_build(&config->filters, session, &filter);
 	if (error)
@@ -335,6 +345,33 @@ static struct error *report_branches(const struct report_config *config, struct 
 	}
 	branches_deinit(&branches);
 	return error;
+}
+
+/*
+ * No recording can be opened, because of CAUSE, which is taken. If --sort has a word that only a
+ * recording with such a field would explain, that is worth saying, too.
+ */
+static struct error *check_sort(const struct report_config *config, struct error *cause)
+{
+	_cleanup_free_ char *copy = memory_strdup(config->sort ? config->sort : "");
+	char *rest = copy, *word;
+	struct branch_keys keys;
+	struct error *error = branches_text_parse_keys(config->sort, &keys);
+	bool known = !error;
+
+	error_destroy(error);
+	while (!known && (word = strsep(&rest, ","))) {
+		enum profile_key key;
+
+		if (view_parse_key(word, &key) || !strcmp(word, "trace"))
+			continue;
+		error = error_create(ERROR_USAGE,
+				     "--sort: '%s' is no key, unless a recording has such a field; "
+				     "%s", word, error_message(cause));
+		error_destroy(cause);
+		return error;
+	}
+	return cause;
 }
 
 static bool wants_branches(const struct report_config *config, const struct session *session)
@@ -352,10 +389,11 @@ static struct error *open_and_report(const struct report_config *config)
 	if (!config->json || config->header_only)
 		pager_start(&pager);
 	error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
-	if (!error)
-		error = recording_open(config->input, &config->symbols, &path, &session);
 	if (error)
 		return error;
+	error = recording_open(config->input, &config->symbols, &path, &session);
+	if (error)
+		return check_sort(config, error);
 	if (config->header_only)
 		return recording_header_write(pager.fd, session, path, config->info);
 	if (wants_branches(config, session))
@@ -373,6 +411,8 @@ static struct error *run_report(const struct command *command, int argc, char **
 	(void)ret_status;
 	error = command_parse(command, &config, argc, argv, NULL, &help);
 	if (!error && !help)
+		error = check_values(&config);
+	if (!error && !help)
 		error = open_and_report(&config);
 	filter_options_deinit(&config.filters);
 	return error;
@@ -386,16 +426,16 @@ static const struct option_spec report_options[] = {
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, tid, gcomm, gpid, dso, "
-	  "mode, sym, srcline, cpu, time",
+	  "mode, sym, srcline, cpu, time; of tracepoints trace, and fields such as next_comm",
 	  .completion = COMPLETE_WORDS,
-	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym srcline cpu time" },
+	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym srcline cpu time trace" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
 	  "the columns, separated by commas: overhead, overhead_children, sample, period, ipc and "
 	  "keys; "
 	  "with a leading +, in addition to the usual ones",
 	  .completion = COMPLETE_WORDS,
 	  .words = "overhead overhead_children sample period ipc vm vcpu comm pid tid gcomm gpid "
-		   "dso mode sym srcline cpu time" },
+		   "dso mode sym srcline cpu time trace" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,

@@ -71,7 +71,8 @@ static void append_title(const struct writer *writer, struct buffer *out,
 		buffer_append_string(out, "Certain");
 		break;
 	case KEY:
-		buffer_append_string(out, view_title(column->key));
+		buffer_append_string(out, view_title(writer->comparison->sides->profile,
+						     column->key));
 		return;
 	}
 	if (writer->comparison->side_count > 2)

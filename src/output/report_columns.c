@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "output/view.h"
 
 #define MAX_WIDTH 10000
+#define OTHER_WORDS "overhead, overhead_children, sample, period, ipc, "
 
 static const struct {
 	const char *word, *title;
@@ -65,22 +65,23 @@ static bool parse_field(const char *word, enum report_field *ret)
 	return false;
 }
 
-struct error *report_columns_parse(const char *text, struct report_columns *ret)
+struct error *report_columns_parse(const char *text, struct sample_texts *texts,
+				   struct report_columns *ret)
 {
 	_cleanup_free_ char *copy = memory_strdup(text);
 	char *rest = copy, *word;
+	struct error *error = NULL;
 
-	while ((word = strsep(&rest, ","))) {
+	while (!error && (word = strsep(&rest, ","))) {
 		enum profile_key key = 0;
 		enum report_field field = REPORT_KEY;
 
-		if (!parse_field(word, &field) && !view_parse_key(word, &key))
-			return error_hint(error_create(ERROR_USAGE, "-F: unknown field '%s'", word),
-					  "the fields are overhead, overhead_children, sample, "
-					  "period, ipc, and the keys of --sort");
-		report_columns_add(ret, field, key);
+		if (!parse_field(word, &field))
+			error = sample_texts_find_key(texts, "-F", OTHER_WORDS, word, &key);
+		if (!error)
+			report_columns_add(ret, field, key);
 	}
-	return NULL;
+	return error;
 }
 
 struct error *report_columns_set_widths(const char *text, struct report_columns *columns)

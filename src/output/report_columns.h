@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "output/sample_texts.h"
 #include "profile/profile.h"
 
 enum report_field {
@@ -39,8 +40,9 @@ struct report_columns {
 bool report_columns_have(const struct report_columns *columns, enum report_field field);
 void report_columns_add(struct report_columns *columns, enum report_field field,
 			enum profile_key key); /* once is enough */
-/* The columns of -F: TEXT's words, separated by commas. Appends to RET. */
-struct error *report_columns_parse(const char *text, struct report_columns *ret) MUST_CHECK;
+/* The columns of -F: TEXT's words, separated by commas, with the keys of TEXTS. Appends to RET. */
+struct error *report_columns_parse(const char *text, struct sample_texts *texts,
+				   struct report_columns *ret) MUST_CHECK;
 /* The widths of -w: numbers, separated by commas, for the columns in their order; 0: its own. */
 struct error *report_columns_set_widths(const char *text,
 					struct report_columns *columns) MUST_CHECK;

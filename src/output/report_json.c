@@ -104,7 +104,7 @@ static void write_dso(struct json *json, const char *key, const struct profile *
 static void write_cell(struct json *json, const struct profile *profile,
 		       const struct profile_row *row, enum profile_key key)
 {
-	const char *word = view_sort_word(key);
+	const char *word = view_sort_word(profile, key);
 
 	switch (key) {
 	case PROFILE_VM:
@@ -148,8 +148,10 @@ static void write_cell(struct json *json, const struct profile *profile,
 			    text_of(profile,
 				    resolver_location(profile->resolver, row->location)->source));
 		break;
-	case PROFILE_KEY_COUNT:
-		break;
+	default:
+		json_string(json, word, row->texts[key - PROFILE_TEXT]
+						? text_of(profile, row->texts[key - PROFILE_TEXT])
+						: NULL);
 	}
 }
 

@@ -78,7 +78,7 @@ static bool has_line(const struct writer *writer, const struct profile_row *row)
 static size_t measure_key(struct writer *writer, const struct profile_event *event,
 			  const struct report_column *column)
 {
-	size_t widest = strlen(view_title(column->key));
+	size_t widest = strlen(view_title(writer->profile, column->key));
 
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
@@ -109,7 +109,7 @@ static void measure(struct writer *writer, const struct profile_event *event)
 		else if (i + 1 < columns->count && !writer->options->separator)
 			writer->widths[i] = measure_key(writer, event, column);
 		else /* nothing follows the last column */
-			writer->widths[i] = strlen(view_title(column->key));
+			writer->widths[i] = strlen(view_title(writer->profile, column->key));
 	}
 }
 
@@ -175,7 +175,7 @@ static void append_titles(struct writer *writer, struct buffer *out)
 		buffer_clear(&writer->cell);
 		buffer_append_string(&writer->cell,
 				     column->field == REPORT_KEY
-					     ? view_title(column->key)
+					     ? view_title(writer->profile, column->key)
 					     : report_field_title(columns, column->field));
 		if (i)
 			append_gap(writer, out, i);
@@ -335,7 +335,8 @@ static void append_hierarchy_titles(struct writer *writer, struct buffer *out, s
 		buffer_append_string(out, title);
 	}
 	for (size_t i = fields; i < columns->count; i++) {
-		buffer_printf(out, "%s%s", separator, view_title(columns->items[i].key));
+		buffer_printf(out, "%s%s", separator,
+			      view_title(writer->profile, columns->items[i].key));
 		separator = " / ";
 	}
 	buffer_append_string(out, "\n#\n");

@@ -8,6 +8,7 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -45,14 +46,6 @@ static const char *find_function(void *data, uint64_t address, uint64_t *ret_sta
 	return symbol_name(table, symbol);
 }
 
-static bool wants_fields(const struct session *session, const struct script_event *events)
-{
-	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
-		if (events[i].fields & SCRIPT_TRACE)
-			return true;
-	return false;
-}
-
 static void find_formats(struct tracepoints *tracepoints)
 {
 	const struct session *session = tracepoints->session;
@@ -71,19 +64,16 @@ static void find_formats(struct tracepoints *tracepoints)
 	}
 }
 
-struct error *tracepoints_create(const struct session *session, const struct script_event *events,
+struct error *tracepoints_create(const struct session *session, const char *hint,
 				 struct tracepoints **ret)
 {
 	const struct perfdata_features *features = perfdata_reader_features(session->reader);
 	struct trace_formats *formats;
 
-	*ret = NULL;
-	if (!wants_fields(session, events))
-		return NULL;
 	if (!features->tracing_data_bytes)
 		return error_hint(error_create(ERROR_BAD_DATA, "the recording has tracepoints but "
 							       "not their formats"),
-				  "-F without 'trace' shows the rest of its samples");
+				  "%s", hint);
 	formats = trace_formats_create(features->tracing_data, features->tracing_data_bytes);
 	if (!formats)
 		return error_create(ERROR_BAD_DATA,
@@ -118,24 +108,79 @@ static void append_escaped(struct buffer *text, struct buffer *out)
 	utf8_append_escaped(out, (const char *)text->data);
 }
 
-void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
-			struct buffer *out)
+void tracepoints_append_plain(struct tracepoints *tracepoints, const struct session_sample *sample,
+			      struct buffer *out)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
 	const struct tracepoint *item = &tracepoints->items[sample->decoded.event_index];
 	struct trace_functions functions = { find_function, (void *)tracepoints->session };
 	struct trace_payload payload =
 		trace_formats_payload(tracepoints->formats, fields->raw, fields->raw_bytes);
-	struct buffer *text = &tracepoints->text;
 
 	if (!item->format || !fields->raw)
 		return;
-	buffer_clear(text);
 	if (item->print) {
-		trace_print_append(item->print, &payload, &functions, text);
+		trace_print_append(item->print, &payload, &functions, out);
 	} else {
-		buffer_append_string(text, "[FAILED TO PARSE]");
-		trace_fields_append(item->format, &payload, text);
+		buffer_append_string(out, "[FAILED TO PARSE]");
+		trace_fields_append(item->format, &payload, out);
 	}
-	append_escaped(text, out);
+}
+
+void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
+			struct buffer *out)
+{
+	struct buffer *text = &tracepoints->text;
+
+	buffer_clear(text);
+	tracepoints_append_plain(tracepoints, sample, text);
+	if (text->size)
+		append_escaped(text, out);
+}
+
+const struct trace_format *tracepoints_format(const struct tracepoints *tracepoints, size_t index)
+{
+	return tracepoints->items[index].format;
+}
+
+/* The word after "NAME=" in TEXT, whose words are separated by blanks; NULL: it has none. */
+static const char *find_word(const struct buffer *text, const char *name, size_t *ret_bytes)
+{
+	const char *at = (const char *)text->data, *end = at + text->size;
+	size_t length = strlen(name);
+
+	while (at < end) {
+		const char *blank = memchr(at, ' ', end - at);
+		const char *word_end = blank ? blank : end;
+
+		if ((size_t)(word_end - at) > length && at[length] == '=' &&
+		    !memcmp(at, name, length)) {
+			*ret_bytes = word_end - at - length - 1;
+			return at + length + 1;
+		}
+		at = word_end + 1;
+	}
+	return NULL;
+}
+
+void tracepoints_append_field(struct tracepoints *tracepoints, const struct session_sample *sample,
+			      const struct trace_field *field, struct buffer *out)
+{
+	const struct perfdata_sample *fields = &sample->decoded.sample;
+	struct trace_payload payload =
+		trace_formats_payload(tracepoints->formats, fields->raw, fields->raw_bytes);
+	struct buffer *text = &tracepoints->text;
+	const char *word;
+	size_t bytes;
+
+	if (!fields->raw)
+		return;
+	buffer_clear(text);
+	tracepoints_append_plain(tracepoints, sample, text);
+	word = text->size ? find_word(text, field->name, &bytes) : NULL;
+	text->overflow = false;
+	if (word)
+		buffer_append(out, word, bytes);
+	else
+		trace_field_append(field, &payload, out);
 }

@@ -5,21 +5,30 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "output/script/script_event.h"
 #include "session/session.h"
+#include "tracepoint/formats.h"
 
 struct tracepoints;
 
-/*
- * *RET is NULL if no event in EVENTS prints its fields. Fails if one does, but the recording has no
- * formats.
- */
-struct error *tracepoints_create(const struct session *session, const struct script_event *events,
+/* Fails if the recording has no formats; HINT says what the user can do then. */
+struct error *tracepoints_create(const struct session *session, const char *hint,
 				 struct tracepoints **ret) MUST_CHECK;
 void tracepoints_destroy(struct tracepoints *tracepoints); /* takes NULL */
 
 /* Appends the fields of SAMPLE; nothing if it does not belong to a known tracepoint. */
 void tracepoints_append(struct tracepoints *tracepoints, const struct session_sample *sample,
 			struct buffer *out);
+/* The same, but with the text as it is in the recording. */
+void tracepoints_append_plain(struct tracepoints *tracepoints, const struct session_sample *sample,
+			      struct buffer *out);
+
+/* The format of event INDEX of the session; NULL if it is no tracepoint or has none. */
+const struct trace_format *tracepoints_format(const struct tracepoints *tracepoints, size_t index);
+/*
+ * Appends FIELD of SAMPLE's format, as perf shows it as a sort key: the word after "NAME=" in the
+ * sample's text, or else its value.
+ */
+void tracepoints_append_field(struct tracepoints *tracepoints, const struct session_sample *sample,
+			      const struct trace_field *field, struct buffer *out);
 
 #endif

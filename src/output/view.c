@@ -27,14 +27,21 @@ static const struct {
 	[PROFILE_SOURCE] = { "srcline", "Source:Line" },
 };
 
-const char *view_title(enum profile_key key)
+static bool is_text(enum profile_key key)
 {
+	return key >= PROFILE_TEXT && key <= PROFILE_TEXT_LAST;
+}
+
+const char *view_title(const struct profile *profile, enum profile_key key)
+{
+	if (is_text(key))
+		return profile->texts->titles[key - PROFILE_TEXT];
 	return columns[key].title;
 }
 
-const char *view_sort_word(enum profile_key key)
+const char *view_sort_word(const struct profile *profile, enum profile_key key)
 {
-	return columns[key].word;
+	return is_text(key) ? profile->texts->words[key - PROFILE_TEXT] : columns[key].word;
 }
 
 bool view_parse_key(const char *word, enum profile_key *ret)
@@ -42,7 +49,7 @@ bool view_parse_key(const char *word, enum profile_key *ret)
 	if (!strcmp(word, "symbol"))
 		word = "sym";
 	for (int key = 0; key < PROFILE_KEY_COUNT; key++) {
-		if (!strcmp(columns[key].word, word)) {
+		if (columns[key].word && !strcmp(columns[key].word, word)) {
 			*ret = key;
 			return true;
 		}
@@ -144,6 +151,14 @@ static void append_comm(struct buffer *out, const struct profile *profile,
 		utf8_append_escaped(out, intern_string(profile->session->strings, row->comm));
 }
 
+static void append_sample_text(struct buffer *out, const struct profile *profile,
+			       const struct profile_row *row, enum profile_key key)
+{
+	uint32_t text = row->texts[key - PROFILE_TEXT];
+
+	utf8_append_escaped(out, text ? intern_string(profile->session->strings, text) : "-");
+}
+
 void view_append_cell(struct buffer *out, const struct profile *profile,
 		      const struct profile_row *row, enum profile_key key)
 {
@@ -197,8 +212,8 @@ void view_append_cell(struct buffer *out, const struct profile *profile,
 	case PROFILE_SOURCE:
 		append_source(out, profile, resolver_location(profile->resolver, row->location));
 		break;
-	case PROFILE_KEY_COUNT:
-		break;
+	default:
+		append_sample_text(out, profile, row, key);
 	}
 }
 

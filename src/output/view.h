@@ -9,9 +9,13 @@
 #include "base/buffer.h"
 #include "profile/profile.h"
 
-const char *view_title(enum profile_key key);	   /* "Shared Object" */
-const char *view_sort_word(enum profile_key key);  /* "dso": its name in --sort */
-/* The key that WORD means in --sort (perf's names, too: "symbol"); false: none. */
+const char *view_title(const struct profile *profile, enum profile_key key); /* "Shared Object" */
+/* "dso": its name in --sort */
+const char *view_sort_word(const struct profile *profile, enum profile_key key);
+/*
+ * The key that WORD means in --sort (perf's names, too: "symbol"); false: none. Texts of samples
+ * are sample_texts.h's.
+ */
 bool view_parse_key(const char *word, enum profile_key *ret);
 
 /* Appends the cell of ROW in the column of KEY. Names are escaped. */

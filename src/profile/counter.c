@@ -10,9 +10,11 @@
 
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/memory.h"
 
+#define TEXT_BYTES_MAX ((size_t)1 << 20) /* what does not fit is left out */
 #define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* The guest's name for CONTEXT's thread. */
@@ -96,10 +98,41 @@ static uint32_t group_at_moment(struct counter *counter, uint32_t number,
 	pthread_mutex_unlock(&counter->shared->session->lock);
 	group.time_ns = moment->time_ns;
 	group.cpu = moment->cpu;
+	memcpy(group.texts, moment->texts, sizeof(group.texts));
 	return groups_find(groups, &group, counter->now++);
 }
 
-/* The groups of CONTEXT's SAMPLE and its chain, which differ with time and CPU. */
+/* The numbers of SAMPLE's texts as far as they are keys; those are all that there are. */
+static void find_texts(struct counter *counter, const struct session_sample *sample,
+		       uint32_t *ret_numbers)
+{
+	struct session *session = counter->shared->session;
+	const struct profile_texts *texts = counter->shared->options->texts;
+
+	if (!texts)
+		return;
+	pthread_mutex_lock(&session->lock);
+	for (size_t i = 0; i < texts->count; i++) {
+		buffer_clear(&counter->text);
+		texts->append(texts->data, i, sample, &counter->text);
+		if (counter->text.size)
+			ret_numbers[i] = intern_bytes(session->strings,
+						      (const char *)counter->text.data,
+						      counter->text.size);
+	}
+	pthread_mutex_unlock(&session->lock);
+}
+
+static uint64_t hash_moment(const struct counter_moment *moment)
+{
+	uint64_t hash = hash_u64((uint64_t)moment->row << 32 | moment->cpu);
+
+	for (size_t i = 0; i < PROFILE_TEXTS && moment->texts[i]; i++)
+		hash = hash_u64(hash ^ moment->texts[i]);
+	return hash_u64(moment->time_ns ^ hash);
+}
+
+/* The groups of CONTEXT's SAMPLE and its chain, which differ with time, CPU and texts. */
 static const uint32_t *find_moment(struct counter *counter, const struct session_sample *sample,
 				   const struct context *context)
 {
@@ -109,12 +142,13 @@ static const uint32_t *find_moment(struct counter *counter, const struct session
 		.cpu = cpu_of(counter->shared, sample),
 		.time_ns = quantum_of(counter->shared->options, sample->decoded.sample.time_ns),
 	};
-	uint64_t hash =
-		hash_u64(wanted.time_ns ^ hash_u64((uint64_t)wanted.row << 32 | wanted.cpu));
-	struct counter_moment *moment = &counter->moments[hash % COUNTER_MOMENTS];
+	struct counter_moment *moment;
 
+	find_texts(counter, sample, wanted.texts);
+	moment = &counter->moments[hash_moment(&wanted) % COUNTER_MOMENTS];
 	if (moment->row == wanted.row && moment->chain_row == wanted.chain_row &&
-	    moment->cpu == wanted.cpu && moment->time_ns == wanted.time_ns)
+	    moment->cpu == wanted.cpu && moment->time_ns == wanted.time_ns &&
+	    !memcmp(moment->texts, wanted.texts, sizeof(wanted.texts)))
 		return moment->groups;
 	*moment = wanted;
 	moment->groups[0] = group_at_moment(counter, wanted.row, &wanted);
@@ -327,8 +361,9 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	filtering_init(&counter->filtering, shared->options->filter, resolver);
 	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
 	if (profile_keys_have(&shared->options->keys, PROFILE_TIME) ||
-	    profile_keys_have(&shared->options->keys, PROFILE_CPU))
+	    profile_keys_have(&shared->options->keys, PROFILE_CPU) || shared->options->texts)
 		counter->moments = memory_calloc(COUNTER_MOMENTS, sizeof(*counter->moments));
+	buffer_init(&counter->text, TEXT_BYTES_MAX);
 	if (!shared->options->chains)
 		return;
 	counter->user_chains = user_chains_create(shared->session);
@@ -346,6 +381,7 @@ void counter_deinit(struct counter *counter)
 	filtering_deinit(&counter->filtering);
 	free(counter->left_out);
 	free(counter->moments);
+	buffer_deinit(&counter->text);
 	free(counter->cells);
 	free(counter->contexts);
 }

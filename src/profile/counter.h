@@ -40,12 +40,13 @@ struct left_out {
 	uint64_t samples, period;
 };
 
-/* The groups of a context's samples at one time, on one CPU. */
+/* The groups of a context's samples at one time, on one CPU, with the same texts. */
 struct counter_moment {
 	uint32_t row, chain_row; /* of the context; 0: an empty entry */
 	uint32_t cpu;
 	uint64_t time_ns;
-	uint32_t groups[2]; /* likewise, with time and CPU */
+	uint32_t texts[PROFILE_TEXTS];
+	uint32_t groups[2]; /* likewise, with time, CPU and texts */
 };
 
 #define COUNTER_MOMENTS 1024
@@ -63,7 +64,8 @@ struct counter {
 	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
 	struct profile_totals totals;
-	struct counter_moment *moments; /* a cache; NULL: time and CPU are no keys */
+	struct counter_moment *moments; /* a cache; NULL: time, CPU and texts are no keys */
+	struct buffer text; /* scratch memory */
 	bool filters; /* else there is no filter */
 	struct filtering filtering;
 	struct left_out *left_out; /* of each event */

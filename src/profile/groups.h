@@ -12,7 +12,7 @@
 
 #include "base/intern.h"
 #include "base/vector.h"
-#include "session/session.h"
+#include "profile/profile.h"
 
 /* Compared as bytes. */
 struct profile_group {
@@ -20,6 +20,7 @@ struct profile_group {
 	size_t event;
 	uint64_t time_ns;
 	uint32_t vcpu, comm, pid, tid, guest_comm, guest_pid, cpu;
+	uint32_t texts[PROFILE_TEXTS];
 	uint16_t cpumode;
 	uint16_t zero; /* instead of padding */
 };

@@ -192,6 +192,7 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	struct profile *profile = memory_calloc(1, sizeof(*profile));
 
 	profile->session = session;
+	profile->texts = options->texts;
 	profile->resolver = resolver_create(session);
 	if (profile_keys_have(&options->keys, PROFILE_SOURCE))
 		resolver_want_lines(profile->resolver);

@@ -18,6 +18,8 @@
 #define PROFILE_NO_PID UINT32_MAX
 #define PROFILE_NO_CPU UINT32_MAX
 
+#define PROFILE_TEXTS 6
+
 enum profile_key {
 	PROFILE_VM,
 	PROFILE_VCPU,
@@ -32,7 +34,22 @@ enum profile_key {
 	PROFILE_TIME,
 	PROFILE_SYMBOL,
 	PROFILE_SOURCE,
+	PROFILE_TEXT, /* and those that follow: what struct profile_texts has */
+	PROFILE_TEXT_LAST = PROFILE_TEXT + PROFILE_TEXTS - 1,
 	PROFILE_KEY_COUNT,
+};
+
+/* Further keys: texts that samples have, such as the fields of tracepoints. */
+struct profile_texts {
+	const char *words[PROFILE_TEXTS], *titles[PROFILE_TEXTS];
+	size_t count;
+	/*
+	 * Appends text INDEX of SAMPLE, as it is in the recording and without its terminating zero;
+	 * nothing if the sample has none. Called under the session's lock.
+	 */
+	void (*append)(void *data, size_t index, const struct session_sample *sample,
+		       struct buffer *out);
+	void *data;
 };
 
 /* Keys in the order of their columns. */
@@ -61,6 +78,7 @@ struct profile_row {
 	uint32_t cpu;		  /* PROFILE_NO_CPU: samples do not say */
 	uint64_t time_ns;	  /* when the quantum of time began */
 	uint32_t dso;		  /* string: its short name; for symbol and dso rows */
+	uint32_t texts[PROFILE_TEXTS]; /* strings; 0: none */
 	uint32_t location;	  /* one of the locations that are the same by these keys */
 	uint32_t number;	  /* unique in the profile; nodes of call trees refer to it */
 	uint32_t depth;		  /* its smallest distance from the start of a chain; from 1 on */
@@ -102,6 +120,7 @@ struct profile {
 	size_t row_count; /* of all events: all row numbers are lower */
 	struct calltree *tree; /* NULL: chains were not wanted */
 	struct profile_totals totals;
+	const struct profile_texts *texts; /* of the options */
 	bool damaged; /* the file ended early or is damaged: see perfdata_reader_error() */
 };
 
@@ -119,6 +138,7 @@ struct profile_options {
 	 * file is one.
 	 */
 	bool by_name;
+	const struct profile_texts *texts; /* NULL: none is a key. Borrowed by the profile */
 	const struct filter *filter; /* which samples to count; NULL: all. Borrowed */
 	/* Percentages are of those that the filter leaves out, too, but for their time or CPU. */
 	bool absolute;

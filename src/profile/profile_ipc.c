@@ -9,6 +9,7 @@
 #include "profile/profile_ipc.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "base/intern.h"
 #include "base/vector.h"
@@ -78,8 +79,10 @@ static struct row_sums *sums_of(struct sums *sums, size_t leader, const struct p
 			   .cpumode = row->cpumode },
 		.identity = identities_find(sums->functions, row->location, row->cpumode),
 	};
-	uint32_t number = intern_bytes(sums->keys, (const char *)&key, sizeof(key));
+	uint32_t number;
 
+	memcpy(key.group.texts, row->texts, sizeof(row->texts));
+	number = intern_bytes(sums->keys, (const char *)&key, sizeof(key));
 	while (sums->items.count <= number)
 		vector_append(&sums->items, (struct row_sums){ 0 });
 	return &sums->items.items[number];

@@ -32,16 +32,19 @@ struct builder {
 
 static struct profile_row row_of_group(const struct profile_group *group)
 {
-	return (struct profile_row){ .vm = group->vm,
-				     .vcpu = group->vcpu,
-				     .comm = group->comm,
-				     .pid = group->pid,
-				     .tid = group->tid,
-				     .guest_comm = group->guest_comm,
-				     .guest_pid = group->guest_pid,
-				     .cpu = group->cpu,
-				     .time_ns = group->time_ns,
-				     .cpumode = group->cpumode };
+	struct profile_row row = { .vm = group->vm,
+				   .vcpu = group->vcpu,
+				   .comm = group->comm,
+				   .pid = group->pid,
+				   .tid = group->tid,
+				   .guest_comm = group->guest_comm,
+				   .guest_pid = group->guest_pid,
+				   .cpu = group->cpu,
+				   .time_ns = group->time_ns,
+				   .cpumode = group->cpumode };
+
+	memcpy(row.texts, group->texts, sizeof(row.texts));
+	return row;
 }
 
 static struct profile_group group_of(const struct builder *builder, uint32_t number)

@@ -101,6 +101,8 @@ static const char *text_of(const struct sorter *sorter, enum profile_key key,
 {
 	struct profile *profile = sorter->profile;
 
+	if (key >= PROFILE_TEXT && key <= PROFILE_TEXT_LAST)
+		return intern_string(profile->session->strings, row->texts[key - PROFILE_TEXT]);
 	switch (key) {
 	case PROFILE_VM:
 		return row->vm ? row->vm->name : MACHINE_HOST_NAME;

@@ -48,14 +48,21 @@ static void report(struct session *session, int fd)
 	struct report_text_options text = { .path = "input", .children = true,
 					    .header = true, .info = true,
 					    .chains = true, .caller = true };
-	_cleanup_profile_ struct profile *profile = profile_create(session, &options);
-	const struct profile_totals *totals = &profile->totals;
+	_cleanup_sample_texts_ struct sample_texts *texts = sample_texts_create(session);
+	_cleanup_profile_ struct profile *profile = NULL;
+	const struct profile_totals *totals;
 	uint64_t samples = 0, rows = 0, chained = 0;
 
 	error_destroy(report_columns_parse(
 		"overhead_children,overhead,sample,period,vm,vcpu,comm,pid,gcomm,gpid,dso,mode,sym,"
-		"tid,cpu,time",
-		&text.columns));
+		"tid,cpu,time,trace,prev_comm,sched_switch.next_pid",
+		texts, &text.columns));
+	for (size_t i = 0; i < text.columns.count; i++)
+		if (text.columns.items[i].field == REPORT_KEY)
+			profile_keys_add(&options.keys, text.columns.items[i].key);
+	options.texts = sample_texts_found(texts);
+	profile = profile_create(session, &options);
+	totals = &profile->totals;
 	for (size_t i = 0; i < profile->event_count; i++) {
 		samples += profile->events[i].samples;
 		for (size_t r = 0; r < profile->events[i].rows.count; r++)

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
+#include "cmd/values.h"
 #include "output/diff_text.h"
 #include "output/view.h"
 
@@ -70,7 +71,6 @@ static struct error *parse_options(const struct diff_config *config, struct prof
 				   struct diff_text_options *text)
 {
 	struct error *error = parse_keys(config->sort ? config->sort : DEFAULT_KEYS, keys);
-	char *end;
 
 	text->order.side = config->order;
 	text->separator = config->separator;
@@ -78,18 +78,10 @@ static struct error *parse_options(const struct diff_config *config, struct prof
 	text->periods = config->periods;
 	if (!error)
 		error = parse_method(config->compute, &text->order);
-	if (!error && config->percent_limit) {
-		text->min_percent = strtod(config->percent_limit, &end);
-		if (end == config->percent_limit || *end || !(text->min_percent >= 0))
-			error = error_create(ERROR_USAGE,
-					     "--percent-limit takes a percentage, not '%s'",
-					     config->percent_limit);
-	}
-	if (!error && config->separator && (!*config->separator || config->separator[1] ||
-					    *config->separator == '.'))
-		error = error_create(ERROR_USAGE, "-t takes one character other than '.', not '%s'",
-				     config->separator);
-	return error;
+	if (!error)
+		error = values_percent("--percent-limit", config->percent_limit,
+				       &text->min_percent);
+	return error ? error : values_check_separator(config->separator);
 }
 
 /* Events are the same if their names are, whatever their modifiers: cycles:G is cycles:H. */

@@ -120,3 +120,11 @@ void script_events_destroy(struct script_event *events, size_t count)
 		free(events[i].name);
 	free(events);
 }
+
+bool script_events_have(const struct script_event *events, size_t count, uint32_t field)
+{
+	for (size_t i = 0; i < count; i++)
+		if (events[i].fields & field)
+			return true;
+	return false;
+}

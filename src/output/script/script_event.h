@@ -21,6 +21,7 @@ struct script_event {
 struct error *script_events_create(const struct session *session,
 				   const struct script_fields *fields,
 				   struct script_event **ret) MUST_CHECK;
+bool script_events_have(const struct script_event *events, size_t count, uint32_t field);
 void script_events_destroy(struct script_event *events, size_t count); /* takes NULL */
 
 #endif

@@ -449,8 +449,10 @@ struct error *script_text_write(int fd, struct session *session, const struct sc
 	size_t event_count = perfdata_reader_event_count(session->reader);
 	struct error *error = script_events_create(session, fields, &writer.events);
 
-	if (!error)
-		error = tracepoints_create(session, writer.events, &writer.tracepoints);
+	if (!error && script_events_have(writer.events, event_count, SCRIPT_TRACE))
+		error = tracepoints_create(session,
+					   "-F without 'trace' shows the rest of its samples",
+					   &writer.tracepoints);
 	*ret_counts = writer.counts;
 	if (error) {
 		script_events_destroy(writer.events, event_count);
