@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "symbol/table_cache.h"
+#include "session/user_chain.h"
 #include "symbol/downloads.h"
 #include "walls/cage_keeper.h"
 #include "walls/walls.h"
@@ -195,8 +196,12 @@ static const char *aux_name(uint32_t kind)
 
 void recording_warn(const struct session *session, const char *path)
 {
+	const char *unknown_arch = user_chains_unknown_arch(session);
 	size_t nameless = 0;
 
+	if (unknown_arch)
+		log_note("the callers of programs are missing: copies of stacks of '%s' machines "
+			 "cannot be read", unknown_arch);
 	if (session->aux_bytes)
 		log_note("%" PRIu64 " bytes of %strace data are not decoded, and not shown",
 			 session->aux_bytes, aux_name(session->aux_kind));

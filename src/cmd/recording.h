@@ -55,6 +55,9 @@ void recording_warn_if_cut(const struct profile *profile);
 void recording_note_filtered(uint64_t left_out, uint64_t all);
 
 /* Rows for option tables; the config TYPE has the named field. */
+#define RECORDING_FORCE_OPTION(type, field)                                                        \
+	{ OPTION_FLAG, 'f', "force", offsetof(type, field), NULL,                                  \
+	  "has no effect: recordings of other users are read without it, too" }
 #define RECORDING_INPUT_OPTION(type, field)                                                        \
 	{ OPTION_STRING, 'i', "input", offsetof(type, field), "FILE",                              \
 	  "the recording; - reads standard input (default: the newest of perf.data.guest, "        \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor report: prints a recording as a profile, flat or with call chains. */
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -29,6 +28,8 @@ struct report_config {
 	bool stdio, json, children, no_children, sample_counts, header, header_only, hierarchy;
 	bool info;
 	bool branches, no_branches, inlined, no_inlined;
+	bool inverted, quiet, force;
+	uint64_t max_stack; /* 0: not given */
 	const char *percentage;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
@@ -67,37 +68,6 @@ static struct error *parse_keys(const char *text, struct sample_texts *texts,
 			profile_keys_add(ret, key);
 	}
 	return error;
-}
-
-/* As perf: without a unit they are nanoseconds. */
-static struct error *parse_quantum(const char *text, uint64_t *ret_ns)
-{
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
-		      { "s", 1000000000 } };
-	uint64_t value;
-	char *end;
-
-	if (!text)
-		return NULL;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	for (size_t i = 0; *text >= '0' && *text <= '9' && !errno && i < 5; i++)
-		if (!strcmp(end, units[i].unit) && value &&
-		    !__builtin_mul_overflow(value, units[i].ns, ret_ns))
-			return NULL;
-	return error_create(ERROR_USAGE, "--time-quantum takes a time such as 100ms, not '%s'",
-			    text);
-}
-
-static struct error *parse_percentage(const char *word, bool *ret_absolute)
-{
-	*ret_absolute = word && !strcmp(word, "absolute");
-	if (!word || *ret_absolute || !strcmp(word, "relative"))
-		return NULL;
-	return error_create(ERROR_USAGE, "--percentage takes relative or absolute, not '%s'", word);
 }
 
 /* Parses the argument of -g: perf's words, as far as they apply here. */
@@ -253,9 +223,9 @@ static struct error *report(const struct report_config *config, struct session *
 	if (!error)
 		error = choose_ipc(&text, session, &options.ipc);
 	if (!error)
-		error = parse_quantum(config->time_quantum, &options.time_quantum_ns);
+		error = values_time_quantum(config->time_quantum, &options.time_quantum_ns);
 	if (!error)
-		error = parse_percentage(config->percentage, &options.absolute);
+		error = values_percentage(config->percentage, &options.absolute);
 	if (!error)
 		error = filter_options_build(&config->filters, session, &filter);
 	if (!error) {
@@ -263,6 +233,7 @@ static struct error *report(const struct report_config *config, struct session *
 		options.texts = sample_texts_found(texts);
 		options.chains = text.children || text.chains;
 		options.children = text.children;
+		options.max_stack = config->max_stack;
 		options.inlined = config->inlined && !config->no_inlined;
 		profile = profile_create(session, &options);
 		error = recording_symbols_error(session);
@@ -313,8 +284,8 @@ static struct error *check_values(const struct report_config *config)
 	if (!error && config->widths)
 		error = report_columns_set_widths(config->widths, &columns);
 	if (!error)
-		error = parse_quantum(config->time_quantum, &ns);
-	return error ? error : parse_percentage(config->percentage, &absolute);
+		error = values_time_quantum(config->time_quantum, &ns);
+	return error ? error : values_percentage(config->percentage, &absolute);
 }
 
 /* Of the branches before the samples, as perf does where there are any. */
@@ -410,6 +381,10 @@ static struct error *run_report(const struct command *command, int argc, char **
 
 	(void)ret_status;
 	error = command_parse(command, &config, argc, argv, NULL, &help);
+	if (config.inverted && !config.graph)
+		config.graph = "caller";
+	if (config.quiet)
+		log_set_level(LOG_WARNING);
 	if (!error && !help)
 		error = check_values(&config);
 	if (!error && !help)
@@ -456,6 +431,11 @@ static const struct option_spec report_options[] = {
 	  "how to show call chains, separated by commas: caller, callee or none, and the share in "
 	  "percent below which branches are left out (default: caller,0.5)",
 	  .completion = COMPLETE_WORDS, .words = "caller callee none", .fallback = "caller" },
+	{ OPTION_FLAG, 'G', "inverted", offsetof(struct report_config, inverted), NULL,
+	  "the same as -g caller" },
+	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct report_config, max_stack), "FRAMES",
+	  "how many functions of a call chain to count, innermost first (default: 1024)",
+	  .min = 1, .max = UINT16_MAX },
 	{ OPTION_FLAG, 0, "children", offsetof(struct report_config, children), NULL,
 	  "count a sample for all functions in its call chain (the default if there are chains)" },
 	{ OPTION_FLAG, 0, "no-children", offsetof(struct report_config, no_children), NULL,
@@ -473,6 +453,12 @@ static const struct option_spec report_options[] = {
 	RECORDING_INLINE_OPTIONS(struct report_config, inlined, no_inlined),
 	FILTER_OPTIONS(struct report_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
+	{ OPTION_FLAG, 'q', "quiet", offsetof(struct report_config, quiet), NULL,
+	  "print warnings and errors only besides the profile, no notes" },
+	RECORDING_FORCE_OPTION(struct report_config, force),
+	{ OPTION_ABSENT, 0, "group", .help = "each event of a group has rows of its own" },
+	{ OPTION_ABSENT, 'v', "verbose", .help = "notes are on standard error without it" },
+	{ OPTION_ABSENT, 0, "tui", .help = "there is only text, as with perf's --stdio" },
 	{ 0 },
 };
 

@@ -37,6 +37,7 @@ static const struct {
 
 struct script_config {
 	const char *input;
+	bool force;
 	const char *fields;
 	uint64_t max_stack;
 	struct record_flags records;
@@ -148,6 +149,9 @@ static const struct option_spec script_options[] = {
 	RECORDS_OPTION("show-text-poke-events", text_pokes,
 		       "changes of the kernel's code, and generated functions"),
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
+	RECORDING_FORCE_OPTION(struct script_config, force),
+	{ OPTION_ABSENT, 'G', "hide-call-graph", .help = "-F -ip hides call chains" },
+	{ OPTION_ABSENT, 'v', "verbose", .help = "notes are on standard error without it" },
 	{ 0 },
 };
 

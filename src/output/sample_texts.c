@@ -126,8 +126,9 @@ static struct error *add(struct sample_texts *texts, const char *option, const c
 		return unknown_key(option, others, word);
 	if (index == PROFILE_TEXTS) {
 		free(fields);
-		return error_create(ERROR_USAGE, "%s: there may be at most %d fields of tracepoints",
-				    option, PROFILE_TEXTS);
+		return error_create(ERROR_USAGE,
+				    "%s: there may be at most %d fields of tracepoints", option,
+				    PROFILE_TEXTS);
 	}
 	texts->words[index] = memory_strdup(word);
 	texts->fields[index] = fields;

@@ -270,7 +270,9 @@ static void append_guests(struct buffer *out, const struct profile_totals *total
 
 void view_append_totals(struct buffer *out, const struct profile_totals *totals)
 {
-	buffer_printf(out, "%" PRIu64 " samples: ", profile_totals_sum(totals));
+	uint64_t all = profile_totals_sum(totals);
+
+	buffer_printf(out, "%" PRIu64 " sample%s: ", all, all == 1 ? "" : "s");
 	append_host(out, totals);
 	append_guests(out, totals);
 	buffer_printf(out, "%" PRIu64 " lost, %" PRIu64 " unattributed", totals->lost,

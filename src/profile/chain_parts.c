@@ -146,7 +146,7 @@ void chain_parts_read(struct chain_parts *parts, const struct session_sample *sa
 		      const struct context *context, uint32_t group, struct chain_read *ret)
 {
 	const struct perfdata_sample *fields = &sample->decoded.sample;
-	struct walk walk = { .sample = sample, .context = context, .room = CHAINS_FRAMES_MAX - 1 };
+	struct walk walk = { .sample = sample, .context = context, .room = parts->max_frames - 1 };
 
 	if (fields->callchain_count) { /* else there is no place */
 		walk.at = fields->callchain;

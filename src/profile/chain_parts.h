@@ -20,6 +20,7 @@
 
 struct chain_parts {
 	struct session *session; /* borrowed */
+	size_t max_frames;	 /* from 1 to CHAINS_FRAMES_MAX */
 	uint64_t seeds[3];	 /* of hashes; unknown to whoever made the recording */
 	VECTOR(uint64_t) words;	 /* of all chains that were read since it was last emptied */
 };

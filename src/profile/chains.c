@@ -59,6 +59,7 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 	struct chains *chains = memory_calloc(1, sizeof(*chains));
 
 	chains->parts.session = session;
+	chains->parts.max_frames = CHAINS_FRAMES_MAX;
 	chains->resolver = resolver;
 	chains->frames = frames;
 	chains->lone = lone;
@@ -75,6 +76,12 @@ struct chains *chains_create(struct session *session, struct resolver *resolver,
 void chains_want_inlined(struct chains *chains)
 {
 	chains->inlined = true;
+}
+
+void chains_limit(struct chains *chains, size_t frames)
+{
+	if (frames < CHAINS_FRAMES_MAX)
+		chains->parts.max_frames = frames;
 }
 
 void chains_seal(struct chains *chains)

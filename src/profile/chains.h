@@ -43,6 +43,8 @@ void chains_destroy(struct chains *chains); /* takes NULL */
  * if it called them.
  */
 void chains_want_inlined(struct chains *chains);
+/* Before the first sample: only the innermost FRAMES, at least 1, are counted. */
+void chains_limit(struct chains *chains, size_t frames);
 
 /* The following samples belong to part NUMBER of the recording: see chain_frames.h. */
 void chains_begin_part(struct chains *chains, uint32_t number);

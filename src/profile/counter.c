@@ -192,6 +192,15 @@ static void add_to_cell(struct counter *counter, uint64_t key, uint64_t period, 
 		grow(counter);
 }
 
+/* With S (PERF_SAMPLE_READ), the recorder takes no chains of guests. */
+static bool has_guest_chain(const struct counter_shared *shared,
+			    const struct session_sample *sample)
+{
+	const struct perf_event_attr *attr = shared->session->attrs[sample->decoded.event_index];
+
+	return shared->guest_chains && !(attr->sample_type & PERF_SAMPLE_READ);
+}
+
 static void count_total(struct profile_totals *totals, const struct context *context,
 			bool guest_chains)
 {
@@ -343,7 +352,7 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 	pending->period = fields->period;
 	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
-	count_total(&counter->totals, context, counter->shared->guest_chains);
+	count_total(&counter->totals, context, has_guest_chain(counter->shared, sample));
 	if (counter->chains)
 		begin_chain(counter, sample, context, chain_row, &pending->end);
 	if (++counter->pending_count == COUNTER_BATCH)
@@ -371,6 +380,8 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 					shared->options->lone);
 	if (shared->options->inlined)
 		chains_want_inlined(counter->chains);
+	if (shared->options->max_stack)
+		chains_limit(counter->chains, shared->options->max_stack);
 }
 
 void counter_deinit(struct counter *counter)

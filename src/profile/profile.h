@@ -130,6 +130,7 @@ struct profile_options {
 	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
 	bool inlined; /* … with inlined functions, which then have rows of their own … */
+	size_t max_stack; /* … of at most so many functions, the innermost; 0: as many as kept … */
 	bool lone;     /* … where a sample without a chain is represented by its function … */
 	bool ipc;      /* count cycles and instructions of rows */
 	bool children; /* … and, with the tree, children of the rows: otherwise they are 0 */

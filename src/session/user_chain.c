@@ -69,15 +69,26 @@ static const struct arch *arch_of(const struct session *session)
 	return arch_find(name);
 }
 
+static bool has_stacks(const struct session *session)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(session->reader); i++)
+		if (has_user(session->attrs[i]))
+			return true;
+	return false;
+}
+
+const char *user_chains_unknown_arch(const struct session *session)
+{
+	if (!has_stacks(session) || arch_of(session))
+		return NULL;
+	return perfdata_reader_features(session->reader)->arch;
+}
+
 struct user_chains *user_chains_create(struct session *session)
 {
-	size_t events = perfdata_reader_event_count(session->reader);
 	struct user_chains *chains;
-	bool any = false;
 
-	for (size_t i = 0; i < events; i++)
-		any |= has_user(session->attrs[i]);
-	if (!any)
+	if (!has_stacks(session))
 		return NULL;
 	chains = memory_calloc(1, sizeof(*chains));
 	chains->session = session;

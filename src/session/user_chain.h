@@ -14,6 +14,11 @@ struct user_chains; /* for one thread */
 
 /* NULL: no sample of SESSION, which is borrowed, needs it. */
 struct user_chains *user_chains_create(struct session *session);
+/*
+ * The architecture of a recording with stacks that cannot be walked, because its registers are not
+ * known; NULL: there are no such stacks.
+ */
+const char *user_chains_unknown_arch(const struct session *session);
 void user_chains_destroy(struct user_chains *chains); /* takes NULL */
 
 /*

@@ -206,8 +206,14 @@ char *downloads_get(struct downloads *downloads, const uint8_t *build_id, size_t
 
 #else
 
+#include "base/log.h"
+
 struct error *downloads_start(void)
 {
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+
+	if (urls && *urls)
+		log_note("DEBUGINFOD_URLS has no effect: perfvisor was built without debuginfod");
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/files/file.h"
 #include "base/memory.h"
@@ -160,12 +161,24 @@ struct error *kernel_source_load(const struct kernel_source_options *options, ui
 	return NULL;
 }
 
+static struct error *check_file(const char *option, const char *path)
+{
+	if (path && access(path, R_OK))
+		return error_system(errno, "%s '%s'", option, path);
+	return NULL;
+}
+
 struct error *kernel_source_check(const struct kernel_source_options *options)
 {
+	struct error *error = check_file("--guestkallsyms", options->guestkallsyms);
 	struct stat status;
 
-	if (!options->guestmount)
-		return NULL;
+	if (!error)
+		error = check_file("--guestmodules", options->guestmodules);
+	if (!error)
+		error = check_file("--guestvmlinux", options->guestvmlinux);
+	if (error || !options->guestmount)
+		return error;
 	if (stat(options->guestmount, &status))
 		return error_system(errno, "--guestmount '%s'", options->guestmount);
 	if (!S_ISDIR(status.st_mode))

@@ -40,7 +40,7 @@ struct kernel_source {
 struct error *kernel_source_load(const struct kernel_source_options *options, uint32_t vm_pid,
 				 struct symbol_table **ret, const char **ret_source) MUST_CHECK;
 
-/* An error if OPTIONS name a --guestmount that is not a folder. */
+/* An error if OPTIONS name a file that cannot be read, or a --guestmount that is not a folder. */
 struct error *kernel_source_check(const struct kernel_source_options *options) MUST_CHECK;
 
 #endif

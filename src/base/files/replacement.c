@@ -30,6 +30,9 @@ struct error *replacement_begin(const char *path, struct replacement *ret)
 	struct stat status;
 	int fd;
 
+	if (!lstat(new.path, &status) && S_ISLNK(status.st_mode))
+		return error_create(ERROR_USAGE, "'%s' is a link to something that is not there",
+				    path);
 	if (!stat(new.path, &status) && !S_ISREG(status.st_mode)) {
 		new.out = fopen(new.path, "we");
 	} else {

@@ -315,6 +315,8 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 	struct error *error = check_options(options);
 
 	record_symbols_init(options, &symbols);
+	if (!error && rest < argc)
+		error = record_command_check(argv[rest]);
 	if (!error && !options->force)
 		error = perfdata_check_replaceable(options->output,
 						   "name another with -o, or --force");

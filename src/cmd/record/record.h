@@ -114,6 +114,11 @@ struct record_command {
 	bool ended;
 	int wait_status;
 };
+/*
+ * An error if execvp() would not find the program, or may not run it; to be called before anything
+ * is replaced. The rest shows when it starts.
+ */
+struct error *record_command_check(const char *program) MUST_CHECK;
 /* QUIET: its standard output is not perfvisor's, but where its errors go. */
 struct error *record_command_prepare(char **argv, bool quiet,
 				     struct record_command *ret) MUST_CHECK;

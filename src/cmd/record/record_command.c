@@ -7,11 +7,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <paths.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cmd/record/record_switch.h"
 
 static void ignore_signal(int number)
@@ -45,6 +49,44 @@ static void run_child(char **argv, bool quiet, int go_fd, int failure_fd)
 	if (write(failure_fd, &errno_value, sizeof(errno_value)) < 0)
 		_exit(126);
 	_exit(127);
+}
+
+static struct error *could_not_run(int errno_value, const char *program)
+{
+	return error_system(errno_value, "could not run the command '%s'", program);
+}
+
+/* 0, or why PATH cannot be run. */
+static int try_path(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return errno;
+	return S_ISREG(status.st_mode) && !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? 0 : EACCES;
+}
+
+/* As execvp(3): what is forbidden is reported only if nothing else of that name is found. */
+struct error *record_command_check(const char *program)
+{
+	const char *path = getenv("PATH");
+	_cleanup_free_ char *folders = memory_strdup(path ? path : _PATH_DEFPATH);
+	char *rest = folders, *folder;
+	int reason = ENOENT;
+
+	if (strchr(program, '/')) {
+		reason = try_path(program);
+		return reason ? could_not_run(reason, program) : NULL;
+	}
+	while (*program && (folder = strsep(&rest, ":"))) {
+		_cleanup_free_ char *file = memory_printf("%s/%s", *folder ? folder : ".", program);
+		int failure = try_path(file);
+
+		if (!failure)
+			return NULL;
+		reason = failure == EACCES ? EACCES : reason;
+	}
+	return could_not_run(reason, program);
 }
 
 struct error *record_command_prepare(char **argv, bool quiet, struct record_command *ret)
@@ -88,7 +130,7 @@ struct error *record_command_start(struct record_command *command)
 		got = read(command->failure_fd, &errno_value, sizeof(errno_value));
 	} while (got < 0 && errno == EINTR);
 	if (got == sizeof(errno_value))
-		return error_system(errno_value, "could not run the command '%s'", command->name);
+		return could_not_run(errno_value, command->name);
 	return NULL;
 }
 

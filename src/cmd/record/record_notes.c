@@ -84,9 +84,10 @@ void record_show_progress(struct progress *progress, const struct recorder *reco
 		return;
 	totals = recorder_totals(recorder);
 	progress_show(progress,
-		      "%zu VM%s, %zu thread%s: %llu samples, %llu lost, %.0f s (Ctrl-C stops)",
+		      "%zu VM%s, %zu thread%s: %llu sample%s, %llu lost, %.0f s (Ctrl-C stops)",
 		      totals.vms_alive, plural(totals.vms_alive), totals.threads,
 		      plural(totals.threads), (unsigned long long)totals.written,
+		      plural(totals.written),
 		      (unsigned long long)totals.lost, (clock_monotonic_ns() - begin_ns) / 1e9);
 }
 
@@ -166,7 +167,8 @@ static void note_stack_pointers(const struct recorder *recorder)
 		log_detail("%llu of these chains were wrong", (unsigned long long)counts.wrong);
 }
 
-static void warn_of_nothing(const struct recorder *recorder, const struct perfdata_vm_counts *sum)
+static void warn_of_nothing(const struct recorder *recorder, const struct record_options *options,
+			    const struct perfdata_vm_counts *sum)
 {
 	struct recorder_totals totals = recorder_totals(recorder);
 	struct capture_stats stats = recorder_capture_stats(recorder);
@@ -192,6 +194,8 @@ static void warn_of_nothing(const struct recorder *recorder, const struct perfda
 		cause = "all samples were the host's; use --host to record those";
 	else if (sum->guest_dropped)
 		cause = "all samples were the guests'; use --guest to record those";
+	else if (options->filters.count)
+		cause = "no event that --filter lets pass was seen";
 	log_warning("nothing was recorded: %s (see 'perfvisor doctor')", cause);
 }
 
@@ -201,7 +205,7 @@ void record_note_end(const struct recorder *recorder, const struct record_option
 	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
 
 	if (!written)
-		warn_of_nothing(recorder, &sum);
+		warn_of_nothing(recorder, options, &sum);
 	warn_of_losses(recorder, sum.lost,
 		       written + sum.host_dropped + sum.guest_dropped + sum.lost +
 			       recorder_overwritten(recorder));
@@ -217,11 +221,12 @@ void record_note_file(const struct recorder *recorder, const struct record_optio
 		      const char *path)
 {
 	struct perfdata_vm_counts sum = sum_counts(recorder_inventory(recorder));
+	uint64_t written = sum.guest_kernel + sum.guest_user + sum.host_written;
 
-	log_note("wrote %s: %.3f MB, %llu samples (guest kernel %llu, guest user %llu, host %llu), "
-		 "%llu lost; %s%llu not written",
+	log_note("wrote %s: %.3f MB, %llu sample%s (guest kernel %llu, guest user %llu, "
+		 "host %llu), %llu lost; %s%llu not written",
 		 path, recorder_totals(recorder).file_bytes / 1e6,
-		 (unsigned long long)(sum.guest_kernel + sum.guest_user + sum.host_written),
+		 (unsigned long long)written, plural(written),
 		 (unsigned long long)sum.guest_kernel, (unsigned long long)sum.guest_user,
 		 (unsigned long long)sum.host_written, (unsigned long long)sum.lost,
 		 options->guest && !options->host ? "of the host " : "",

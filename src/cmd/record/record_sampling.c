@@ -79,12 +79,23 @@ struct error *record_write_symbols(const struct record_run *run)
 	return record_symbols_write(run->symbols, run->recorder);
 }
 
+static void warn_of_small_size(const struct record_run *run)
+{
+	uint64_t bytes = recorder_totals(run->recorder).file_bytes;
+
+	if (run->options->max_bytes && bytes >= run->options->max_bytes)
+		log_warning("--max-size %s ends the recording before its first sample: what names "
+			    "samples takes %.3f MB", run->options->max_size, bytes / 1e6);
+}
+
 struct error *record_sample(const struct record_run *run)
 {
 	struct progress progress = { 0 };
 	struct error *error = begin(run);
 	uint64_t begin_ns = clock_monotonic_ns();
 
+	if (!error)
+		warn_of_small_size(run);
 	while (!error && !is_over(run)) {
 		error = record_switch_write_symbols(run);
 		if (!error)
