@@ -46,12 +46,32 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *ret)
 	return size;
 }
 
+/*
+ * The general categories Cc, Cf, Zl and Zp, and the property Default_Ignorable_Code_Point: Unicode
+ * 15.1, UnicodeData.txt and DerivedCoreProperties.txt. Both ends belong to a range; ascending.
+ */
+static const struct {
+	uint32_t first, last;
+} steering[] = {
+	{ 0x0, 0x1f },	       { 0x7f, 0x9f },	       { 0xad, 0xad },
+	{ 0x34f, 0x34f },      { 0x600, 0x605 },       { 0x61c, 0x61c },
+	{ 0x6dd, 0x6dd },      { 0x70f, 0x70f },       { 0x890, 0x891 },
+	{ 0x8e2, 0x8e2 },      { 0x115f, 0x1160 },     { 0x17b4, 0x17b5 },
+	{ 0x180b, 0x180f },    { 0x200b, 0x200f },     { 0x2028, 0x202e },
+	{ 0x2060, 0x206f },    { 0x3164, 0x3164 },     { 0xfe00, 0xfe0f },
+	{ 0xfeff, 0xfeff },    { 0xffa0, 0xffa0 },     { 0xfff0, 0xfffb },
+	{ 0x110bd, 0x110bd },  { 0x110cd, 0x110cd },   { 0x13430, 0x1343f },
+	{ 0x1bca0, 0x1bca3 },  { 0x1d173, 0x1d17a },   { 0xe0000, 0xe0fff },
+};
+
 bool utf8_steers_terminal(uint32_t character)
 {
-	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x061c ||
-	       (character >= 0x200b && character <= 0x200f) ||
-	       (character >= 0x2028 && character <= 0x202e) ||
-	       (character >= 0x2060 && character <= 0x206f) || character == 0xfeff;
+	if (character >= ' ' && character <= '~')
+		return false;
+	for (size_t i = 0; i < sizeof(steering) / sizeof(*steering); i++)
+		if (character <= steering[i].last)
+			return character >= steering[i].first;
+	return false;
 }
 
 /*

@@ -20,8 +20,9 @@ size_t utf8_decode(const char *text, size_t length, uint32_t *ret);
 
 /*
  * A name must not be able to control a terminal or to look like another name. These could: control
- * characters (C0, DEL, C1), characters that change the text direction, end a line or have no width,
- * and invalid bytes, which a terminal may interpret in its own character set.
+ * characters (C0, DEL, C1), characters that change the text direction, end a line, or are not
+ * shown (Unicode's formats and default-ignorable code points), and invalid bytes, which a terminal
+ * may interpret in its own character set.
  */
 bool utf8_steers_terminal(uint32_t character);
 

@@ -194,8 +194,10 @@ static void append_event(struct buffer *out, const struct host_event *event, con
 /* The group that EVENT leads, or EVENT alone. */
 static void append_group(struct buffer *out, const struct host_event *event)
 {
-	if (event->group_size)
-		buffer_printf(out, "%s{", event->group_name ? event->group_name : "");
+	if (event->group_size) {
+		utf8_append_escaped(out, event->group_name ? event->group_name : "");
+		buffer_append_u8(out, '{');
+	}
 	utf8_append_escaped(out, event->name);
 	for (size_t i = 1; i < event->group_size; i++) {
 		buffer_append_u8(out, ',');

@@ -80,8 +80,43 @@ static void escapes_what_steers_terminals(void **state)
 	check_escaped("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
 	check_escaped("\xe2\x80\xae" "abc\xe2\x81\xa9", "\\xe2\\x80\\xae" "abc\\xe2\\x81\\xa9");
 	check_escaped("a\xe2\x80\x8b" "b\xef\xbb\xbf", "a\\xe2\\x80\\x8b" "b\\xef\\xbb\\xbf");
+	check_escaped("a\xc2\xad" "b\xf3\xa0\x80\x81" "c\xf3\xa0\x81\xbf",
+		      "a\\xc2\\xad" "b\\xf3\\xa0\\x80\\x81" "c\\xf3\\xa0\\x81\\xbf");
 	check_escaped("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac");
 	check_escaped("\xe2\x82", "\\xe2\\x82");
+}
+
+/* For each range of characters whose names are escaped, according to Perl's own Unicode tables. */
+#define PERL_RANGES                                                                                \
+	"perl -e 'my ($s, $p) = (-1, -2); for my $c (0 .. 0x110000) {"                             \
+	" my $in = $c < 0x110000 && ($c < 0xd800 || $c > 0xdfff) && chr($c) =~"                    \
+	" /[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]/;"                      \
+	" if ($in) { $s = $c if $p != $c - 1; $p = $c }"                                           \
+	" elsif ($p == $c - 1) { printf(qq{%x %x\\n}, $s, $p) } }' 2>/dev/null"
+
+static void agrees_with_unicode(void **state)
+{
+	FILE *ranges = popen(PERL_RANGES, "r");
+	uint32_t from = 0, first, last, extra = 0, count = 0;
+
+	(void)state;
+	assert_non_null(ranges);
+	for (; fscanf(ranges, "%x %x", &first, &last) == 2; from = last + 1, count++) {
+		for (uint32_t i = from; i < first; i++)
+			extra += utf8_steers_terminal(i);
+		for (uint32_t i = first; i <= last; i++)
+			if (!utf8_steers_terminal(i))
+				fail_msg("U+%04X", i);
+	}
+	if (pclose(ranges) || !count)
+		skip_because("there is no Perl with all Unicode tables");
+	for (; from < 0x110000; from++)
+		extra += utf8_steers_terminal(from);
+	assert_in_range(count, 20, 40);
+	/* U+13439 to U+1343F, which Unicode has had since version 15. */
+	assert_in_range(extra, 0, 7);
+	assert_false(utf8_steers_terminal(0xe1000));
+	assert_false(utf8_steers_terminal(0x10ffff));
 }
 
 static void cuts_between_characters(void **state)
@@ -102,6 +137,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_no_character),
 		cmocka_unit_test(makes_text_harmless),
 		cmocka_unit_test(escapes_what_steers_terminals),
+		cmocka_unit_test(agrees_with_unicode),
 		cmocka_unit_test(cuts_between_characters),
 	};
 
