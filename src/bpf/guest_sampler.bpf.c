@@ -282,6 +282,17 @@ static __always_inline bool take(struct bpf_perf_event_data *context,
 	return true;
 }
 
+/*
+ * Whether this thread has the address space in which the VM was created, so that its memory is the
+ * guest's. It does not after it has executed another program, while another process runs the vCPU.
+ */
+static __always_inline bool has_its_memory(__u64 vcpu)
+{
+	__u64 kvm = read_word(vcpu + layout.vcpu_kvm);
+
+	return read_word(kvm + layout.kvm_mm) == read_word(bpf_get_current_task() + layout.task_mm);
+}
+
 SEC("perf_event")
 int sample_guest(struct bpf_perf_event_data *context)
 {
@@ -294,7 +305,8 @@ int sample_guest(struct bpf_perf_event_data *context)
 		return 0;
 	thread->passed++; /* a thread runs on only one CPU at a time */
 	if (!sees_guests || !thread->vcpu ||
-	    !read_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr))
+	    !read_byte(thread->vcpu + layout.vcpu_arch + layout.arch_handling_intr) ||
+	    !has_its_memory(thread->vcpu))
 		return 1;
 	if (layout.has_vmcb) {
 		vmcb = read_word(thread->vcpu + layout.svm_vmcb);

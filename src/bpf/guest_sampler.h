@@ -26,7 +26,8 @@
  * they are found.
  */
 struct sampler_layout {
-	__u32 vcpu_arch;		  /* of struct kvm_vcpu */
+	__u32 vcpu_arch, vcpu_kvm;	  /* of struct kvm_vcpu */
+	__u32 kvm_mm, task_mm;
 	__u32 arch_handling_intr; /* u8: set while KVM handles an interrupt from the guest */
 	__u32 arch_hflags;
 	__u32 arch_regs_avail;		  /* u32: which of arch_regs are current, for VMX */

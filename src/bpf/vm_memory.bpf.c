@@ -108,7 +108,8 @@ static __always_inline int look(struct bpf_iter__task_file *context, bool hashed
 	if (pid_number(BPF_CORE_READ(task, group_leader, thread_pid)) != wanted_pid)
 		return 0;
 	kvm = vm_of_file(file, &vcpu);
-	if (!kvm)
+	/* A process that inherited the file, or executed another program, has other memory. */
+	if (!kvm || read_word(kvm + layout.kvm_mm) != (unsigned long)task->mm)
 		return 0;
 	if (!found_kvm && context->fd == wanted_fd) {
 		found_kvm = kvm;

@@ -219,6 +219,42 @@ while True:
 HELLO = r"""b'{"QMP": {}}\r\n'"""
 
 
+# Listens, lets a child answer, and executes a program with other rights, as any user can.
+EXECUTES = """
+import os, sys
+import socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(1)
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+if os.fork() == 0:
+    while True:
+        client, _ = listener.accept()
+        client.sendall(b'{"QMP": {}}\\r\\n')
+os.execv(sys.argv[2], [sys.argv[2], "-c", "import time; time.sleep(600)", "-qmp",
+                       f"unix:{sys.argv[1]},server=on"])
+"""
+
+
+def try_set_uid():
+    if os.geteuid() != 0:
+        print("skipped: a set-uid program, because only root can make one")
+        return
+    program, path = f"{work}/set-uid", f"{work}/executes"
+    shutil.copy(os.path.realpath(sys.executable), program)
+    os.chmod(work, 0o755)
+    os.chmod(program, 0o4755)
+    process = start([sys.executable, "-c", EXECUTES, path, program])
+    wait_for(path)
+    for _ in range(100):
+        if program in open(f"/proc/{process.pid}/cmdline").read().split("\0")[0]:
+            break
+        time.sleep(0.1)
+    status, found, said = show(process.pid)
+    check(status == 1 and "rights of its own (set-uid)" in said and not found["slot"],
+          f"a set-uid program that inherited a socket: {status} {said} {found}")
+
+
 def try_servers():
     cases = (
         ("b'hello\\n'", "b''", "does not send JSON objects"),
@@ -339,6 +375,7 @@ try:
     try_busy(real, real_path)
     try_libvirt()
     try_liars(real_path)
+    try_set_uid()
     try_servers()
     try_memory()
     try_guardian()

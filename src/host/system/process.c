@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/{cmdline,comm,exe,stat,status,task}, see proc(5). There, start times are clock ticks
- * since boot; they are converted with the current wall clock, so changing the clock shifts them.
+ * /proc/PID/{cmdline,comm,exe,auxv,stat,status,task}, see proc(5). There, start times are clock
+ * ticks since boot; they are converted with the current wall clock, so changing the clock shifts
+ * them.
  */
 #include "host/system/process.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
+
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h; in field 9 of stat */
+
+#define AUXV_MAX_BYTES 1024 /* twice what Linux has (AT_VECTOR_SIZE) */
 
 /* Reads up to SIZE - 1 bytes of /proc/PID/FILE and terminates them; -1: does not exist. */
 static ssize_t read_small(uint32_t pid, const char *file, char *text, size_t size)
@@ -75,6 +81,24 @@ bool host_process_program(uint32_t pid, char *ret, size_t size)
 	name = strrchr(target, '/');
 	snprintf(ret, size, "%s", name ? name + 1 : target);
 	return true;
+}
+
+uint64_t host_process_layout(uint32_t pid, bool *ret_secure)
+{
+	char text[AUXV_MAX_BYTES + 1];
+	ssize_t got = read_small(pid, "auxv", text, sizeof(text));
+	bool secure = false;
+
+	for (ssize_t at = 0; at + (ssize_t)sizeof(Elf64_auxv_t) <= got;
+	     at += sizeof(Elf64_auxv_t)) {
+		Elf64_auxv_t entry;
+
+		memcpy(&entry, text + at, sizeof(entry));
+		secure |= entry.a_type == AT_SECURE && entry.a_un.a_val;
+	}
+	if (ret_secure)
+		*ret_secure = secure;
+	return got > 0 ? hash_bytes(text, got) | 1 : 0;
 }
 
 static uint64_t clock_ns(clockid_t clock)

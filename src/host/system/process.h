@@ -22,6 +22,14 @@ bool host_process_command_line(uint32_t pid, struct buffer *command);
 bool host_process_comm(uint32_t pid, char *ret, size_t size);
 bool host_process_program(uint32_t pid, char *ret, size_t size);
 
+/*
+ * A number that stays the same until the process executes another program, which the kernel then
+ * lays out at random, in all of its bits if the program has other rights than the process had
+ * (set-uid; personality(2) does not prevent it). 0: gone or not visible. *RET_SECURE, if not NULL:
+ * the program has such rights (AT_SECURE, getauxval(3)).
+ */
+uint64_t host_process_layout(uint32_t pid, bool *ret_secure);
+
 struct host_process_stat {
 	uint64_t start_time_ns; /* wall clock since 1970 */
 	uint64_t start_ticks;	/* since boot: orders processes by age */

@@ -22,6 +22,7 @@
 #include "base/progress.h"
 #include "base/files/untrusted.h"
 #include "base/utf8.h"
+#include "host/system/process.h"
 #include "host/vm/qmp_message.h"
 
 /* "info mtree -f" of a large machine takes some 100 KiB */
@@ -244,6 +245,7 @@ static struct error *connect_to(int fd, uint32_t pid, const char *path)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 	_cleanup_close_ int file = -1;
+	bool secure;
 	struct error *error = open_untrusted(root, seen, UNTRUSTED_SOCKET, &file);
 
 	if (error)
@@ -259,6 +261,11 @@ static struct error *connect_to(int fd, uint32_t pid, const char *path)
 	/* Anybody can put anything on a command line. */
 	if ((uint32_t)peer.pid != pid)
 		return error_create(ERROR_UNSUPPORTED, "the socket belongs to another process");
+	/* It may have been opened before, and be answered by another process. */
+	host_process_layout(pid, &secure);
+	if (secure)
+		return error_create(ERROR_UNSUPPORTED,
+				    "its program has rights of its own (set-uid)");
 	return NULL;
 }
 

@@ -4,8 +4,12 @@
  * debugfs are used. Here the files are sorted into VMs, however they were found.
  *
  * A VM's files can be open in several processes; its owner is the one with the address space in
- * which the VM lives. Threads are only trusted if /proc shows them in the owner: KVM remembers the
- * thread that last ran a vCPU, even if the thread is gone.
+ * which the VM lives. Only there does KVM run it, and only there is its memory: where no process
+ * has that address space any more, or BPF sees none in this pid namespace, there is no VM. A
+ * program must not be read as a guest because it inherited a descriptor.
+ *
+ * Threads are only trusted if /proc shows them in the owner: KVM remembers the thread that last ran
+ * a vCPU, even if the thread is gone.
  */
 #include "host/vm/vm.h"
 
@@ -91,7 +95,7 @@ static bool is_among(uint32_t pid, const uint32_t *pids, size_t count)
 }
 
 /* Any number of processes may have the files; /proc is asked about a few of them, once each. */
-static uint32_t find_owner(const struct vm_file *files, size_t count)
+static const struct vm_file *find_owner(const struct vm_file *files, size_t count)
 {
 	uint32_t asked[MAX_OWNERS_TRIED];
 	const struct vm_file *best = files;
@@ -112,7 +116,7 @@ static uint32_t find_owner(const struct vm_file *files, size_t count)
 		if (better_owner(file, best, files, count))
 			best = file;
 	}
-	return best->pid;
+	return best;
 }
 
 /* The VM's first descriptor in process PID, or else its vCPUs' first one. */
@@ -154,13 +158,14 @@ static void find_name(struct host_vm *vm)
 	vm_name_find(&process, &vm->name, &vm->vmm);
 }
 
-/* FILES are those of one VM. False: its process is gone. */
+/* FILES are those of one VM. False: its process is gone, or executes another program. */
 static bool make_vm(const struct vm_file *files, size_t count, struct host_vm *ret)
 {
+	const struct vm_file *owner = find_owner(files, count);
+	struct host_vm vm = { .pid = owner->pid };
 	struct host_process_stat stat;
-	struct host_vm vm = { .pid = find_owner(files, count) };
 
-	if (!host_process_stat(vm.pid, &stat))
+	if (!owner->owner || !host_process_stat(vm.pid, &stat))
 		return false;
 	vm.fd = find_descriptor(files, count, vm.pid);
 	vm.start_time_ns = stat.start_time_ns;

@@ -290,6 +290,9 @@ struct error *vm_sampler_layout_find(struct sampler_layout *ret)
 	struct sampler_layout layout = { 0 };
 	const struct wanted fields[] = {
 		{ "kvm_vcpu", "arch", &layout.vcpu_arch },
+		{ "kvm_vcpu", "kvm", &layout.vcpu_kvm },
+		{ "kvm", "mm", &layout.kvm_mm },
+		{ "task_struct", "mm", &layout.task_mm },
 		{ "kvm_vcpu_arch", "handling_intr_from_guest", &layout.arch_handling_intr },
 		{ "kvm_vcpu_arch", "hflags", &layout.arch_hflags },
 		{ "kvm_vcpu_arch", "regs", &layout.arch_regs },

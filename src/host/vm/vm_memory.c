@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "base/memory.h"
+#include "host/system/process.h"
 #include "host/vm/vm_memory_bpf.h"
 #include "host/vm/vm_memory_qmp.h"
 
@@ -53,8 +54,10 @@ static bool read_pages(void *context, const struct gpa *from, size_t count, void
 		if (!remote[i].iov_base)
 			return false;
 	}
+	/* The layout comes last: what was read before it changed was the VMM's. */
 	return process_vm_readv(memory->pid, &local, 1, remote, count, 0) ==
-	       (ssize_t)local.iov_len;
+		       (ssize_t)local.iov_len &&
+	       host_process_layout(memory->pid, NULL) == memory->layout;
 }
 
 struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory)

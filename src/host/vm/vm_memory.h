@@ -41,6 +41,7 @@ struct host_vm_registers {
 
 struct host_vm_memory {
 	uint32_t pid;
+	uint64_t layout; /* host_process_layout(), before it was found */
 	VECTOR(struct host_vm_slot) slots; /* ascending, not overlapping */
 	VECTOR(struct host_vm_registers) registers; /* of vCPUs, as they were just now */
 };
@@ -62,7 +63,10 @@ struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_
 			     struct host_vm_memory *ret) MUST_CHECK;
 void host_vm_memory_deinit(struct host_vm_memory *memory);
 
-/* Reads guest pages of MEMORY, which must outlive all users of the source. */
+/*
+ * Reads guest pages of MEMORY, which must outlive all users of the source. Fails after the process
+ * has executed another program.
+ */
 struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory);
 
 DEFINE_CLEANUP(cleanup_vm_memory_finder, struct vm_memory_finder *, vm_memory_finder_destroy)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "host/system/bpf_log.h"
+#include "host/system/process.h"
 #include "host/vm/vm_layout.h"
 #include "vm_memory.skel.h"
 
@@ -207,7 +208,8 @@ void vm_memory_bpf_destroy(struct vm_memory_bpf *bpf)
 struct error *vm_memory_bpf_find(struct vm_memory_bpf *bpf, const struct host_vm *vm,
 			     struct host_vm_memory *ret)
 {
-	struct host_vm_memory memory = { .pid = vm->pid };
+	struct host_vm_memory memory = { .pid = vm->pid,
+					 .layout = host_process_layout(vm->pid, NULL) };
 	struct error *error = look(bpf, vm);
 
 	if (error)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
+#include "host/system/process.h"
 #include "host/vm/qemu_monitor.h"
 #include "host/vm/qemu_text.h"
 
@@ -62,7 +63,7 @@ static struct error *ask(struct qemu_monitor *monitor, struct buffer *answer,
 struct error *vm_memory_qmp_find(uint32_t pid, struct host_vm_memory *ret)
 {
 	_cleanup_qemu_monitor_ struct qemu_monitor *monitor = NULL;
-	struct host_vm_memory memory = { .pid = pid };
+	struct host_vm_memory memory = { .pid = pid, .layout = host_process_layout(pid, NULL) };
 	_cleanup_buffer_ struct buffer answer;
 	struct error *error;
 

@@ -31,7 +31,7 @@ has_threads() {
 	[ "$(qemu_threads "$1" | wc -w)" = "$2" ]
 }
 
-for kind in plain forked several doubled empty headless ended orphaned vforked; do
+for kind in plain forked several doubled empty headless ended orphaned vforked execed; do
 	vm_zoo $kind >"/tmp/zoo.$kind" &
 	wait_for 20 test -s "/tmp/zoo.$kind" || exit 1
 done

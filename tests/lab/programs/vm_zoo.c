@@ -194,6 +194,20 @@ static void orphaned(const char *kind)
 	printf("%s %d %lu 0:-\n", kind, getpid(), 4 * MIB);
 }
 
+/* The process executes another program, which inherits the files. */
+static void execed(const char *kind)
+{
+	int vm = make_vm(4 * MIB), vcpu = make_vcpu(vm, 0);
+
+	run_vcpu(vcpu, 0);
+	fcntl(vm, F_SETFD, 0);
+	fcntl(vcpu, F_SETFD, 0);
+	printf("%s %d %lu 0:-\n", kind, getpid(), 4 * MIB);
+	fflush(stdout);
+	execlp("sleep", "sleep", "3600", NULL);
+	perror("sleep");
+}
+
 static int without_bpf(char **command)
 {
 	prctl(PR_CAPBSET_DROP, CAP_BPF);
@@ -211,6 +225,7 @@ static const struct {
 	{ "plain", plain },	  { "forked", forked },	  { "several", several },
 	{ "doubled", doubled },	  { "empty", empty },	  { "headless", headless },
 	{ "ended", ended },	  { "orphaned", orphaned }, { "vforked", vforked },
+	{ "execed", execed },
 };
 
 int main(int argc, char **argv)
