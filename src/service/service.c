@@ -141,7 +141,8 @@ static struct error *take_guest(struct service *service, struct cursor *request)
 	service_take_registers(request, arch_all[arch_number], &mmu);
 	limit = cursor_u64(request);
 	slot_count = cursor_u32(request);
-	if (request->failed || slot_count > MAX_SLOTS)
+	if (request->failed || slot_count > MAX_SLOTS ||
+	    slot_count > cursor_left(request) / (2 * sizeof(uint64_t)))
 		return error_create(ERROR_BAD_DATA, "malformed request");
 	slots = memory_calloc(slot_count, sizeof(*slots));
 	for (uint32_t i = 0; i < slot_count; i++) {
