@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The client's library is loaded when DEBUGINFOD_URLS is set, as elfutils' own tools do it: it
+ * brings thirty others, for TLS and more, which no other run needs to load and to trust.
+ */
 #include "symbol/downloads.h"
 
 #include <stdlib.h>
 
 #if HAVE_DEBUGINFOD
 
+#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +26,17 @@
 #define LONGEST_NS 600000000000ULL
 #define MAX_FAILURES 2
 
+/* Of the library. */
+static struct {
+	__typeof__(debuginfod_begin) *begin;
+	__typeof__(debuginfod_end) *end;
+	__typeof__(debuginfod_find_debuginfo) *find_debuginfo;
+	__typeof__(debuginfod_find_executable) *find_executable;
+	__typeof__(debuginfod_set_progressfn) *set_progressfn;
+	__typeof__(debuginfod_set_user_data) *set_user_data;
+	__typeof__(debuginfod_get_user_data) *get_user_data;
+} library;
+
 struct downloads {
 	debuginfod_client *client; /* NULL: the server has it */
 	struct progress progress;
@@ -35,7 +51,7 @@ struct downloads {
  */
 static int watch(debuginfod_client *client, long done, long all)
 {
-	struct downloads *downloads = debuginfod_get_user_data(client);
+	struct downloads *downloads = library.get_user_data(client);
 	uint64_t now = clock_monotonic_ns();
 
 	if (all > 0 && done != downloads->bytes) {
@@ -83,9 +99,9 @@ static void answer_question(struct downloads *downloads, const struct question *
 	downloads->begun_ns = downloads->moved_ns = clock_monotonic_ns();
 	downloads->bytes = 0;
 	fd = question->kind == DOWNLOAD_DEBUGINFO
-		     ? debuginfod_find_debuginfo(downloads->client, question->build_id,
+		     ? library.find_debuginfo(downloads->client, question->build_id,
 						 question->bytes, &path)
-		     : debuginfod_find_executable(downloads->client, question->build_id,
+		     : library.find_executable(downloads->client, question->build_id,
 						  question->bytes, &path);
 	progress_end(&downloads->progress);
 	ret->failure = fd < 0 ? -fd : 0;
@@ -113,17 +129,50 @@ static void serve(struct downloads *downloads, int socket)
 	_exit(0);
 }
 
+static bool load_library(void)
+{
+	static const struct {
+		const char *name;
+		void *function; /* its pointer in library */
+	} functions[] = {
+		{ "debuginfod_begin", &library.begin },
+		{ "debuginfod_end", &library.end },
+		{ "debuginfod_find_debuginfo", &library.find_debuginfo },
+		{ "debuginfod_find_executable", &library.find_executable },
+		{ "debuginfod_set_progressfn", &library.set_progressfn },
+		{ "debuginfod_set_user_data", &library.set_user_data },
+		{ "debuginfod_get_user_data", &library.get_user_data },
+	};
+	void *handle = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
+	bool complete = handle;
+
+	for (size_t i = 0; complete && i < sizeof(functions) / sizeof(*functions); i++) {
+		void *symbol = dlsym(handle, functions[i].name);
+
+		memcpy(functions[i].function, &symbol, sizeof(symbol));
+		complete = symbol;
+	}
+	if (complete)
+		return true;
+	log_warning("nothing is downloaded from DEBUGINFOD_URLS: %s", dlerror());
+	library.begin = NULL;
+	return false;
+}
+
 static struct downloads *create_client(void)
 {
-	struct downloads *downloads = memory_calloc(1, sizeof(*downloads));
+	struct downloads *downloads;
 
-	downloads->client = debuginfod_begin();
+	if (!library.begin && !load_library()) /* begin is NULL until all are there */
+		return NULL;
+	downloads = memory_calloc(1, sizeof(*downloads));
+	downloads->client = library.begin();
 	if (!downloads->client) {
 		free(downloads);
 		return NULL;
 	}
-	debuginfod_set_user_data(downloads->client, downloads);
-	debuginfod_set_progressfn(downloads->client, watch);
+	library.set_user_data(downloads->client, downloads);
+	library.set_progressfn(downloads->client, watch);
 	return downloads;
 }
 
@@ -162,7 +211,7 @@ void downloads_destroy(struct downloads *downloads)
 	if (!downloads)
 		return;
 	if (downloads->client)
-		debuginfod_end(downloads->client);
+		library.end(downloads->client);
 	free(downloads);
 }
 
