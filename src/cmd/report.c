@@ -10,6 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/pager.h"
+#include "cmd/profile_options.h"
 #include "cmd/recording.h"
 #include "cmd/values.h"
 #include "output/branches_text.h"
@@ -52,24 +53,6 @@ static void default_keys(const struct session *session, struct profile_keys *ret
 	profile_keys_add(ret, PROFILE_SYMBOL);
 }
 
-static struct error *parse_keys(const char *text, struct sample_texts *texts,
-				struct profile_keys *ret)
-{
-	_cleanup_free_ char *copy = memory_strdup(text);
-	char *rest = copy, *word;
-	struct error *error = NULL;
-
-	ret->count = 0;
-	while (!error && (word = strsep(&rest, ","))) {
-		enum profile_key key;
-
-		error = sample_texts_find_key(texts, "--sort", "", word, &key);
-		if (!error)
-			profile_keys_add(ret, key);
-	}
-	return error;
-}
-
 /* Parses the argument of -g: perf's words, as far as they apply here. */
 static struct error *parse_graph(const char *text, struct report_text_options *options)
 {
@@ -103,7 +86,7 @@ static struct error *choose_keys(const struct report_config *config, const struc
 				 struct sample_texts *texts, struct profile_keys *ret)
 {
 	if (config->sort)
-		return parse_keys(config->sort, texts, ret);
+		return profile_options_parse_keys(config->sort, texts, ret);
 	if (!names_all_fields(config))
 		default_keys(session, ret);
 	return NULL;

@@ -69,10 +69,21 @@ static bool is_same_cell(const struct profile_row *left, const struct profile_ro
 	}
 }
 
-/* Functions that only occur in chains have no line if children are not wanted. */
+/*
+ * Functions that only occur in chains have no line if children are not wanted, nor has what has
+ * decayed to nothing.
+ */
 static bool has_line(const struct writer *writer, const struct profile_row *row)
 {
-	return row->count || writer->options->children;
+	return row->count || (writer->options->children && row->children);
+}
+
+/* Rows are sorted: the first ones. */
+static size_t row_count(const struct writer *writer, const struct profile_event *event)
+{
+	size_t max_rows = writer->options->max_rows;
+
+	return max_rows && max_rows < event->rows.count ? max_rows : event->rows.count;
 }
 
 static size_t measure_key(struct writer *writer, const struct profile_event *event,
@@ -80,7 +91,7 @@ static size_t measure_key(struct writer *writer, const struct profile_event *eve
 {
 	size_t widest = strlen(view_title(writer->profile, column->key));
 
-	for (size_t i = 0; i < event->rows.count; i++) {
+	for (size_t i = 0; i < row_count(writer, event); i++) {
 		const struct profile_row *row = &event->rows.items[i];
 		size_t width;
 
@@ -391,7 +402,7 @@ static void write_event(struct writer *writer, const struct profile_event *event
 	writer->chains.total = event->total_period;
 	writer->chains.min_period =
 		event->total_period * (writer->options->min_chain_percent / 100);
-	for (size_t i = 0; i < event->rows.count; i++) {
+	for (size_t i = 0; i < row_count(writer, event); i++) {
 		const struct profile_row *row = &event->rows.items[i];
 
 		if (!is_shown(writer, event, row))
@@ -440,7 +451,10 @@ struct error *report_text_write(int fd, const struct profile *profile,
 	buffer_init(&writer.share, 64);
 	if (options->chains)
 		start_chains(&writer);
-	report_head_append(&writer.stream.buffer, profile, options);
+	if (options->heading)
+		buffer_append_string(&writer.stream.buffer, options->heading);
+	else
+		report_head_append(&writer.stream.buffer, profile, options);
 	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
 		if (profile->events[i].samples)
 			write_event(&writer, &profile->events[i]);

@@ -21,6 +21,8 @@ struct report_text_options {
 	bool caller;   /* … starting at the outermost function; false: at the innermost */
 	double min_percent;	  /* rows with a smaller share are left out */
 	double min_chain_percent; /* the same for branches of chains */
+	size_t max_rows;	   /* of an event; 0: all */
+	const char *heading; /* stands first, instead of what is said of the recording; or NULL */
 	const char *path;	   /* the recording's, named in the first line */
 	const char *const *notes; /* lines for the header, terminated by NULL; NULL: none */
 };

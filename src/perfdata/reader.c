@@ -7,104 +7,16 @@
  */
 #include "perfdata/reader.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cursor.h"
 #include "perfdata/reader_state.h"
 
 /* The limit for the contents of a compressed record if the file gives none. */
 #define INFLATE_DEFAULT_BYTES ((uint64_t)16 << 20)
-#define MAX_FILES 65536
 /* Files are read twice, and mapping memory again takes longer than reading mapped memory. */
 #define KEEP_BYTES ((size_t)128 << 20)
 #define RELEASE_BYTES ((size_t)4 << 20)
-
-/* A stream that is read into memory may fill half of it. */
-static size_t stream_max_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-
-	return pages > 0 && page_bytes > 0 ? (size_t)pages / 2 * page_bytes : (size_t)1 << 30;
-}
-
-/* What the user named (NAME: NULL), or a file of its folder; copies fill half of memory at most. */
-static struct error *load_file(struct perfdata_reader *reader, const char *name)
-{
-	size_t max_bytes = stream_max_bytes() - reader->copied_bytes;
-	struct mapped_file file;
-	struct error *error = name ? file_map_below(reader->directory, name, max_bytes, &file)
-				   : file_load(reader->path, max_bytes, &file);
-
-	if (error)
-		return error;
-	reader->copied_bytes += file.of_disk ? 0 : file.size;
-	vector_append(&reader->files, file);
-	return NULL;
-}
-
-/* Adds the newest file, which is records from its first byte on. */
-static void add_span(struct perfdata_reader *reader, const char *path)
-{
-	const struct mapped_file *file = &reader->files.items[reader->files.count - 1];
-	struct reader_span span = { .data = file->data, .size = file->size };
-
-	span.name = arena_strndup(reader->arena, path, strlen(path));
-	vector_append(&reader->spans, span);
-}
-
-static int is_thread_file(const struct dirent *entry)
-{
-	return !strncmp(entry->d_name, "data.", 5) && entry->d_name[5] >= '0' &&
-	       entry->d_name[5] <= '9';
-}
-
-/* The other files of a directory recording: only records, in the byte order of DIR/data. */
-static struct error *open_directory_files(struct perfdata_reader *reader)
-{
-	struct dirent **entries;
-	struct error *error = NULL;
-	int count = scandir(reader->directory, &entries, is_thread_file, versionsort);
-
-	if (count < 0)
-		return error_system(errno, "could not list '%s'", reader->directory);
-	for (int i = 0; i < count; i++) {
-		if (!error && i < MAX_FILES) {
-			_cleanup_free_ char *path =
-				memory_printf("%s/%s", reader->directory, entries[i]->d_name);
-
-			error = load_file(reader, entries[i]->d_name);
-			if (!error)
-				add_span(reader, path);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	return error;
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat status;
-
-	return strcmp(path, "-") && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static struct error *open_files(struct perfdata_reader *reader)
-{
-	struct error *error;
-
-	if (is_directory(reader->path))
-		reader->directory = memory_strdup(reader->path);
-	error = load_file(reader, reader->directory ? "data" : NULL);
-	if (error && error_code(error) == ERROR_NOT_FOUND)
-		return error_hint(error, reader->directory
-						 ? "this folder is not a recording"
-						 : "'perfvisor record' makes a recording");
-	return error;
-}
 
 /*
  * Takes in everything before the first sample, so that the events of the pipe form and the VMs of
@@ -120,7 +32,7 @@ static void read_ahead(struct perfdata_reader *reader)
 	perfdata_reader_rewind(reader);
 }
 
-static struct perfdata_reader *create_reader(const char *path)
+struct perfdata_reader *perfdata_reader_create(const char *path)
 {
 	struct perfdata_reader *reader = memory_calloc(1, sizeof(*reader));
 	struct perfdata_features *features = &reader->features;
@@ -149,7 +61,7 @@ static struct error *start_reading(struct perfdata_reader *reader)
 				  "was the recording killed, or was the disk full?");
 	error = perfdata_header_read(reader);
 	if (!error && reader->directory)
-		error = open_directory_files(reader);
+		error = perfdata_files_open_others(reader);
 	if (error)
 		return error;
 	perfdata_reader_rewind(reader);
@@ -159,8 +71,8 @@ static struct error *start_reading(struct perfdata_reader *reader)
 
 struct error *perfdata_reader_open(const char *path, struct perfdata_reader **ret)
 {
-	_cleanup_perfdata_reader_ struct perfdata_reader *reader = create_reader(path);
-	struct error *error = open_files(reader);
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = perfdata_reader_create(path);
+	struct error *error = perfdata_files_open(reader);
 
 	if (!error)
 		error = start_reading(reader);
@@ -172,7 +84,7 @@ struct error *perfdata_reader_open(const char *path, struct perfdata_reader **re
 struct error *perfdata_reader_open_memory(const void *data, size_t size, const char *name,
 					  struct perfdata_reader **ret)
 {
-	_cleanup_perfdata_reader_ struct perfdata_reader *reader = create_reader(name);
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = perfdata_reader_create(name);
 	struct error *error;
 
 	reader->files_borrowed = true;
@@ -200,6 +112,7 @@ void perfdata_reader_close(struct perfdata_reader *reader)
 	vector_deinit(&reader->build_ids);
 	perfdata_tables_deinit(reader);
 	perfdata_notes_deinit(&reader->notes);
+	free(reader->feed.data);
 	if (reader->inventory) {
 		perfdata_inventory_deinit(reader->inventory);
 		free(reader->inventory);
@@ -239,7 +152,7 @@ void perfdata_reader_rewind(struct perfdata_reader *reader)
 void perfdata_reader_release(struct perfdata_reader *reader)
 {
 	const uint8_t *at = reader->inflating ? reader->waiting.at : reader->window.at;
-	uint64_t offset = perfdata_reader_offset(reader);
+	uint64_t offset = reader->feed.given ? 0 : perfdata_reader_offset(reader);
 
 	if (offset - reader->released_offset < RELEASE_BYTES)
 		return;
@@ -322,7 +235,10 @@ static void skip_payload(struct perfdata_reader *reader, uint64_t payload_bytes)
 	size_t left = reader->window.end - reader->window.at;
 
 	if (payload_bytes > left) {
-		reader->truncated = true;
+		if (perfdata_feed_goes_on(reader))
+			reader->feed.skip_bytes = payload_bytes - left;
+		else
+			reader->truncated = true;
 		payload_bytes = left;
 	}
 	reader->window.at += payload_bytes;
@@ -335,6 +251,8 @@ static enum perfdata_status handle_user_record(struct perfdata_reader *reader,
 	uint64_t payload_bytes = perfdata_stream_payload(reader, record);
 	struct error *error = NULL;
 
+	if (perfdata_feed_waits_for(reader, record, payload_bytes))
+		return PERFDATA_WAIT;
 	if (reader->inflating && payload_bytes)
 		error = error_create(ERROR_BAD_DATA, "a record type that cannot be compressed");
 	/* Only kernel records are compressed: any other record inside can be ignored. */
@@ -368,6 +286,10 @@ static enum perfdata_status next_window(struct perfdata_reader *reader, bool *re
 		if (!more)
 			swap_windows(reader);
 		return PERFDATA_RECORD;
+	}
+	if (perfdata_feed_goes_on(reader)) {
+		*ret_more = false;
+		return PERFDATA_WAIT;
 	}
 	/* An incomplete record is left over, in the file or in its compressed contents. */
 	if (reader->window.at != reader->window.end || reader->waiting.at != reader->waiting.end) {
@@ -430,6 +352,8 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 {
 	if (reader->error)
 		return PERFDATA_BAD;
+	if (perfdata_feed_is_over(reader))
+		return PERFDATA_END;
 	for (;;) {
 		struct error *error;
 

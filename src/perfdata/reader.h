@@ -35,6 +35,26 @@ struct error *perfdata_reader_open_memory(const void *data, size_t size, const c
 					  struct perfdata_reader **ret) MUST_CHECK;
 void perfdata_reader_close(struct perfdata_reader *reader); /* takes NULL */
 
+/*
+ * A recording that comes in pieces, in the pipe form: as from a pipe whose writer still records.
+ * NAME is for messages. Each record is read once; of what was read, only what is about the
+ * recording itself stays in memory. Events are known when their records have been read.
+ *
+ *	perfdata_reader_open_fed(name, &reader)
+ *	perfdata_reader_feed(reader, bytes, size), while perfdata_reader_next() is PERFDATA_WAIT
+ *	perfdata_reader_feed_end(reader), when there are no more
+ *
+ * A recording by perfvisor says where it ends; what was fed behind that is what
+ * perfdata_reader_unread() returns, borrowed.
+ */
+struct perfdata_reader *perfdata_reader_open_fed(const char *name);
+/* Copies them. The error is that of a header which is none of a recording in the pipe form. */
+struct error *perfdata_reader_feed(struct perfdata_reader *reader, const void *bytes,
+				   size_t size) MUST_CHECK;
+/* The error is that of a header which is not complete. */
+struct error *perfdata_reader_feed_end(struct perfdata_reader *reader) MUST_CHECK;
+const void *perfdata_reader_unread(const struct perfdata_reader *reader, size_t *ret_size);
+
 /* One record, valid until the next call. Compressed data is already decompressed. */
 struct perfdata_record {
 	uint32_t type; /* PERF_RECORD_* of the kernel or of perf's user space (format.h) */
@@ -46,7 +66,8 @@ struct perfdata_record {
 	uint64_t file_offset; /* for messages; a compressed record's own, for its contents */
 };
 
-enum perfdata_status { PERFDATA_RECORD, PERFDATA_END, PERFDATA_BAD };
+/* PERFDATA_WAIT: only of a recording that is fed: feed it more. */
+enum perfdata_status { PERFDATA_RECORD, PERFDATA_END, PERFDATA_BAD, PERFDATA_WAIT };
 
 /*
  * The next record in file order, from all files of a directory one after another. Attrs, ids,
@@ -204,6 +225,12 @@ struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *re
 struct error *perfdata_reader_load_symbols(struct perfdata_reader *reader, size_t index,
 					   const void **ret_data, size_t *ret_size) MUST_CHECK;
 void perfdata_reader_drop_symbols(struct perfdata_reader *reader, size_t index);
+
+/* How often what is said of VMs, and the list of symbol tables, has changed so far. */
+struct perfdata_news {
+	uint64_t vms, symbols;
+};
+struct perfdata_news perfdata_reader_news(const struct perfdata_reader *reader);
 
 /* The path of the folder for a directory recording, otherwise NULL. */
 const char *perfdata_reader_directory(const struct perfdata_reader *reader);

@@ -38,10 +38,13 @@ static void take_note(struct perfdata_reader *reader, uint32_t kind, const struc
 
 	switch (kind) {
 	case NOTE_INVENTORY:
+		reader->news.vms++;
 		return take_inventory(reader, &cursor);
 	case NOTE_SYMBOLS:
+		reader->news.symbols++;
 		return perfdata_tables_take(reader, &cursor);
 	case NOTE_SYMBOLS_END:
+		reader->news.symbols++;
 		return perfdata_tables_take_end(reader, &cursor);
 	case NOTE_END:
 		reader->notes.ended = true;
@@ -95,6 +98,11 @@ void perfdata_notes_init(struct reader_notes *notes)
 void perfdata_notes_deinit(struct reader_notes *notes)
 {
 	buffer_deinit(&notes->bytes);
+}
+
+struct perfdata_news perfdata_reader_news(const struct perfdata_reader *reader)
+{
+	return reader->news;
 }
 
 bool perfdata_reader_truncated(const struct perfdata_reader *reader)

@@ -93,6 +93,17 @@ struct reader_notes {
 	uint64_t first_ns, last_ns; /* since 1970: when the inventory was told; 0: never */
 };
 
+/* Of a recording that comes in pieces (reader_feed.c). */
+struct reader_feed {
+	bool given, ended;    /* it does, or did; there is no more */
+	uint8_t *data;	      /* owned: the span, which begins at what has not been read yet */
+	size_t capacity;
+	uint64_t bytes;	      /* fed so far */
+	uint64_t skip_bytes;  /* of what comes next, which nobody needs */
+	uint8_t header[16];   /* of the pipe form … */
+	size_t header_bytes;  /* … as far as it has come */
+};
+
 struct perfdata_reader {
 	char *path;	  /* as given by the user */
 	const char *name; /* the same, for messages */
@@ -137,9 +148,32 @@ struct perfdata_reader {
 	struct map table_of_number; /* of notes -> index in tables */
 	uint64_t table_bytes;	    /* that were decompressed and are kept */
 	struct reader_notes notes;
+	struct perfdata_news news;
+	struct reader_feed feed;
 	bool finished; /* features stand behind the records */
 	struct perfdata_inventory *inventory;
 };
+
+/* reader.c */
+struct perfdata_reader *perfdata_reader_create(const char *path);
+
+/* reader_files.c: loads the first file; then, of a folder, the others, which are records alone. */
+struct error *perfdata_files_open(struct perfdata_reader *reader) MUST_CHECK;
+struct error *perfdata_files_open_others(struct perfdata_reader *reader) MUST_CHECK;
+
+/* reader_feed.c: whether there may be more than what was fed. */
+static inline bool perfdata_feed_goes_on(const struct perfdata_reader *reader)
+{
+	return reader->feed.given && !reader->feed.ended;
+}
+/* Whether RECORD, which was just taken, must wait for its payload; it is then not taken. */
+bool perfdata_feed_waits_for(struct perfdata_reader *reader, const struct perfdata_record *record,
+			     uint64_t payload_bytes);
+/* The recorder said that this is the end, whatever comes behind it. */
+static inline bool perfdata_feed_is_over(const struct perfdata_reader *reader)
+{
+	return reader->feed.given && reader->notes.ended;
+}
 
 /* header.c: finds the first span, the events and the features in the first file. */
 struct error *perfdata_header_read(struct perfdata_reader *reader) MUST_CHECK;

@@ -135,8 +135,8 @@ static struct error *take_feature(struct perfdata_reader *reader,
 
 	if (cursor.failed)
 		return malformed("HEADER_FEATURE");
-	/* It is kept, but what was decompressed is not. */
-	if (reader->inflating && feature < PERFDATA_RAW_FEATURES) {
+	/* It is kept, but what was decompressed, or fed, is not. */
+	if ((reader->inflating || reader->feed.given) && feature < PERFDATA_RAW_FEATURES) {
 		if (reader->features.raw[feature].data)
 			return NULL;
 		data = memcpy(arena_alloc(reader->arena, size + 1), data, size);
@@ -206,6 +206,22 @@ static void name_tracepoints(struct perfdata_reader *reader)
 	map_deinit(&names.places);
 }
 
+static struct error *take_tracing_data(struct perfdata_reader *reader,
+				       const struct perfdata_record *record)
+{
+	const void *data = record->body + record->body_bytes;
+	size_t size = perfdata_stream_payload(reader, record);
+
+	if (reader->feed.given) { /* as of features: it is kept */
+		if (reader->features.tracing_data)
+			return NULL;
+		data = memcpy(arena_alloc(reader->arena, size + 1), data, size);
+	}
+	perfdata_feature_take(reader, FEATURE_TRACING_DATA, data, size);
+	name_tracepoints(reader);
+	return NULL;
+}
+
 struct error *perfdata_stream_take(struct perfdata_reader *reader,
 				   const struct perfdata_record *record)
 {
@@ -224,11 +240,7 @@ struct error *perfdata_stream_take(struct perfdata_reader *reader,
 			return malformed("HEADER_BUILD_ID");
 		return NULL;
 	case RECORD_HEADER_TRACING_DATA:
-		perfdata_feature_take(reader, FEATURE_TRACING_DATA,
-				      record->body + record->body_bytes,
-				      perfdata_stream_payload(reader, record));
-		name_tracepoints(reader);
-		return NULL;
+		return take_tracing_data(reader, record);
 	}
 	return NULL;
 }

@@ -35,6 +35,7 @@ struct chain_memo_key {
 /* Valid in [from, until). */
 struct chain_memo_value {
 	uint64_t from, until;
+	uint64_t stamp; /* … and as long as this is the session's */
 	uint32_t sequence;
 };
 

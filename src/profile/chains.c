@@ -218,7 +218,8 @@ static void resolve_part(struct chains *chains, const struct chain_part *part, u
 	struct chain_place place = { 0 };
 	uint32_t count = 0, made = 0;
 
-	*ret = (struct chain_memo_value){ .until = SPACE_FOREVER };
+	*ret = (struct chain_memo_value){ .until = SPACE_FOREVER,
+					  .stamp = chains->parts.session->stamp };
 	for (uint32_t i = 0; i < part->count; i++) {
 		struct address *address = &chains->addresses[count];
 
@@ -258,7 +259,8 @@ static uint32_t find_part(struct chains *chains, const struct chain_part *part, 
 				      .hash = part->hash };
 	struct chain_memo_value *known = chain_memo_find(&chains->memo, &key), value;
 
-	if (known && time >= known->from && time < known->until)
+	if (known && time >= known->from && time < known->until &&
+	    known->stamp == chains->parts.session->stamp)
 		return known->sequence;
 	resolve_part(chains, part, time, &value);
 	if (known)
@@ -385,6 +387,31 @@ uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool 
 	chains->cells.items[number].period += end->period;
 	chains->cells.items[number].count++;
 	return number;
+}
+
+void chains_take_back(struct chains *chains, uint32_t number, uint64_t period)
+{
+	chains->cells.items[number].period -= period;
+	chains->cells.items[number].count--;
+}
+
+void chains_decay(struct chains *chains, unsigned eighths)
+{
+	for (size_t i = 0; i < chains->cells.count; i++) {
+		struct chains_cell *cell = &chains->cells.items[i];
+
+		cell->period = cell->period * eighths / 8;
+		cell->count = cell->count * eighths / 8;
+		if (!cell->period)
+			cell->count = 0;
+		else if (!cell->count)
+			cell->count = 1;
+	}
+}
+
+size_t chains_size(const struct chains *chains)
+{
+	return chains->cells.count + chains->sequences.elements.count;
 }
 
 void chains_end_batch(struct chains *chains)

@@ -90,6 +90,13 @@ void chains_locate(const struct chains *chains, const struct chains_end *end);
 uint32_t chains_count(struct chains *chains, const struct chains_end *end, bool *ret_full);
 void chains_end_batch(struct chains *chains);
 
+/* A sample of cell NUMBER does not count any more. */
+void chains_take_back(struct chains *chains, uint32_t number, uint64_t period);
+/* Each sample counts for EIGHTHS of what it did. What comes to nothing keeps its place. */
+void chains_decay(struct chains *chains, unsigned eighths);
+/* How many things it keeps: different chains, and parts of chains with their frames. */
+size_t chains_size(const struct chains *chains);
+
 /*
  * Adds what OTHER has counted with the same frames. Returns the current index of each of OTHER's
  * cells; the caller frees the array.

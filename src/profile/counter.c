@@ -15,6 +15,7 @@
 #include "base/memory.h"
 
 #define TEXT_BYTES_MAX ((size_t)1 << 20) /* what does not fit is left out */
+#define FIRST_CAPACITY 4096
 #define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* The guest's name for CONTEXT's thread. */
@@ -362,7 +363,8 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 void counter_init(struct counter *counter, struct counter_shared *shared,
 		  struct resolver *resolver)
 {
-	*counter = (struct counter){ .shared = shared, .resolver = resolver, .capacity = 4096 };
+	*counter = (struct counter){ .shared = shared, .resolver = resolver,
+				     .capacity = FIRST_CAPACITY };
 	counter->contexts = memory_alloc(sizeof(*counter->contexts));
 	context_cache_init(counter->contexts, shared->session);
 	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
@@ -407,6 +409,37 @@ void counter_begin_part(struct counter *counter, uint32_t number)
 void counter_end_part(struct counter *counter)
 {
 	count_batch(counter);
+}
+
+/* Chains end where their samples were taken, from then on. */
+static void settle_strays(struct counter *counter)
+{
+	for (size_t i = 0; i < counter->strays.count; i++)
+		chains_take_back(counter->chains, counter->strays.items[i].cell,
+				 counter->strays.items[i].period);
+	counter->strays.count = 0;
+}
+
+void counter_decay(struct counter *counter, unsigned eighths)
+{
+	struct profile_cell *old = counter->cells;
+	size_t old_capacity = counter->capacity;
+
+	if (counter->chains) {
+		settle_strays(counter);
+		chains_decay(counter->chains, eighths);
+	}
+	counter->count = 0;
+	counter->capacity = FIRST_CAPACITY;
+	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
+	for (size_t i = 0; i < old_capacity; i++) {
+		uint64_t period = old[i].period * eighths / 8;
+		uint64_t count = old[i].count * eighths / 8;
+
+		if (period)
+			add_to_cell(counter, old[i].key, period, count ? count : 1);
+	}
+	free(old);
 }
 
 static void add_totals(struct profile_totals *totals, const struct profile_totals *more)

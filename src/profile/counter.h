@@ -83,6 +83,9 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 /* To be called at the end of a part: counts samples that were held back. */
 void counter_end_part(struct counter *counter);
 
+/* As chains_decay(); what comes to nothing is forgotten. Not in the middle of a part. */
+void counter_decay(struct counter *counter, unsigned eighths);
+
 /* Adds what OTHER has counted with the same SHARED. */
 void counter_merge(struct counter *counter, const struct counter *other);
 /*

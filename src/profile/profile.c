@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "profile/calltree.h"
 #include "profile/counting.h"
+#include "profile/profile_private.h"
 #include "profile/profile_rows.h"
 
 bool profile_keys_have(const struct profile_keys *keys, enum profile_key key)
@@ -87,8 +88,7 @@ static struct unwritten count_unwritten(const struct session *session, const str
 	return unwritten;
 }
 
-/* Of samples that are not in the file only the VM is known: no other condition holds for them. */
-static void add_unwritten(struct profile *profile, const struct profile_options *options)
+void profile_add_unwritten(struct profile *profile, const struct profile_options *options)
 {
 	const struct session *session = profile->session;
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
@@ -118,7 +118,7 @@ bool profile_has_chains(const struct session *session)
 	return false;
 }
 
-static void build_rows(struct profile *profile, const struct counter *counter)
+void profile_build_rows(struct profile *profile, const struct counter *counter)
 {
 	const struct profile_options *options = counter->shared->options;
 	struct profile_counts counts = { .groups = &counter->shared->groups,
@@ -134,9 +134,8 @@ static void build_rows(struct profile *profile, const struct counter *counter)
 	profile_rows_build(profile, options, &counts);
 }
 
-/* Decides which functions of call chains are the same. */
-static struct identities *create_functions(struct profile *profile,
-					   const struct profile_options *options)
+struct identities *profile_create_functions(struct profile *profile,
+					    const struct profile_options *options)
 {
 	struct profile_keys keys = options->keys;
 
@@ -147,7 +146,7 @@ static struct identities *create_functions(struct profile *profile,
 				: identities_create(profile, &keys);
 }
 
-static void sum_events(struct profile *profile, const struct counter *counter)
+void profile_sum_events(struct profile *profile, const struct counter *counter)
 {
 	for (size_t i = 0; i < profile->event_count; i++) {
 		struct profile_event *event = &profile->events[i];
@@ -166,7 +165,7 @@ static void count(struct profile *profile, const struct profile_options *options
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 	struct counter_shared shared = { .session = session, .options = options,
 					 .event_count = profile->event_count };
-	struct identities *functions = create_functions(profile, options);
+	struct identities *functions = profile_create_functions(profile, options);
 	struct counter counter;
 
 	shared.guest_chains = inventory && inventory->guest_chains;
@@ -178,9 +177,9 @@ static void count(struct profile *profile, const struct profile_options *options
 	counter_seal(&counter);
 	resolver_seal(profile->resolver);
 	profile->totals = counter.totals;
-	add_unwritten(profile, options);
-	build_rows(profile, &counter);
-	sum_events(profile, &counter);
+	profile_add_unwritten(profile, options);
+	profile_build_rows(profile, &counter);
+	profile_sum_events(profile, &counter);
 	counter_deinit(&counter);
 	chain_frames_deinit(&shared.frames);
 	groups_deinit(&shared.groups);

@@ -130,10 +130,12 @@ struct context *context_find(struct context_cache *cache, const struct session_s
 
 	if (context->tid == fields->tid && context->pid == fields->pid &&
 	    context->id == sample->decoded.id && context->cpumode == cpumode &&
-	    sample->time >= context->from && sample->time < context->until)
+	    sample->time >= context->from && sample->time < context->until &&
+	    context->stamp == cache->session->stamp)
 		return context;
 	*context = (struct context){ .pid = fields->pid, .tid = fields->tid,
 				     .id = sample->decoded.id, .cpumode = cpumode,
+				     .stamp = cache->session->stamp,
 				     .until = SPACE_FOREVER, .comm = TIMELINE_NO_COMM,
 				     .final_comm = TIMELINE_NO_COMM };
 	if (cpumode_is_guest(cpumode))

@@ -19,6 +19,7 @@ struct context {
 	const struct perfdata_id *id;
 	uint16_t cpumode;
 	uint64_t from, until; /* times, until exclusive; 0, 0: an empty entry */
+	uint64_t stamp;	      /* the session's */
 
 	struct machine *machine; /* the machine of the ip; NULL: unknown kind of sample */
 	struct machine *vm;	 /* the VM that the thread works for; NULL: unknown */

@@ -24,6 +24,8 @@ void dsos_deinit(struct dsos *dsos)
 	for (size_t i = 0; i < dsos->items.count; i++) {
 		struct dso_entry *entry = dsos->items.items[i];
 
+		if (!entry)
+			continue; /* another list adopted it */
 		symbol_table_destroy(entry->table);
 		symbol_table_destroy(entry->found);
 		free(entry->reason);
@@ -104,6 +106,16 @@ static uint32_t add(struct dsos *dsos, enum dso_kind kind, const struct dso_name
 		memcpy(entry->build_id, names->build_id, entry->build_id_bytes);
 	vector_append(&dsos->items, entry);
 	return dsos->items.count - 1;
+}
+
+void dsos_adopt(struct dsos *dsos, struct dso_entry *entry)
+{
+	struct dso_names names = { .build_id = entry->build_id, .guest = entry->guest,
+				   .build_id_bytes = entry->build_id_bytes };
+
+	*map_insert(&dsos->by_key, key_of(dsos, entry->path, entry->kind, &names), NULL) =
+		dsos->items.count;
+	vector_append(&dsos->items, entry);
 }
 
 uint32_t dsos_add_file(struct dsos *dsos, const struct dso_names *names)

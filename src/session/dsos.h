@@ -73,6 +73,9 @@ uint32_t dsos_add_plain(struct dsos *dsos, const char *name);
 /* The dso for executable memory of PID without a file: "[JIT] tid PID". */
 uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid);
 
+/* Adds ENTRY, which is taken, and whose strings are those of DSOS. */
+void dsos_adopt(struct dsos *dsos, struct dso_entry *entry);
+
 /* True if mappings of PATH are memory without a file. */
 bool dsos_is_anonymous(const char *path);
 

@@ -53,8 +53,7 @@ static void list_tables(struct session *session)
 	struct guest_files *files = &session->guest_files;
 	size_t count = perfdata_reader_symbols_count(session->reader);
 
-	files->listed = true;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = files->listed; i < count; i++) {
 		struct perfdata_symbols table = perfdata_reader_symbols(session->reader, i);
 		uint32_t pid = table.machine_pid;
 
@@ -65,6 +64,7 @@ static void list_tables(struct session *session)
 			link_table(files, key_of(files, table.build_id, table.build_id_bytes, pid),
 				   i);
 	}
+	files->listed = count;
 }
 
 static bool same_build_id(const struct dso_entry *entry, const struct perfdata_symbols *table)
@@ -125,8 +125,7 @@ static void load_recorded(struct session *session, struct dso_entry *entry)
 	size_t index;
 
 	entry->loaded = true;
-	if (!session->guest_files.listed)
-		list_tables(session);
+	list_tables(session);
 	if (find_table(session, entry, entry->guest, &index) ||
 	    find_table(session, entry, 0, &index))
 		error_destroy(session_decode_symbols(session, index, &entry->table));

@@ -19,7 +19,7 @@ struct guest_file_link {
 
 /* The tables in the recording, by build-id and by path. */
 struct guest_files {
-	bool listed;
+	size_t listed; /* of the reader's tables, in its order */
 	struct map by_key; /* hash of guest and build-id or path -> index of newest in links + 1 */
 	VECTOR(struct guest_file_link) links;
 };

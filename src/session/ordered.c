@@ -36,9 +36,10 @@ struct ordered {
 	struct session *session;
 	uint32_t types; /* bits: the types of the records wanted, besides samples */
 	struct batch batch, next_batch;
+	size_t max_bytes; /* to hold; 0: no limit */
 	size_t at, ready; /* indices: [at, ready) can be returned */
 	uint64_t newest, round_newest; /* times: so far, and at the end of the last round */
-	enum perfdata_status status;   /* not PERFDATA_RECORD: everything has been read */
+	enum perfdata_status status; /* PERFDATA_RECORD or PERFDATA_WAIT: not all has been read */
 };
 
 struct ordered *ordered_create(struct session *session, uint32_t types)
@@ -48,9 +49,15 @@ struct ordered *ordered_create(struct session *session, uint32_t types)
 	ordered->session = session;
 	ordered->types = types;
 	ordered->status = PERFDATA_RECORD;
-	session_rewind(session);
+	if (!session->live)
+		session_rewind(session);
 	perfdata_reader_keep_nothing(session->reader);
 	return ordered;
+}
+
+void ordered_limit(struct ordered *ordered, size_t max_bytes)
+{
+	ordered->max_bytes = max_bytes;
 }
 
 static void batch_deinit(struct batch *batch)
@@ -134,6 +141,7 @@ static bool find_time(struct ordered *ordered, const struct perfdata_record *rec
 	if (record->type == PERF_RECORD_SAMPLE) {
 		session_decode(ordered->session, record, &sample);
 		*ret_time = sample.time;
+		ordered->session->malformed += ordered->session->live && !sample.valid;
 		return sample.valid; /* without a time, it cannot be sorted */
 	}
 	if (!ordered_wants(ordered, record->type))
@@ -159,17 +167,29 @@ static void take(struct ordered *ordered, const struct perfdata_record *record)
 	store(&ordered->batch, record->body, record->body_bytes, &stored, time);
 }
 
-/* Reads until something can be returned or everything has been read. */
+/* The recorder wrote no rounds, or long ones. */
+static bool is_full(const struct ordered *ordered)
+{
+	return ordered->max_bytes && ordered->batch.bytes.count >= ordered->max_bytes;
+}
+
+/* Reads until something can be returned or everything has been read, or there is no more yet. */
 static void fill(struct ordered *ordered)
 {
 	struct perfdata_record record;
 
-	compact(ordered);
-	while (ordered->status == PERFDATA_RECORD && ordered->ready == 0) {
+	if (ordered->ready)
+		compact(ordered);
+	while (ordered->status == PERFDATA_RECORD && ordered->ready == 0 &&
+	       ordered->session->timed) {
 		ordered->status = session_next_record(ordered->session, &record);
-		if (ordered->status != PERFDATA_RECORD)
+		if (ordered->status == PERFDATA_WAIT)
+			return;
+		if (ordered->status != PERFDATA_RECORD || is_full(ordered))
 			release(ordered, UINT64_MAX);
-		else if (record.type == RECORD_FINISHED_ROUND)
+		if (ordered->status != PERFDATA_RECORD)
+			return;
+		if (record.type == RECORD_FINISHED_ROUND)
 			end_round(ordered);
 		else
 			take(ordered, &record);
@@ -215,8 +235,12 @@ static enum perfdata_status next_untimed(struct ordered *ordered,
 static enum perfdata_status next_timed(struct ordered *ordered, struct perfdata_record *ret_record,
 				       struct session_sample *ret)
 {
+	if (ordered->status == PERFDATA_WAIT)
+		ordered->status = PERFDATA_RECORD;
 	if (ordered->at == ordered->ready)
 		fill(ordered);
+	if (ordered->at == ordered->ready && !ordered->session->timed)
+		return next_untimed(ordered, ret_record, ret);
 	if (ordered->at == ordered->ready)
 		return ordered->status;
 	decode_stored(ordered, ret_record, ret);

@@ -12,15 +12,21 @@
 struct ordered;
 
 /*
- * Starts at the first sample; rewinds SESSION, which must not be read by others in the meantime.
+ * Starts at the first sample; rewinds SESSION, unless it is read live. It must not be read by
+ * others in the meantime.
  * TYPES: which other records there are to be, too, a bit for each type below 32 (PERF_RECORD_*).
  */
 struct ordered *ordered_create(struct session *session, uint32_t types);
+/*
+ * No more than about MAX_BYTES of records are held: then all are returned. A recorder that writes
+ * rounds does not come near.
+ */
+void ordered_limit(struct ordered *ordered, size_t max_bytes);
 void ordered_destroy(struct ordered *ordered); /* takes NULL */
 
 /*
- * The next sample, valid until the next call. A result other than PERFDATA_RECORD: there are no
- * more.
+ * The next sample, valid until the next call. PERFDATA_WAIT: the reader is to be fed. Any other
+ * result than PERFDATA_RECORD: there are no more.
  */
 enum perfdata_status ordered_next(struct ordered *ordered, struct session_sample *ret);
 /* The same where there are other records: a sample only if its type is PERF_RECORD_SAMPLE. */

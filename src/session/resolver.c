@@ -74,6 +74,12 @@ void resolver_destroy(struct resolver *resolver)
 	free(resolver);
 }
 
+void resolver_look_again(struct resolver *resolver)
+{
+	memset(resolver->cache, 0, resolver->capacity * sizeof(*resolver->cache));
+	resolver->count = 0;
+}
+
 void resolver_seal(struct resolver *resolver)
 {
 	free(take_pointer(resolver->cache));
@@ -256,6 +262,7 @@ static void fill_page(struct resolver *resolver, struct cached_page *cached, str
 
 	*cached = (struct cached_page){ .page = ip >> PAGE_SHIFT, .space = space->number,
 					.from = found.from, .until = found.until,
+					.stamp = resolver->session->stamp,
 					.mapping = found.mapping, .domain = DOMAIN_NOWHERE };
 	if (found.mapping) {
 		cached->domain = found.mapping->dso;
@@ -308,7 +315,7 @@ static void look_in_space(struct resolver *resolver, struct lookup *lookup, stru
 	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
 
 	if (cached->page != page || cached->space != space->number || time < cached->from ||
-	    time >= cached->until)
+	    time >= cached->until || cached->stamp != resolver->session->stamp)
 		fill_page(resolver, cached, space, ip, time);
 	lookup->mapping = cached->mapping;
 	lookup->from = cached->from;

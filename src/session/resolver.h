@@ -81,6 +81,8 @@ const uint32_t *resolver_inlined(struct resolver *resolver, const struct lookup 
  */
 struct source_frames resolver_source(struct resolver *resolver, const struct lookup *lookup);
 
+/* Symbols have come that were not known: addresses are looked up anew. Locations stay. */
+void resolver_look_again(struct resolver *resolver);
 /* There will be no more lookups: frees data that is only needed for them. Locations stay. */
 void resolver_seal(struct resolver *resolver);
 

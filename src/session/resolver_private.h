@@ -26,6 +26,7 @@ struct cached_page {
 	uint64_t bias;	      /* ip + bias is the address in the dso */
 	const struct space_mapping *mapping;
 	uint32_t space, domain;
+	uint64_t stamp; /* the session's */
 };
 
 struct locations {

@@ -10,7 +10,9 @@
 
 #include "base/memory.h"
 #include "perfdata/guest_mode.h"
+#include "session/live/live_session.h"
 #include "session/session_events.h"
+#include "session/session_private.h"
 
 /* A recording may be larger than memory: release data after so many records. */
 #define RELEASE_RECORDS 4096
@@ -42,13 +44,11 @@ static const char *machine_name(struct session *session, uint32_t pid)
 	return intern_string(session->strings, intern_text(session->strings, made));
 }
 
-/* Fills in what is only known after reading the whole recording. */
-static void complete_machine(struct session *session, struct machine *machine)
+void session_describe_machine(struct session *session, struct machine *machine)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
 	machine->name = machine_name(session, machine->pid);
-	session_list_kernels(session, machine);
 	/*
 	 * Without an inventory: if something added threads to the guest, they are meant to be used.
 	 */
@@ -56,6 +56,13 @@ static void complete_machine(struct session *session, struct machine *machine)
 		machine->processes = inventory ? inventory->guest_processes
 					       : machine->timeline.threads.count > 0;
 	session->guest_processes |= machine->processes;
+}
+
+/* Fills in what is only known after reading the whole recording. */
+static void complete_machine(struct session *session, struct machine *machine)
+{
+	session_describe_machine(session, machine);
+	session_list_kernels(session, machine);
 }
 
 struct machine *session_machine(struct session *session, uint32_t pid)
@@ -113,6 +120,7 @@ void session_close(struct session *session)
 	map_deinit(&session->machine_by_pid);
 	map_deinit(&session->lost_by_vm);
 	map_deinit(&session->build_ids);
+	free(session->attrs);
 	space_deinit(&session->nested);
 	guest_files_deinit(&session->guest_files);
 	group_reads_deinit(&session->group_reads);
@@ -122,6 +130,9 @@ void session_close(struct session *session)
 	machine_kernels_deinit(&session->shared_kernels);
 	vector_deinit(&session->kernels_by_pid);
 	symbol_table_destroy(session->shared_guest_table);
+	for (size_t i = 0; i < session->retired.count; i++)
+		symbol_table_destroy(session->retired.items[i]);
+	vector_deinit(&session->retired);
 	error_destroy(session->symbols_error);
 	pthread_mutex_destroy(&session->lock);
 	intern_destroy(session->strings);
@@ -138,14 +149,14 @@ uint32_t session_guest_pid(const struct perfdata_decoded *decoded)
 	return pid == UINT32_MAX ? 0 : pid;
 }
 
-/* Ours have the modes that the recorder found out (host/record/guest_mode.h). */
-static void doubt_modes(struct session *session)
+void session_doubt_modes(struct session *session)
 {
 	const struct perfdata_features *features = perfdata_reader_features(session->reader);
 
 	session->modes_doubtful =
 		!perfdata_reader_inventory(session->reader) &&
 		perfdata_guest_mode_doubtful(features->osrelease, features->arch);
+	session->modes_corrected = 0;
 	for (size_t i = 0; session->modes_doubtful && i < session->machines.count; i++) {
 		const struct machine *machine = session->machines.items[i];
 
@@ -154,8 +165,7 @@ static void doubt_modes(struct session *session)
 	}
 }
 
-/* In the pipe form, the inventory comes after the machines. */
-static void complete_machines(struct session *session)
+void session_complete_machines(struct session *session)
 {
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
@@ -163,17 +173,24 @@ static void complete_machines(struct session *session)
 		session_machine(session, inventory->vms.items[i].pid);
 	for (size_t i = 0; i < session->machines.count; i++)
 		complete_machine(session, session->machines.items[i]);
-	doubt_modes(session);
+	session_doubt_modes(session);
 	session->all_read = true;
 }
 
-struct error *session_open_reader(struct perfdata_reader *reader,
-				  const struct kernel_source_options *options,
-				  struct session **ret)
+void session_list_events(struct session *session)
 {
-	_cleanup_session_ struct session *session = memory_calloc(1, sizeof(*session));
-	size_t event_count;
-	struct error *error;
+	size_t count = perfdata_reader_event_count(session->reader);
+
+	session->attrs = memory_resize(session->attrs, count + 1, sizeof(*session->attrs));
+	for (; session->event_count < count; session->event_count++)
+		session->attrs[session->event_count] =
+			&perfdata_reader_event(session->reader, session->event_count)->attr;
+}
+
+struct session *session_create(struct perfdata_reader *reader,
+			       const struct kernel_source_options *options)
+{
+	struct session *session = memory_calloc(1, sizeof(*session));
 
 	session->reader = reader;
 	/* The lock is held for less time than a thread takes to sleep and wake up. */
@@ -192,14 +209,20 @@ struct error *session_open_reader(struct perfdata_reader *reader,
 	session->nested_dso = dsos_add_symbol(&session->dsos, SESSION_NESTED_NAME);
 	session_machine(session, 0);
 	session->dsos.recording = perfdata_reader_directory(session->reader);
-	error = session_events_read(session);
+	return session;
+}
+
+struct error *session_open_reader(struct perfdata_reader *reader,
+				  const struct kernel_source_options *options,
+				  struct session **ret)
+{
+	_cleanup_session_ struct session *session = session_create(reader, options);
+	struct error *error = session_events_read(session);
+
 	if (error)
 		return error;
-	complete_machines(session);
-	event_count = perfdata_reader_event_count(session->reader);
-	session->attrs = arena_alloc(session->arena, (event_count + 1) * sizeof(*session->attrs));
-	for (size_t i = 0; i < event_count; i++)
-		session->attrs[i] = &perfdata_reader_event(session->reader, i)->attr;
+	session_complete_machines(session);
+	session_list_events(session);
 	session_rewind(session);
 	*ret = take_pointer(session);
 	return NULL;
@@ -263,9 +286,14 @@ void session_decode(struct session *session, const struct perfdata_record *recor
 
 enum perfdata_status session_next_record(struct session *session, struct perfdata_record *ret)
 {
+	enum perfdata_status status;
+
 	if (++session->sequence % RELEASE_RECORDS == 0)
 		perfdata_reader_release(session->reader);
-	return perfdata_reader_next(session->reader, ret);
+	status = perfdata_reader_next(session->reader, ret);
+	if (session->live && status == PERFDATA_RECORD)
+		live_session_note(session, ret);
+	return status;
 }
 
 enum perfdata_status session_next_sample(struct session *session, struct session_sample *ret)

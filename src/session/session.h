@@ -34,7 +34,8 @@
 
 struct session {
 	struct perfdata_reader *reader;
-	const struct perf_event_attr **attrs; /* of each event; in the arena */
+	const struct perf_event_attr **attrs; /* of each event; owned */
+	size_t event_count;
 	struct arena *arena;
 	/* Held by a thread that counts samples while it looks up shared data. */
 	pthread_mutex_t lock;
@@ -76,6 +77,14 @@ struct session {
 	struct guest_files guest_files;
 	struct group_reads group_reads;
 	struct source_lines *source_lines; /* NULL: none was looked up yet */
+	/* While it is read (live/live_session.h); otherwise all of these are 0: */
+	bool live;
+	uint64_t live_time;    /* of the last record that was applied: none is applied earlier */
+	uint64_t live_records; /* applied since something was forgotten */
+	uint64_t stamp;	       /* of threads and mappings: what was found before is void */
+	uint64_t names_stamp;  /* likewise, of symbols and kernels */
+	struct perfdata_news news; /* the reader's, as of the last look */
+	VECTOR(struct symbol_table *) retired; /* which locations may point to */
 	struct space nested;	     /* for nested guests: nothing is known about them */
 	uint32_t nested_dso;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first pass over a recording: applies COMM, FORK, MMAP, MMAP2 and LOST records to the
- * machines. They are collected with their times, sorted, then applied, so that samples can be read
- * in any order.
+ * Applies COMM, FORK, MMAP, MMAP2 and LOST records to the
+ * machines. In the first pass over a recording they are collected with their times, sorted, then
+ * applied, so that samples can be read in any order. A session that is read live (live/) gets them
+ * one by one, in order.
  *
  * As in perf, records without a time (made by perf for what ran before the recording began) come
  * before all records with one. In a file without times, the order of the records counts.
@@ -330,7 +331,7 @@ static size_t skip_samples(struct collector *collector)
 	return count;
 }
 
-static bool find_timed(const struct perfdata_reader *reader)
+bool session_events_are_timed(const struct perfdata_reader *reader)
 {
 	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++) {
 		const struct perf_event_attr *attr = &perfdata_reader_event(reader, i)->attr;
@@ -383,7 +384,7 @@ static void apply(struct session *session, const struct side_event *event, uint6
 }
 
 /* perf_session__register_idle_thread() in perf: no record gives the idle thread's name. */
-static void name_idle_thread(struct session *session)
+void session_events_begin(struct session *session)
 {
 	timeline_add_comm(&session->machines.items[0]->timeline, 0,
 			  intern_text(session->strings, "swapper"), 0);
@@ -401,7 +402,7 @@ static void apply_all(struct collector *collector)
 		order[i].value = i;
 	}
 	order_sort(order, count);
-	name_idle_thread(collector->session);
+	session_events_begin(collector->session);
 	for (size_t i = 0; i < count; i++)
 		apply(collector->session, &collector->events.items[order[i].value],
 		      order[i].time);
@@ -431,6 +432,36 @@ static void note_user_record(struct session *session, const struct perfdata_reco
 		session->aux_bytes += cursor_u64(&cursor);
 }
 
+/* What is out of order in spite of the recorder's rounds applies from now on. */
+static void apply_live(struct session *session, const struct side_event *event)
+{
+	uint64_t time = session->timed ? event->time : event->sequence;
+
+	session->live_time = time > session->live_time ? time : session->live_time;
+	apply(session, event, session->live_time);
+	session->live_records++;
+	session->stamp++;
+	/* The code of the kernel is not looked up by its mappings alone. */
+	session->names_stamp += event->kind == EVENT_MAPPING && event->mapping.kernel;
+	/* perf inject's, where no inventory says it. */
+	if (event->kind == EVENT_COMM && machine_is_guest(event->machine) &&
+	    !perfdata_reader_inventory(session->reader))
+		session->guest_processes = event->machine->processes = true;
+}
+
+void session_events_take(struct session *session, const struct perfdata_record *record)
+{
+	struct collector collector = { .session = session };
+
+	if (record->type >= RECORD_USER_FIRST)
+		note_user_record(session, record);
+	else if (is_side_event(record->type) && !read_record(&collector, record))
+		session->malformed++;
+	for (size_t i = 0; i < collector.events.count; i++)
+		apply_live(session, &collector.events.items[i]);
+	vector_deinit(&collector.events);
+}
+
 struct error *session_events_read(struct session *session)
 {
 	struct collector collector = { .session = session };
@@ -457,7 +488,7 @@ struct error *session_events_read(struct session *session)
 			session->malformed++;
 	}
 	perfdata_reader_cut(session->reader);
-	session->timed = find_timed(session->reader);
+	session->timed = session_events_are_timed(session->reader);
 	session->damaged = status == PERFDATA_BAD;
 	if (status == PERFDATA_BAD && !any)
 		error = error_create(ERROR_BAD_DATA, "%s",

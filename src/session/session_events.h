@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The first pass over a recording: everything except the samples. Part of session.c. */
+/* Everything in a recording except the samples. Part of session.c. */
 #ifndef SESSION_SESSION_EVENTS_H
 #define SESSION_SESSION_EVENTS_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
+#include "perfdata/reader.h"
 
 struct session;
 
@@ -12,5 +15,14 @@ struct session;
  * is usable: everything before damaged data counts.
  */
 struct error *session_events_read(struct session *session) MUST_CHECK;
+
+/*
+ * In parts, for a session that is read live. To begin with: whether records have times, as far as
+ * events are known; and the idle thread's name.
+ */
+bool session_events_are_timed(const struct perfdata_reader *reader);
+void session_events_begin(struct session *session);
+/* Takes RECORD, a side event (PERF_RECORD_COMM …), which is in order, or one of perf's own. */
+void session_events_take(struct session *session, const struct perfdata_record *record);
 
 #endif

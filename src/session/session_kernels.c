@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "session/session.h"
+#include "session/session_private.h"
 #include "symbol/kallsyms.h"
 
 /* In the recording's folder. */
@@ -219,20 +220,63 @@ static void list_all(struct session *session)
 			vector_append(&session->kernels_by_pid, key);
 	}
 	sort_keys(session->kernels_by_pid.items, session->kernels_by_pid.count);
-	add_kernels(session, &session->shared_kernels, 0);
 }
 
 void session_list_kernels(struct session *session, struct machine *machine)
 {
 	if (!machine_is_guest(machine))
 		return;
-	if (!session->kernels_listed)
+	if (!session->kernels_listed) {
 		list_all(session);
+		add_kernels(session, &session->shared_kernels, 0);
+	}
 	add_kernels(session, &machine->own_kernels, machine->pid);
 	if (!machine->own_kernels.list.count)
 		machine->kernels = &session->shared_kernels;
 	machine->kernel_number = session->space_numbers;
 	session->space_numbers += machine->kernels->list.count;
+}
+
+/* Tables that were loaded stay, for locations point to them. */
+static void list_again(struct session *session, struct machine_kernels *kernels,
+		       uint32_t machine_pid)
+{
+	struct machine_kernels old = *kernels;
+
+	*kernels = (struct machine_kernels){ 0 };
+	space_init(&kernels->times, session->space_numbers++);
+	add_kernels(session, kernels, machine_pid);
+	/* Both are in the order of the reader's list. */
+	for (size_t i = 0, at = 0; i < old.list.count; i++) {
+		struct machine_kernel *from = &old.list.items[i];
+
+		while (at < kernels->list.count && kernels->list.items[at].symbols < from->symbols)
+			at++;
+		if (at < kernels->list.count && kernels->list.items[at].symbols == from->symbols)
+			kernels->list.items[at] = *from;
+		else if (from->table)
+			vector_append(&session->retired, from->table);
+		from->table = NULL;
+	}
+	machine_kernels_deinit(&old);
+}
+
+void session_list_kernels_again(struct session *session)
+{
+	if (!session->kernels_listed)
+		return;
+	session->kernels_by_pid.count = 0;
+	list_all(session);
+	list_again(session, &session->shared_kernels, 0);
+	for (size_t i = 1; i < session->machines.count; i++) {
+		struct machine *machine = session->machines.items[i];
+
+		list_again(session, &machine->own_kernels, machine->pid);
+		machine->kernels = machine->own_kernels.list.count ? &machine->own_kernels
+								   : &session->shared_kernels;
+		machine->kernel_number = session->space_numbers;
+		session->space_numbers += machine->kernels->list.count;
+	}
 }
 
 uint32_t session_kernel_at(struct machine *machine, uint64_t time)

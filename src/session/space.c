@@ -14,6 +14,7 @@
 #include "base/search.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct space_node {
 };
 
 struct space_index {
+	size_t mapping_count; /* the first mappings of the space; later ones were added since */
 	uint64_t *edges; /* sorted, unique */
 	size_t edge_count;
 	size_t leaf_count;	  /* a power of two, at least edge_count - 1 */
@@ -124,6 +126,7 @@ static struct space_index *index_create(const struct space *space)
 {
 	struct space_index *index = memory_calloc(1, sizeof(*index));
 
+	index->mapping_count = space->mappings.count;
 	index_collect_edges(index, space);
 	/* One more leaf than intervals: the end of the last mapping is a position, too. */
 	for (index->leaf_count = 1; index->leaf_count < index->edge_count; index->leaf_count *= 2)
@@ -134,15 +137,29 @@ static struct space_index *index_create(const struct space *space)
 	return index;
 }
 
-/* Built by the first thread that needs it; several may be looking up addresses. */
+/* So many mappings were added to a space that is read live that another index is worth it. */
+static bool is_outgrown(const struct space_index *index, const struct space *space)
+{
+	return space->mappings.count - index->mapping_count >
+	       LINEAR_MAX + index->mapping_count / LINEAR_MAX;
+}
+
+/*
+ * Built by the first thread that needs it; several may be looking up addresses, but not while
+ * mappings are added.
+ */
 static const struct space_index *index_of(struct space *space)
 {
 	static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER;
 	struct space_index *index = __atomic_load_n(&space->index, __ATOMIC_ACQUIRE);
 
-	if (index)
+	if (index && !is_outgrown(index, space))
 		return index;
 	pthread_mutex_lock(&building);
+	if (space->index && is_outgrown(space->index, space)) {
+		index_destroy(space->index);
+		space->index = NULL;
+	}
 	if (!space->index)
 		__atomic_store_n(&space->index, index_create(space), __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&building);
@@ -175,22 +192,29 @@ static void consider_node(struct space_lookup *ret, const struct space *space,
 		consider(ret, &mappings[numbers[place]], time);
 }
 
+/* The mappings from FIRST on, one by one. */
+static void consider_rest(struct space_lookup *ret, const struct space *space, size_t first,
+			  uint64_t address, uint64_t time)
+{
+	for (size_t i = first; i < space->mappings.count; i++) {
+		const struct space_mapping *mapping = &space->mappings.items[i];
+
+		if (mapping->start <= address && address < mapping->end)
+			consider(ret, mapping, time);
+	}
+}
+
 static struct space_lookup find_own(struct space *space, uint64_t address, uint64_t time)
 {
 	struct space_lookup found = { .until = SPACE_FOREVER };
-	const struct space_index *index;
+	const struct space_index *index = NULL;
 	size_t piece;
 
-	if (space->mappings.count <= LINEAR_MAX) {
-		for (size_t i = 0; i < space->mappings.count; i++) {
-			const struct space_mapping *mapping = &space->mappings.items[i];
-
-			if (mapping->start <= address && address < mapping->end)
-				consider(&found, mapping, time);
-		}
+	if (space->mappings.count > LINEAR_MAX)
+		index = index_of(space);
+	consider_rest(&found, space, index ? index->mapping_count : 0, address, time);
+	if (!index)
 		return found;
-	}
-	index = index_of(space);
 	piece = index_piece(index, address);
 	if (piece == index->edge_count)
 		return found;

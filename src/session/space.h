@@ -4,7 +4,7 @@
  * so that addresses can be looked up for any time, in any order. A mapping hides older ones at the
  * same addresses (the kernel does not record unmapping).
  *
- * First all mappings are added, in order of time; after that there are only lookups.
+ * Mappings are added in order of time, and not while addresses are looked up by other threads.
  */
 #ifndef SESSION_SPACE_H
 #define SESSION_SPACE_H

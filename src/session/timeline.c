@@ -90,6 +90,7 @@ static struct space *start_space(struct timeline *timeline, uint32_t pid, uint64
 
 	space_init(space, (*timeline->space_numbers)++);
 	vector_append(&process->spaces, (struct timeline_space){ .from = time, .space = space });
+	process->seen = time;
 	return space;
 }
 
@@ -98,6 +99,7 @@ void timeline_add_comm(struct timeline *timeline, uint32_t tid, uint32_t comm, u
 	struct timeline_thread *thread = thread_of(timeline, tid);
 
 	vector_append(&thread->comms, (struct timeline_comm){ .from = time, .comm = comm });
+	thread->seen = time;
 }
 
 void timeline_add_fork(struct timeline *timeline, const struct timeline_fork *fork, uint64_t time)
@@ -108,6 +110,7 @@ void timeline_add_fork(struct timeline *timeline, const struct timeline_fork *fo
 
 	vector_append(&thread->comms,
 		      (struct timeline_comm){ .from = time, .comm = comm, .birth = true });
+	thread->seen = time;
 	if (fork->pid == fork->parent_pid)
 		return;
 	parent = current_space(timeline, fork->parent_pid);
@@ -164,10 +167,16 @@ struct timeline_span timeline_find(const struct timeline *timeline, uint32_t pid
 				      .until = SPACE_FOREVER };
 	const uint64_t *place = map_find(&timeline->by_tid, tid);
 
-	if (place)
+	if (place) {
 		find_comm(&timeline->threads.items[*place], time, &span);
+		if (timeline->marks)
+			timeline->threads.items[*place].seen = time;
+	}
 	place = map_find(&timeline->by_pid, pid);
-	if (place)
+	if (place) {
 		find_space(&timeline->processes.items[*place], time, &span);
+		if (timeline->marks)
+			timeline->processes.items[*place].seen = time;
+	}
 	return span;
 }

@@ -33,10 +33,12 @@ struct timeline_space {
 /* The names of a tid and the spaces of a pid, in order of time. */
 struct timeline_thread {
 	VECTOR(struct timeline_comm) comms;
+	uint64_t seen; /* when it was last added to or found, in a timeline that marks that */
 };
 
 struct timeline_process {
 	VECTOR(struct timeline_space) spaces;
+	uint64_t seen;
 };
 
 struct timeline {
@@ -45,6 +47,7 @@ struct timeline {
 	VECTOR(struct timeline_thread) threads;
 	VECTOR(struct timeline_process) processes;
 	struct map by_tid, by_pid; /* -> index in threads or processes */
+	bool marks; /* when each was seen; lookups are then for one thread only */
 };
 
 void timeline_init(struct timeline *timeline, struct arena *arena, uint32_t *space_numbers);

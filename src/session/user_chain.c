@@ -30,6 +30,7 @@
 /* The mapping that a page of an address space belongs to, at times in [from, until). */
 struct page {
 	uint64_t number, from, until; /* until 0: an empty entry */
+	uint64_t stamp;		      /* the session's */
 	uint32_t space, dso;
 	bool mapped; /* false: nothing is mapped there */
 	struct unwind_mapping mapping; /* the page alone */
@@ -147,7 +148,8 @@ static void fill_page(const struct user_chains *chains, uint64_t address, struct
 	*page = (struct page){ .number = address >> PAGE_SHIFT,
 			       .space = chains->space->number,
 			       .from = found.from,
-			       .until = found.until };
+			       .until = found.until,
+			       .stamp = chains->session->stamp };
 	if (chains->session->unaligned) { /* a page may belong to several mappings */
 		start = address;
 		end = address + 1;
@@ -171,7 +173,8 @@ static const struct page *find_page(struct user_chains *chains, uint64_t address
 	struct page *page = &chains->pages[(number ^ chains->space->number * 31) % PAGES];
 
 	if (page->number != number || page->space != chains->space->number ||
-	    chains->time < page->from || chains->time >= page->until)
+	    chains->time < page->from || chains->time >= page->until ||
+	    page->stamp != chains->session->stamp)
 		fill_page(chains, address, page);
 	return page;
 }

@@ -16,6 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_control.h"
+#include "cmd/record/record_options.h"
 #include "cmd/record/record_switch.h"
 #include "host/record/recorder.h"
 
@@ -23,104 +24,40 @@
 #define MAX_OVERHEAD_PERCENT 2
 #define MAX_PAUSED_PERCENT 10
 
-#define OPTION(type_, short_, name_, field, argument_, help_, ...)                                 \
-	{                                                                                          \
-		.type = type_, .short_name = short_, .name = name_,                                \
-		.offset = offsetof(struct record_options, field), .argument = argument_,           \
-		.help = help_, __VA_ARGS__                                                         \
-	}
-
 static const struct option_spec record_option_table[] = {
-	OPTION(OPTION_STRINGS, 0, "vm", vms, "NAME|PID", "record this VM (may be repeated)",
-	       .completion = COMPLETE_VM),
-	OPTION(OPTION_STRINGS, 'p', "pid", pids, "PID", "record the VM of this process",
-	       .completion = COMPLETE_VM),
-	OPTION(OPTION_UNSIGNEDS, 't', "tid", tids, "TID",
-	       "record the vCPU with this thread (may be repeated)", .min = 1, .max = INT32_MAX),
-	OPTION(OPTION_STRING, 0, "vcpu", vcpu_text, "LIST",
-	       "record only the vCPUs with these numbers, such as 0-3,7"),
-	OPTION(OPTION_STRING, 'C', "cpu", cpu_text, "LIST",
-	       "take samples only on these CPUs of the host, such as 0-3,7"),
-	OPTION(OPTION_FLAG, 'a', "all", all, NULL,
-	       "record every VM, also those that start later (the default)"),
-	OPTION(OPTION_FLAG, 0, "guest", guest, NULL, "record samples of guests (the default)"),
-	OPTION(OPTION_FLAG, 0, "host", host, NULL,
-	       "record samples of the host, on the vCPUs' threads"),
-	OPTION(OPTION_STRINGS, 'e', "event", events, "EVENT", "what to sample, in perf's syntax"),
-	OPTION(OPTION_STRINGS_AFTER, 0, "filter", filters, "FILTER",
-	       "take only hits of the tracepoint before it with these fields, such as "
-	       "'vcpu_id == 0'",
-	       .other_offset = offsetof(struct record_options, events)),
-	OPTION(OPTION_STRING, 'F', "freq", frequency_text, "HZ",
-	       "samples per second and vCPU, or max (default: 999, or 49 with --engine qmp)"),
-	OPTION(OPTION_UNSIGNED, 'c', "count", count, "COUNT", "take a sample every COUNT events",
-	       .min = 1),
-	OPTION(OPTION_STRING, 'o', "output", output, "FILE",
+	RECORD_CHOICE_OPTIONS,
+	RECORD_OPTION(OPTION_STRING, 'o', "output", output, "FILE",
 	       "- for standard output; default: perf.data.guest, perf.data.host, or perf.data.kvm "
 	       "for both",
 	       .completion = COMPLETE_FILE),
-	OPTION(OPTION_FLAG, 0, "force", force, NULL,
+	RECORD_OPTION(OPTION_FLAG, 0, "force", force, NULL,
 	       "record even if FILE or FILE.old is not a recording"),
-	OPTION(OPTION_FLAG, 'z', NULL, compress, NULL, "compress the records, as perf does"),
-	OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
+	RECORD_OPTION(OPTION_FLAG, 'z', NULL, compress, NULL, "compress the records, as perf does"),
+	RECORD_OPTION(OPTION_FLAG, 0, "dir", directory, NULL,
 	       "write a folder, where stock perf also finds the symbols of guest kernels"),
-	OPTION(OPTION_FLAG, 'g', NULL, callchains, NULL, "record call chains, too"),
-	OPTION(OPTION_STRING, 0, "call-graph", call_graph, "MODE[,SIZE]",
-	       "the same, in perf's syntax: fp, or dwarf with a --stack-size",
-	       .completion = COMPLETE_WORDS, .words = "dwarf fp", .fallback = "dwarf"),
-	OPTION(OPTION_UNSIGNED, 0, "stack-size", stack_bytes, "BYTES",
-	       "how much of a guest's user stack to copy (default: 8192)", .min = 1,
-	       .max = RECORD_MAX_STACK_BYTES),
-	OPTION(OPTION_STRING, 0, "unwind", unwind, "MODE",
-	       "exact (the default), or scan: guess callers where a chain breaks off, and mark "
-	       "them",
-	       .completion = COMPLETE_WORDS, .words = "exact scan"),
-	OPTION(OPTION_STRING, 0, "engine", engine, "ENGINE",
-	       "how to take samples: auto (the default), or qmp, which asks QEMU and pauses the "
-	       "guest",
-	       .completion = COMPLETE_WORDS, .words = "auto qmp"),
-	OPTION(OPTION_PERCENT, 0, "max-overhead", max_overhead, "PERCENT",
-	       "the share of a core that samples may take from a vCPU before -F is lowered "
-	       "(default: 2, qmp: 10)"),
-	OPTION(OPTION_SECONDS, 0, "duration", duration_s, "S", "end after S seconds"),
-	OPTION(OPTION_STRING, 'D', "delay", delay_text, "MS",
+	RECORD_HOW_OPTIONS,
+	RECORD_OPTION(OPTION_STRING, 'D', "delay", delay_text, "MS",
 	       "begin to sample MS milliseconds after COMMAND has started; -1: when --control "
 	       "enables events; 10-20,30-40: sample in these times"),
-	OPTION(OPTION_STRING, 0, "control", control, "TYPE:CTL[,ACK]",
+	RECORD_OPTION(OPTION_STRING, 0, "control", control, "TYPE:CTL[,ACK]",
 	       "take commands such as enable and stop from a descriptor (fd:) or a FIFO (fifo:)"),
-	OPTION(OPTION_STRING, 0, "switch-output", switch_output, "MODE",
+	RECORD_OPTION(OPTION_STRING, 0, "switch-output", switch_output, "MODE",
 	       "begin another file at SIGUSR2, or with a MODE such as 100M or 30s; complete ones "
 	       "get a time as suffix",
 	       .completion = COMPLETE_WORDS, .words = "signal", .fallback = "signal",
 	       .attached = true),
-	OPTION(OPTION_UNSIGNED, 0, "switch-max-files", switch_max_files, "N",
+	RECORD_OPTION(OPTION_UNSIGNED, 0, "switch-max-files", switch_max_files, "N",
 	       "keep only the last N files", .min = 1),
-	OPTION(OPTION_FLAG, 0, "overwrite", overwrite, NULL,
+	RECORD_OPTION(OPTION_FLAG, 0, "overwrite", overwrite, NULL,
 	       "keep only the newest samples until a file is completed: a flight recorder"),
-	OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
+	RECORD_OPTION(OPTION_STRING, 0, "max-size", max_size, "SIZE",
 	       "end when the recording has this size, such as 100M"),
-	OPTION(OPTION_STRING, 'k', "clockid", clock, "CLOCK",
+	RECORD_OPTION(OPTION_STRING, 'k', "clockid", clock, "CLOCK",
 	       "the clock of samples' times (default: monotonic)", .completion = COMPLETE_WORDS,
 	       .words = "monotonic monotonic_raw realtime boottime tai"),
-	OPTION(OPTION_STRING, 'm', "mmap-pages", mmap_pages, "PAGES",
-	       "size of each ring for samples: a number of pages, or a size such as 512K"),
-	OPTION(OPTION_STRING, 0, "guestkallsyms", guestkallsyms, "FILE",
-	       "symbols of the guest's kernel: a copy of its /proc/kallsyms",
-	       .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestmodules", guestmodules, "FILE",
-	       "a copy of its /proc/modules",
-	       .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestvmlinux", guestvmlinux, "FILE",
-	       "its vmlinux, or a unikernel's ELF file", .completion = COMPLETE_FILE),
-	OPTION(OPTION_STRING, 0, "guestmount", guestmount, "DIR",
-	       "guests' root folders, mounted at DIR/PID (the VM's pid)",
-	       .completion = COMPLETE_DIRECTORY),
-	OPTION(OPTION_FLAG, 0, "no-memory", no_memory, NULL,
-	       "never read guest memory: guest kernels then need the options above"),
-	OPTION(OPTION_FLAG, 0, "kernel-only", kernel_only, NULL,
-	       "do not read guests' user space, and record no guest processes"),
-	OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print more"),
-	OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "print only what went wrong"),
+	RECORD_GUEST_OPTIONS,
+	RECORD_OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print more"),
+	RECORD_OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "print only what went wrong"),
 	{ OPTION_ABSENT, 0, "all-cpus", .help = "-a records every VM, on whatever CPU it runs" },
 	{ OPTION_ABSENT, 'u', "uid", .help = "-p PID or --vm NAME chooses a VM" },
 	{ OPTION_ABSENT, 'G', "cgroup", .help = "-p PID or --vm NAME chooses a VM" },
@@ -300,9 +237,8 @@ static struct error *record(struct record_run *run, int argc, char **argv)
 	return error;
 }
 
-/* REST: the index of the command to be recorded. */
-static struct error *run_with(struct record_options *options, int argc, char **argv, int rest,
-			      int *ret_status)
+struct error *record_run(struct record_options *options, int argc, char **argv, int rest,
+			 int *ret_status)
 {
 	struct record_command recorded = { .go_fd = -1, .failure_fd = -1 };
 	struct record_control control = { .fd = -1, .ack_fd = -1 };
@@ -345,20 +281,25 @@ static struct error *run_with(struct record_options *options, int argc, char **a
 	return error;
 }
 
+void record_options_deinit(struct record_options *options)
+{
+	vector_deinit(&options->vms);
+	vector_deinit(&options->pids);
+	vector_deinit(&options->events);
+	record_free_values(options);
+}
+
 static struct error *run_record(const struct command *command, int argc, char **argv,
 				int *ret_status)
 {
-	struct record_options options = { .clock_id = CLOCK_MONOTONIC, .stack_bytes = 8192 };
+	struct record_options options = RECORD_OPTIONS_DEFAULT;
 	bool help;
 	int rest;
 	struct error *error = command_parse(command, &options, argc, argv, &rest, &help);
 
 	if (!error && !help)
-		error = run_with(&options, argc, argv, rest, ret_status);
-	vector_deinit(&options.vms);
-	vector_deinit(&options.pids);
-	vector_deinit(&options.events);
-	record_free_values(&options);
+		error = record_run(&options, argc, argv, rest, ret_status);
+	record_options_deinit(&options);
 	return error;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -52,10 +53,25 @@ struct record_options {
 	bool overwrite, force;
 	const char *switch_output; /* NULL: not given */
 	uint64_t switch_max_files; /* 0: not given */
+	/*
+	 * Of a pipe, for top: after this time another recording follows in it, which stands alone,
+	 * so that neither side must remember all that ever was. 0: none does.
+	 */
+	uint64_t stream_ns;
 	double duration_s; /* 0: not given */
 	double max_overhead; /* percent; 0: not given */
 	const char *guestkallsyms, *guestmodules, *guestvmlinux, *guestmount;
 };
+
+#define RECORD_OPTIONS_DEFAULT { .clock_id = CLOCK_MONOTONIC, .stack_bytes = 8192 }
+void record_options_deinit(struct record_options *options);
+
+/*
+ * Records as OPTIONS say. ARGC and ARGV are for the recording's header; REST is the index of the
+ * command to be recorded, ARGC: none. *RET_STATUS is what that command ended with.
+ */
+struct error *record_run(struct record_options *options, int argc, char **argv, int rest,
+			 int *ret_status) MUST_CHECK;
 
 /* Reads the arguments that are kept as text (record_values.c). */
 struct error *record_take_values(struct record_options *options) MUST_CHECK;

@@ -46,6 +46,11 @@ static struct error *check(const struct record_options *options, struct record_s
 {
 	const char *mode = options->switch_output;
 
+	if (options->pipe && options->stream_ns) {
+		ret->given = true;
+		ret->period_ns = options->stream_ns;
+		return NULL;
+	}
 	if (!mode)
 		return options->switch_max_files
 			       ? error_create(ERROR_USAGE,
@@ -253,8 +258,11 @@ static struct error *name_file(const struct record_run *run)
 	struct record_switch *switches = run->switches;
 	const struct record_options *options = run->options;
 	char *name = NULL;
-	struct error *error = put_aside(options->output, &name);
+	struct error *error;
 
+	if (options->pipe)
+		return NULL;
+	error = put_aside(options->output, &name);
 	if (error)
 		return error;
 	switches->files++;
@@ -295,7 +303,7 @@ struct error *record_switch_finish(const struct record_run *run)
 	if (error)
 		return error;
 	record_note_end(run->recorder, run->options);
-	if (!run->switches->given) {
+	if (!run->switches->given || run->options->pipe) {
 		record_note_file(run->recorder, run->options, run->options->output);
 		return NULL;
 	}

@@ -24,7 +24,7 @@ void record_symbols_init(const struct record_options *options, struct record_sym
 			.guestmount = options->guestmount,
 		},
 		.keep = options->directory,
-		.again = options->switch_output,
+		.again = options->switch_output || options->stream_ns,
 	};
 }
 

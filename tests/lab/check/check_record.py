@@ -424,10 +424,23 @@ def check_views():
           "views: guest2's has its kernel")
 
 
+def check_top():
+    """The first row of each guest in the screens of top, of which one has both names."""
+    rows = [[re.search(rf"%  {guest}  .*", screen) for guest in ("guest1", "guest2")]
+            for screen in read("top.txt").split(" samples in ")]
+    both = [(first[0].split(), second[0].split()) for first, second in rows if first and second]
+    check((["%", "guest1", "user7525", "user7525", "[u]", "hot_a"],
+           ["%", "guest2", "reader", "[guest.kernel.kallsyms]", "[g]", "chacha_permute"]) in both,
+          f"top: what keeps the guests busy comes first: {both}")
+    check(read("top.status") == "0\n" and read("top.err") == "" and read("top.left") == "",
+          f"top ends, and its recorder: {read('top.status')}{read('top.err')}{read('top.left')}")
+
+
 check_shares()
 check_perfs_recording()
 if scope != "shares":
     check_host()
+    check_top()
     check_budget()
 if scope == "all":
     check_rights()

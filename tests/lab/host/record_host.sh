@@ -88,6 +88,24 @@ echo $? >"$OUT/perf_report.status"
 record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
 perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
 
+# What top shows while it samples, until each guest's first row is what the guest is busy with:
+# names take a while to come, in emulation. Ctrl-C ends it, and the recorder with it.
+busy_first() {
+	awk '/ samples in / { first = second = "" }
+		/%  guest1 / && !first { first = $NF }
+		/%  guest2 / && !second { second = $NF }
+		first == "hot_a" && second == "chacha_permute" { found = 1 }
+		END { exit !found }' "$OUT/top.txt"
+}
+perfvisor-release top --max-overhead 100 -F 97 -z -d 2 -E 30 --vm guest1 --vm guest2 \
+	>"$OUT/top.txt" 2>"$OUT/top.err" &
+viewer=$!
+wait_for busy_first
+kill -INT $viewer
+wait $viewer
+echo $? >"$OUT/top.status"
+ps | grep '[p]erfvisor-release top' >"$OUT/top.left"
+
 # A budget of 1 %, compared with the kernel's accounting of the BPF program's time for guest2's only
 # vCPU.
 look_at_costs() {

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a stream of records to a live profile. What is needed for the first screen, such as the keys
+ * and the VMs to be shown, is known when the first sample comes, not before.
+ *
+ * What was not seen for ten minutes is forgotten, not at once, but when so much is known that it is
+ * worth it. Memory is bounded by that, and by the limits of what is kept (live_session.h). The
+ * counts begin anew then.
+ */
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "cmd/profile_options.h"
+#include "cmd/recording.h"
+#include "cmd/top/top.h"
+#include "session/live/live_session.h"
+
+#define HELD_MAX_BYTES ((size_t)64 << 20)
+/* Records that change threads and mappings; and addresses, groups and chains. */
+#define RECORDS_MAX (1U << 16)
+#define COUNTED_MAX (1U << 19)
+#define KEPT_NS 600000000000ull
+#define LOOK_RECORDS 256 /* after so many: is there too much, was it interrupted? */
+#define DEFAULT_DELAY_S 2
+
+void top_engine_init(struct top_engine *engine, const struct top_config *config,
+		     struct perfdata_reader *reader)
+{
+	engine->config = config;
+	engine->session = live_session_open(reader, &config->symbols);
+	engine->ordered = ordered_create(engine->session, LIVE_SESSION_TYPES);
+	ordered_limit(engine->ordered, HELD_MAX_BYTES);
+	engine->interval_ns = (config->delay_s ? config->delay_s : DEFAULT_DELAY_S) * 1e9;
+	engine->begin_ns = clock_monotonic_ns();
+}
+
+void top_engine_deinit(struct top_engine *engine)
+{
+	live_profile_destroy(engine->live);
+	sample_texts_destroy(engine->texts);
+	filter_deinit(&engine->filter);
+	ordered_destroy(engine->ordered);
+	session_close(engine->session);
+}
+
+/* The keys used if the user named none: as of report, as far as that can be known now. */
+static void default_keys(const struct session *session, struct profile_keys *ret)
+{
+	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
+	bool guests = inventory ? inventory->guest : session->guest_samples;
+
+	if (inventory || guests)
+		profile_keys_add(ret, PROFILE_VM);
+	profile_keys_add(ret, guests ? PROFILE_GUEST_COMM : PROFILE_COMM);
+	profile_keys_add(ret, PROFILE_DSO);
+	profile_keys_add(ret, PROFILE_SYMBOL);
+}
+
+/* Stands for VMs that were named, and have not come yet. */
+static const struct machine nobody;
+
+/* VMs come and go: the filter has those that are known by now. */
+static void select_vms(struct top_engine *engine)
+{
+	struct session *session = engine->session;
+	struct perfdata_news news = perfdata_reader_news(session->reader);
+
+	if (!engine->config->filters.vms.count ||
+	    (engine->vms_known.vms == news.vms &&
+	     engine->machines_known == session->machines.count))
+		return;
+	engine->vms_known = news;
+	engine->machines_known = session->machines.count;
+	engine->filter.any = true;
+	engine->filter.vms.count = 0;
+	vector_append(&engine->filter.vms, &nobody);
+	for (size_t i = 0; i < engine->config->filters.vms.count; i++) {
+		struct string_list name = { .items = &engine->config->filters.vms.items[i],
+					    .count = 1 };
+
+		error_destroy(recording_select_vms(session, &name, &engine->filter.vms));
+	}
+	session->stamp++; /* which samples are taken is kept with their contexts */
+}
+
+static struct error *choose_options(struct top_engine *engine)
+{
+	const struct top_config *config = engine->config;
+	struct profile_options *options = &engine->options;
+	struct filter_options filters = config->filters;
+	struct error *error = NULL;
+
+	if (config->record.callchains && !profile_has_chains(engine->session))
+		return error_hint(error_create(ERROR_UNSUPPORTED,
+					       "the recording has no call chains"),
+				  "'perfvisor record -g' records them");
+	engine->texts = sample_texts_create(engine->session);
+	if (config->sort)
+		error = profile_options_parse_keys(config->sort, engine->texts, &options->keys);
+	else
+		default_keys(engine->session, &options->keys);
+	filters.vms.count = 0;
+	if (!error)
+		error = filter_options_build(&filters, engine->session, &engine->filter);
+	options->texts = sample_texts_found(engine->texts);
+	options->filter = &engine->filter;
+	options->chains = config->record.callchains;
+	options->children = options->chains && !config->no_children;
+	return error;
+}
+
+static struct error *begin_profile(struct top_engine *engine)
+{
+	struct error *error = NULL;
+
+	if (!engine->options.filter)
+		error = choose_options(engine);
+	if (error)
+		return error;
+	select_vms(engine);
+	live_profile_destroy(engine->live);
+	engine->live = live_profile_create(engine->session, &engine->options);
+	memset(&engine->before, 0, sizeof(engine->before));
+	return NULL;
+}
+
+static bool is_interval_over(const struct top_engine *engine, const struct session_sample *sample)
+{
+	return engine->own_time && engine->first_ns && engine->session->timed &&
+	       sample->decoded.sample.time_ns >= engine->first_ns + engine->interval_ns;
+}
+
+static struct error *take_sample(struct top_engine *engine, const struct session_sample *sample)
+{
+	uint64_t time_ns = sample->decoded.sample.time_ns;
+	struct error *error = NULL;
+
+	if (is_interval_over(engine, sample))
+		error = engine->refresh(engine, engine->context);
+	live_session_see(engine->session, sample);
+	if (!error && (!engine->live || !live_profile_fits(engine->live)))
+		error = begin_profile(engine);
+	if (error)
+		return error;
+	select_vms(engine);
+	if (sample->valid) {
+		engine->now = sample->time;
+		if (!engine->first_ns)
+			engine->first_ns = time_ns;
+		if (time_ns > engine->last_ns)
+			engine->last_ns = time_ns;
+	}
+	live_profile_count(engine->live, sample);
+	return NULL;
+}
+
+/* The times of samples are ns, or without them the numbers of records. */
+static void forget(struct top_engine *engine)
+{
+	uint64_t kept = engine->session->timed ? KEPT_NS : RECORDS_MAX;
+
+	if (engine->session->live_records < RECORDS_MAX &&
+	    (!engine->live || live_profile_size(engine->live) < COUNTED_MAX))
+		return;
+	if (engine->live)
+		live_profile_settle(engine->live);
+	live_session_forget(engine->session, engine->now > kept ? engine->now - kept : 0);
+	live_profile_destroy(take_pointer(engine->live));
+}
+
+struct error *top_engine_run(struct top_engine *engine, enum perfdata_status *ret)
+{
+	struct error *error = NULL;
+	struct perfdata_record record;
+	struct session_sample sample;
+
+	*ret = PERFDATA_RECORD;
+	for (unsigned i = 1; !error && !engine->stop; i++) {
+		*ret = ordered_next_record(engine->ordered, &record, &sample);
+		if (*ret != PERFDATA_RECORD)
+			return NULL;
+		if (record.type == PERF_RECORD_SAMPLE) {
+			error = take_sample(engine, &sample);
+		} else {
+			if (engine->live)
+				live_profile_settle(engine->live);
+			live_session_take(engine->session, &record);
+		}
+		if (i % LOOK_RECORDS)
+			continue;
+		forget(engine);
+		if (interrupt_requested())
+			return error;
+	}
+	return error;
+}
+
+/* Of all samples, those since BEFORE. */
+static void subtract(struct profile_totals *totals, const struct profile_totals *before)
+{
+	totals->host -= before->host;
+	totals->guest_kernel -= before->guest_kernel;
+	totals->guest_user -= before->guest_user;
+	totals->unattributed -= before->unattributed;
+	totals->host_counted -= before->host_counted;
+	totals->guest_counted -= before->guest_counted;
+	totals->lost -= before->lost;
+	totals->filtered -= before->filtered;
+}
+
+const struct profile *top_engine_look(struct top_engine *engine, struct top_interval *ret)
+{
+	const struct profile *profile = engine->live ? live_profile_look(engine->live) : NULL;
+	uint64_t ns = engine->own_time ? engine->last_ns - engine->first_ns
+				       : clock_monotonic_ns() - engine->begin_ns;
+
+	*ret = (struct top_interval){ .seconds = ns / 1e9 };
+	if (!profile)
+		return NULL;
+	ret->totals = profile->totals;
+	subtract(&ret->totals, &engine->before);
+	return profile;
+}
+
+void top_engine_next(struct top_engine *engine)
+{
+	engine->begin_ns = clock_monotonic_ns();
+	/* An interval without samples is none: the next one begins with its first sample. */
+	engine->first_ns = 0;
+	engine->last_ns = 0;
+	engine->session->stamp++; /* threads are seen again */
+	if (!engine->live)
+		return;
+	engine->before = live_profile_look(engine->live)->totals;
+	live_profile_decay(engine->live, engine->config->zero ? 0 : LIVE_PROFILE_EIGHTHS);
+}
+
+struct error *top_engine_check_end(struct top_engine *engine)
+{
+	struct error *error = recording_symbols_error(engine->session);
+	struct machine_list vms = { 0 };
+
+	if (!error)
+		error = recording_select_vms(engine->session, &engine->config->filters.vms, &vms);
+	free(vms.items);
+	return error;
+}
