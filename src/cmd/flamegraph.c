@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfvisor flamegraph: writes a recording's call chains as an HTML page. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/log.h"
 #include "cmd/command.h"
-#include "cmd/output_file.h"
+#include "cmd/page_file.h"
 #include "cmd/recording.h"
 #include "cmd/stacks_command.h"
-#include "output/flamegraph.h"
 
 #define DEFAULT_OUTPUT "flame.html"
 
@@ -21,54 +13,24 @@ struct flamegraph_config {
 	struct stacks_config stacks;
 };
 
-static struct error *write_page(const struct loaded_stacks *loaded, const char *path,
-				struct output_file *output, int *ret_status)
-{
-	FILE *out = output->file.out ? output->file.out : stdout;
-	struct error *error;
-	bool done;
-
-	flamegraph_write(out, loaded->profile, loaded->event, loaded->stacks, loaded->path);
-	if (out == stdout)
-		return NULL; /* main() checks it */
-	error = output_file_finish(output, &done);
-	*ret_status = done ? 0 : 1;
-	if (error || !done)
-		return error;
-	log_note("wrote '%s': open it in a browser", path);
-	return NULL;
-}
-
-static struct error *check_output(const char *path, bool force)
-{
-	struct stat status;
-
-	if (!strcmp(path, "-"))
-		return !isatty(STDOUT_FILENO) ? NULL
-			: error_hint(error_create(ERROR_USAGE,
-						  "refusing to write HTML to a terminal"),
-				     "use -o FILE.html");
-	if (force || stat(path, &status) || !S_ISREG(status.st_mode) || flamegraph_is_page(path))
-		return NULL;
-	return error_hint(error_create(ERROR_UNSUPPORTED,
-				       "'%s' is not a perfvisor page and was not replaced", path),
-			  "name another with -o, or --force");
-}
-
 static struct error *flamegraph(const struct flamegraph_config *config, int *ret_status)
 {
-	_cleanup_(output_file_deinit) struct output_file output = { 0 };
+	_cleanup_(page_file_deinit) struct page_file file = { 0 };
 	const char *path = config->output ? config->output : DEFAULT_OUTPUT;
 	struct stacks_options options = { .vms = true, .vcpus = true };
 	struct loaded_stacks loaded = { 0 };
-	struct error *error = check_output(path, config->force);
+	struct error *error = page_file_begin(path, config->force, &file);
 
-	if (!error && strcmp(path, "-"))
-		error = output_file_begin(path, &output);
 	if (!error)
 		error = stacks_load(&config->stacks, &options, &loaded);
-	if (!error)
-		error = write_page(&loaded, path, &output, ret_status);
+	if (!error) {
+		struct flamegraph_page page = { .profile = loaded.profile,
+						.event = loaded.event,
+						.stacks = loaded.stacks,
+						.title = loaded.path };
+
+		error = page_file_write(&file, &page, ret_status);
+	}
 	loaded_stacks_deinit(&loaded);
 	return error;
 }

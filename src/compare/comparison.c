@@ -10,20 +10,12 @@
 #include "compare/function_name.h"
 
 #define KEY_MAX_BYTES ((size_t)1 << 20)
-#define MAX_BLOCKS (2 * COMPARISON_BLOCKS) /* a recording's times may be out of its span */
-
-/* Part of a row's samples of one side, in one block of time. */
-struct piece {
-	uint32_t row, block;
-	uint64_t period;
-};
 
 struct builder {
 	struct comparison *comparison;
 	bool levels; /* host and guest are told apart, because some side has both */
 	struct intern *texts; /* what rows are matched by; the number is the row's, from 1 on */
 	struct buffer text;
-	VECTOR(struct piece) pieces; /* of the current side */
 };
 
 static bool is_guest(const struct profile_row *row)
@@ -144,12 +136,6 @@ static uint32_t find_row(struct builder *builder, size_t side, const struct prof
 	return number;
 }
 
-static uint32_t block_of(const struct comparison_side *side, uint64_t first,
-			 const struct profile_row *row)
-{
-	return side->quantum_ns ? (row->time_ns - first) / side->quantum_ns % MAX_BLOCKS : 0;
-}
-
 static uint64_t first_time(const struct comparison_side *side)
 {
 	uint64_t first = UINT64_MAX;
@@ -160,116 +146,24 @@ static uint64_t first_time(const struct comparison_side *side)
 	return first;
 }
 
-static int compare_pieces(const void *left, const void *right)
-{
-	const struct piece *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
-}
-
-/* Finds how far the side's rows scatter; its pieces are complete. */
-static void measure_scatter(struct builder *builder, size_t side, const double *whole)
-{
-	const struct comparison *comparison = builder->comparison;
-	size_t count = builder->pieces.count, at = 0;
-
-	qsort(builder->pieces.items, count, sizeof(*builder->pieces.items), compare_pieces);
-	while (at < count) {
-		uint32_t row = builder->pieces.items[at].row;
-		struct share_block blocks[MAX_BLOCKS];
-		struct share_evidence *evidence =
-			&comparison->cells.items[row * comparison->side_count + side].evidence;
-		size_t used = 0;
-
-		for (; at < count && builder->pieces.items[at].row == row; at++) {
-			const struct piece *piece = &builder->pieces.items[at];
-
-			if (!used || blocks[used - 1].block != piece->block)
-				blocks[used++] = (struct share_block){ .block = piece->block };
-			blocks[used - 1].period += piece->period;
-		}
-		evidence->scatter =
-			share_scatter(blocks, used, whole, MAX_BLOCKS, &evidence->blocks);
-	}
-}
-
 static void add_side(struct builder *builder, size_t number)
 {
-	const struct comparison *comparison = builder->comparison;
-	const struct comparison_side *side = &comparison->sides[number];
-	uint64_t first = first_time(side);
-	double whole[MAX_BLOCKS] = { 0 };
+	const struct comparison_side *side = &builder->comparison->sides[number];
+	struct judgement *judgement = &builder->comparison->judgement;
+	const struct profile_event *event = side->event;
 
-	builder->pieces.count = 0;
-	for (size_t i = 0; side->event && i < side->event->rows.count; i++) {
-		const struct profile_row *row = &side->event->rows.items[i];
-		uint32_t place, block = block_of(side, first, row);
-		struct comparison_cell *cell;
+	judgement_begin_side(judgement, number, first_time(side), side->quantum_ns);
+	for (size_t i = 0; event && i < event->rows.count; i++) {
+		const struct profile_row *row = &event->rows.items[i];
 
 		if (!row->count)
 			continue;
-		place = find_row(builder, number, row);
-		while (comparison->cells.count < comparison->rows.count * comparison->side_count)
-			vector_append(&builder->comparison->cells,
-				      (struct comparison_cell){ .period = 0 });
-		cell = &comparison->cells.items[place * comparison->side_count + number];
-		cell->period += row->period;
-		cell->count += row->count;
-		whole[block] += row->period;
-		vector_append(&builder->pieces, (struct piece){ .row = place, .block = block,
-								.period = row->period });
+		judgement_add_samples(judgement, row->time_ns, row->period);
+		judgement_add(judgement, find_row(builder, number, row), row->time_ns,
+			      row->period, row->count);
 	}
-	if (side->quantum_ns)
-		measure_scatter(builder, number, whole);
-}
-
-/* Rows that only the other side has share its number of blocks. */
-static void set_shares(struct comparison *comparison, size_t number)
-{
-	const struct profile_event *event = comparison->sides[number].event;
-	size_t blocks = 0;
-
-	for (size_t i = number; i < comparison->cells.count; i += comparison->side_count)
-		if (comparison->cells.items[i].evidence.blocks > blocks)
-			blocks = comparison->cells.items[i].evidence.blocks;
-	for (size_t i = number; i < comparison->cells.count; i += comparison->side_count) {
-		struct comparison_cell *cell = &comparison->cells.items[i];
-
-		cell->evidence.blocks = blocks;
-		cell->evidence.count = cell->count;
-		cell->evidence.all = event ? event->total_samples : 0;
-		cell->evidence.share = event && event->total_period
-					       ? (double)cell->period / event->total_period
-					       : 0;
-	}
-}
-
-/* Judges the differences of side NUMBER from the first. */
-static void judge_side(struct comparison *comparison, size_t number)
-{
-	size_t count = comparison->rows.count;
-	_cleanup_free_ double *p = memory_calloc(count + 1, sizeof(*p));
-	_cleanup_free_ bool *certain = memory_calloc(count + 1, sizeof(*certain));
-
-	for (size_t i = 0; i < count; i++) {
-		struct comparison_cell *cells = comparison->rows.items[i].cells;
-
-		cells[number].judged = cells->count + cells[number].count >= SHARE_MIN_SAMPLES;
-		p[i] = INFINITY;
-		if (cells[number].judged) {
-			cells[number].difference =
-				share_compare(&cells->evidence, &cells[number].evidence);
-			p[i] = cells[number].difference.p;
-		} else {
-			cells[number].difference.delta =
-				cells[number].evidence.share - cells->evidence.share;
-		}
-	}
-	share_judge(p, count, COMPARISON_ALPHA, certain);
-	for (size_t i = 0; i < count; i++)
-		comparison->rows.items[i].cells[number].certain = certain[i];
+	judgement_end_side(judgement, event ? event->total_samples : 0,
+			   event ? event->total_period : 0);
 }
 
 void comparison_init(struct comparison *comparison, const struct comparison_side *sides,
@@ -280,19 +174,16 @@ void comparison_init(struct comparison *comparison, const struct comparison_side
 	*comparison = (struct comparison){ .sides = sides,
 					   .side_count = side_count,
 					   .keys = *keys };
+	judgement_init(&comparison->judgement, side_count);
 	builder.texts = intern_create();
 	buffer_init(&builder.text, KEY_MAX_BYTES);
 	for (size_t i = 0; i < side_count; i++)
 		builder.levels |= has_both_levels(&sides[i]);
 	for (size_t i = 0; i < side_count; i++)
 		add_side(&builder, i);
+	judgement_decide(&comparison->judgement, comparison->rows.count);
 	for (size_t i = 0; i < comparison->rows.count; i++)
-		comparison->rows.items[i].cells = &comparison->cells.items[i * side_count];
-	for (size_t i = 0; i < side_count; i++)
-		set_shares(comparison, i);
-	for (size_t i = 1; i < side_count; i++)
-		judge_side(comparison, i);
-	vector_deinit(&builder.pieces);
+		comparison->rows.items[i].cells = judgement_row(&comparison->judgement, i);
 	buffer_deinit(&builder.text);
 	intern_destroy(builder.texts);
 }
@@ -300,7 +191,7 @@ void comparison_init(struct comparison *comparison, const struct comparison_side
 void comparison_deinit(struct comparison *comparison)
 {
 	vector_deinit(&comparison->rows);
-	vector_deinit(&comparison->cells);
+	judgement_deinit(&comparison->judgement);
 }
 
 bool comparison_value(const struct comparison_row *row, size_t side,

@@ -10,17 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compare/significance.h"
+#include "compare/judgement.h"
 #include "profile/profile.h"
-
-/*
- * The time of a recording is cut into about this many blocks, to see how much shares scatter. More
- * would be shorter than bursts; fewer say less.
- */
-#define COMPARISON_BLOCKS 40
-/* The probability that any difference is called more than chance if there is none. */
-#define COMPARISON_ALPHA 0.05
-#define COMPARISON_MAX_SIDES 16
 
 struct comparison_side {
 	struct profile *profile;
@@ -30,14 +21,6 @@ struct comparison_side {
 	 * its samples have no times.
 	 */
 	uint64_t quantum_ns;
-};
-
-/* What one side says of a row. */
-struct comparison_cell {
-	uint64_t period, count;
-	struct share_evidence evidence;
-	struct share_difference difference; /* from the first side; not of the first */
-	bool judged, certain; /* the difference was judged, and is more than chance */
 };
 
 struct comparison_row {
@@ -52,15 +35,13 @@ struct comparison {
 	size_t side_count;
 	struct profile_keys keys;
 	VECTOR(struct comparison_row) rows;
-	VECTOR(struct comparison_cell) cells; /* of all rows */
+	struct judgement judgement; /* has the cells of all rows */
 };
 
 /* SIDES, at least two, are borrowed; the first is the baseline. KEYS are without PROFILE_TIME. */
 void comparison_init(struct comparison *comparison, const struct comparison_side *sides,
 		     size_t side_count, const struct profile_keys *keys);
 void comparison_deinit(struct comparison *comparison);
-
-
 
 /*
  * How a difference is expressed, as in perf diff (tools/perf/builtin-diff.c): the difference of the

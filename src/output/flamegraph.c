@@ -9,12 +9,21 @@
  *		is the parent), three numbers each
  *	samples	for each node with samples of its own: how many
  *
+ * and, if it compares two recordings, "base" with
+ *
+ *	tree	for each node, its own period in the first recording, in units
+ *	samples	for each of those that are not 0: how many samples
+ *	verdict	for each node, of its share and that of all below it: 0: too few samples to judge
+ *		the difference; 1: it may be chance; 2: it is more than chance
+ *	margin	for each node whose verdict is not 0: the difference's, in hundredths of a percent
+ *
  * Names come from guests. In the page they are JSON without any '<', in a script element of a type
  * that browsers do not execute, and the page shows them only through canvas and textContent.
  */
 #include "output/flamegraph.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +40,7 @@
 extern const char flamegraph_page[]; /* generated from flamegraph.html, terminated */
 
 struct writer {
-	FILE *out;
+	const struct flamegraph_page *page;
 	const struct stacks *stacks;
 	struct map frames; /* hash of name, dso and kind -> frame + 1 */
 	uint32_t *frame_of; /* the frame of each node */
@@ -119,20 +128,27 @@ static void write_frames(struct json *json, const struct writer *writer)
 	json_close(json);
 }
 
-/* The greatest common divisor of all periods: with a fixed period, the numbers get small. */
-static uint64_t find_unit(const struct stacks *stacks)
+static uint64_t common_divisor(uint64_t unit, uint64_t rest)
 {
+	while (rest) {
+		uint64_t next = unit % rest;
+
+		unit = rest;
+		rest = next;
+	}
+	return unit;
+}
+
+/* The greatest common divisor of all periods: with a fixed period, the numbers get small. */
+static uint64_t find_unit(const struct writer *writer)
+{
+	const struct stacks_diff *diff = writer->page->diff;
 	uint64_t unit = 0;
 
-	for (size_t i = 0; i < stacks->nodes.count && unit != 1; i++) {
-		uint64_t rest = stacks->nodes.items[i].self_period;
-
-		while (rest) {
-			uint64_t next = unit % rest;
-
-			unit = rest;
-			rest = next;
-		}
+	for (size_t i = 0; i < writer->stacks->nodes.count && unit != 1; i++) {
+		unit = common_divisor(unit, writer->stacks->nodes.items[i].self_period);
+		if (diff)
+			unit = common_divisor(unit, diff->base[i].period);
 	}
 	return unit ? unit : 1;
 }
@@ -170,10 +186,54 @@ static void write_tree(struct json *json, const struct writer *writer, uint64_t 
 	json_close(json);
 }
 
-static void write_data(FILE *out, const struct profile *profile, size_t event,
-		       struct writer *writer, const char *path)
+static unsigned int verdict_of(const struct stacks_diff *diff, uint32_t node)
 {
-	uint64_t unit = find_unit(writer->stacks);
+	const struct comparison_cell *cell = &judgement_row(&diff->judgement, node)[1];
+
+	return !cell->judged ? 0 : cell->certain ? 2 : 1;
+}
+
+/* The interval is not wider than from -100 % to 100 %, whatever few blocks say. */
+static unsigned int margin_of(const struct stacks_diff *diff, uint32_t node)
+{
+	const struct comparison_cell *cell = &judgement_row(&diff->judgement, node)[1];
+
+	return lround(10000 * fmin(cell->difference.margin, 1));
+}
+
+static void write_base(struct json *json, const struct writer *writer, uint64_t unit)
+{
+	const struct stack_node *nodes = writer->stacks->nodes.items;
+	const struct stacks_diff *diff = writer->page->diff;
+	uint32_t up;
+
+	json_open_object(json, "base");
+	json_string(json, "recording", writer->page->base_title);
+	json_open_array(json, "tree");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+		json_unsigned(json, NULL, diff->base[at].period / unit);
+	json_close(json);
+	json_open_array(json, "samples");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+		if (diff->base[at].period)
+			json_unsigned(json, NULL, diff->base[at].count);
+	json_close(json);
+	json_open_array(json, "verdict");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+		json_unsigned(json, NULL, verdict_of(diff, at));
+	json_close(json);
+	json_open_array(json, "margin");
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+		if (verdict_of(diff, at))
+			json_unsigned(json, NULL, margin_of(diff, at));
+	json_close(json);
+	json_close(json);
+}
+
+static void write_data(FILE *out, struct writer *writer)
+{
+	const struct profile *profile = writer->page->profile;
+	uint64_t unit = find_unit(writer);
 	_cleanup_buffer_ struct buffer totals;
 	struct json json;
 
@@ -184,15 +244,17 @@ static void write_data(FILE *out, const struct profile *profile, size_t event,
 	sort_frames(writer);
 	json_init(&json, out);
 	json_open_object(&json, NULL);
-	json_string(&json, "recording", path);
+	json_string(&json, "recording", writer->page->title);
 	json_string(&json, "host",
 		    perfdata_reader_features(profile->session->reader)->hostname);
-	json_string(&json, "event", profile->events[event].name);
+	json_string(&json, "event", profile->events[writer->page->event].name);
 	json_string(&json, "totals", totals.overflow ? "" : (const char *)totals.data);
 	json_unsigned(&json, "unit", unit);
 	write_names(&json, writer->stacks);
 	write_frames(&json, writer);
 	write_tree(&json, writer, unit);
+	if (writer->page->diff)
+		write_base(&json, writer, unit);
 	json_close(&json);
 }
 
@@ -209,11 +271,10 @@ static void write_without_tags(FILE *out, const char *data, size_t size)
 	fwrite(data, 1, end - data, out);
 }
 
-void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
-		      const struct stacks *stacks, const char *path)
+void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 {
 	const char *mark = strstr(flamegraph_page, MARK);
-	struct writer writer = { .stacks = stacks };
+	struct writer writer = { .page = page, .stacks = page->stacks };
 	char *data = NULL;
 	size_t size = 0;
 	FILE *memory = open_memstream(&data, &size);
@@ -221,8 +282,8 @@ void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
 	if (!mark || !memory)
 		abort(); /* cannot happen: the page is generated, and allocation does not fail */
 	map_init(&writer.frames);
-	writer.frame_of = memory_calloc(stacks->nodes.count + 1, sizeof(*writer.frame_of));
-	write_data(memory, profile, event, &writer, path);
+	writer.frame_of = memory_calloc(page->stacks->nodes.count + 1, sizeof(*writer.frame_of));
+	write_data(memory, &writer);
 	fclose(memory);
 	fwrite(flamegraph_page, 1, mark - flamegraph_page, out);
 	write_without_tags(out, data, size);

@@ -6,14 +6,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "output/stacks.h"
+#include "output/stacks_diff.h"
 
-/*
- * STACKS must be those of PROFILE's EVENT; PATH names the recording. Write errors stay in OUT
- * (ferror).
- */
-void flamegraph_write(FILE *out, const struct profile *profile, size_t event,
-		      const struct stacks *stacks, const char *path);
+/* All is borrowed. */
+struct flamegraph_page {
+	const struct profile *profile;
+	size_t event;
+	const struct stacks *stacks; /* of the profile's event */
+	const char *title;	     /* the path of the recording, and its VM if it has several */
+	const struct stacks_diff *diff; /* NULL: there is nothing to compare with; has the stacks */
+	const char *base_title;		/* of what they are compared with */
+};
+
+/* Write errors stay in OUT (ferror). */
+void flamegraph_write(FILE *out, const struct flamegraph_page *page);
 
 /* Whether the file PATH is such a page, of whatever version, or empty. */
 bool flamegraph_is_page(const char *path);

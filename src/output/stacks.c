@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "compare/function_name.h"
 #include "output/view.h"
 #include "profile/calltree.h"
 
@@ -26,6 +27,7 @@ struct builder {
 	struct map places; /* hash of parent, name, dso, kind -> node */
 	struct buffer text;
 	uint32_t *names, *dsos; /* for each frame of the tree; names + 1, 0: not yet */
+	bool counts; /* the periods of the current profile count */
 };
 
 size_t stacks_choose_event(const struct profile *profile)
@@ -36,17 +38,19 @@ size_t stacks_choose_event(const struct profile *profile)
 	return 0;
 }
 
-static enum stack_kind kind_of(uint16_t cpumode)
+static enum stack_kind kind_of(uint16_t cpumode, enum stack_level level)
 {
+	bool host = level == STACK_LEVEL_HOST, guest = level == STACK_LEVEL_GUEST;
+
 	switch (cpumode & ~CPUMODE_GUESSED) {
 	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return STACK_GUEST_KERNEL;
+		return host ? STACK_HOST_KERNEL : STACK_GUEST_KERNEL;
 	case PERF_RECORD_MISC_GUEST_USER:
-		return STACK_GUEST_USER;
+		return host ? STACK_HOST_USER : STACK_GUEST_USER;
 	case PERF_RECORD_MISC_KERNEL:
-		return STACK_HOST_KERNEL;
+		return guest ? STACK_GUEST_KERNEL : STACK_HOST_KERNEL;
 	case PERF_RECORD_MISC_USER:
-		return STACK_HOST_USER;
+		return guest ? STACK_GUEST_USER : STACK_HOST_USER;
 	default:
 		return STACK_OTHER;
 	}
@@ -119,12 +123,16 @@ static void name_frame(struct builder *builder, uint32_t frame)
 	const char *file = base_name(resolver_dso_path(resolver, location));
 	bool known = resolver_location(resolver, location)->dso != LOCATION_NO_DSO;
 
+	if (builder->options->any_build)
+		file = module_name(file);
 	if (function->cpumode & CPUMODE_GUESSED)
 		buffer_append_string(&builder->text, VIEW_GUESSED);
 	if (name && builder->options->tidy)
 		append_tidy(&builder->text, name);
 	else if (name)
-		buffer_append_string(&builder->text, name);
+		buffer_append(&builder->text, name,
+			      builder->options->any_build ? function_name_length(name)
+							  : strlen(name));
 	else if (known)
 		append_file(&builder->text, file, builder->options->tidy);
 	else
@@ -187,17 +195,19 @@ static uint32_t add_levels(struct builder *builder, const struct profile_row *ro
 	return add_level(builder, node, row, PROFILE_COMM, STACK_PROCESS);
 }
 
-static void add_own(struct stacks *stacks, uint32_t at, const struct calltree_node *node)
+static void add_own(struct builder *builder, uint32_t at, const struct calltree_node *node)
 {
-	stacks->nodes.items[at].self_period += node->self_period;
-	stacks->nodes.items[at].self_count += node->self_count;
+	if (!builder->counts)
+		return;
+	builder->stacks->nodes.items[at].self_period += node->self_period;
+	builder->stacks->nodes.items[at].self_count += node->self_count;
 }
 
-/* Adds the nodes of the tree in order, parents first. */
-static void add_nodes(struct builder *builder, size_t event)
+/* Adds the nodes of the tree in order, parents first. Returns where they are; the caller's. */
+static uint32_t *add_nodes(struct builder *builder, size_t event)
 {
 	const struct calltree *tree = builder->profile->tree;
-	_cleanup_free_ uint32_t *places = memory_calloc(tree->nodes.count + 1, sizeof(*places));
+	uint32_t *places = memory_calloc(tree->nodes.count + 1, sizeof(*places));
 
 	for (size_t i = 0; i < tree->nodes.count; i++) {
 		const struct calltree_node *node = &tree->nodes.items[i];
@@ -209,7 +219,7 @@ static void add_nodes(struct builder *builder, size_t event)
 
 			if (root->event == event) {
 				places[i] = add_levels(builder, &root->row);
-				add_own(builder->stacks, places[i], node);
+				add_own(builder, places[i], node);
 			}
 			continue;
 		}
@@ -220,10 +230,12 @@ static void add_nodes(struct builder *builder, size_t event)
 		wanted = (struct stack_node){ .name = builder->names[node->frame] - 1,
 					      .dso = builder->dsos[node->frame],
 					      .kind = kind_of(
-						      tree->frames.items[node->frame].cpumode) };
+						      tree->frames.items[node->frame].cpumode,
+						      builder->options->level) };
 		places[i] = find_node(builder, places[node->parent], &wanted);
-		add_own(builder->stacks, places[i], node);
+		add_own(builder, places[i], node);
 	}
+	return places;
 }
 
 static int compare_names(const struct stacks *stacks, uint32_t left, uint32_t right)
@@ -284,12 +296,26 @@ static void link_nodes(struct stacks *stacks)
 	}
 }
 
-struct stacks *stacks_create(const struct profile *profile, size_t event,
-			     const struct stacks_options *options)
+/* Adds the nodes of SOURCE. Returns where those of its tree are; the caller's. */
+static uint32_t *add_source(struct builder *builder, const struct stacks_source *source)
+{
+	size_t frames = source->profile->tree->frames.count;
+	uint32_t *places;
+
+	builder->profile = source->profile;
+	builder->names = memory_calloc(frames + 1, sizeof(*builder->names));
+	builder->dsos = memory_calloc(frames + 1, sizeof(*builder->dsos));
+	places = add_nodes(builder, source->event);
+	free(builder->names);
+	free(builder->dsos);
+	return places;
+}
+
+struct stacks *stacks_create_common(const struct stacks_source *sources, size_t count,
+				    const struct stacks_options *options, uint32_t **ret_places)
 {
 	struct stacks *stacks = memory_calloc(1, sizeof(*stacks));
-	struct builder builder = { .profile = profile, .options = options, .stacks = stacks };
-	size_t frames = profile->tree->frames.count;
+	struct builder builder = { .options = options, .stacks = stacks };
 
 	stacks->names = intern_create();
 	vector_append(&stacks->nodes,
@@ -298,15 +324,23 @@ struct stacks *stacks_create(const struct profile *profile, size_t event,
 					   .name = intern_text(stacks->names, "all") });
 	map_init(&builder.places);
 	buffer_init(&builder.text, 1024 * 1024);
-	builder.names = memory_calloc(frames + 1, sizeof(*builder.names));
-	builder.dsos = memory_calloc(frames + 1, sizeof(*builder.dsos));
-	add_nodes(&builder, event);
+	for (size_t i = 0; i < count; i++) {
+		builder.counts = i + 1 == count;
+		ret_places[i] = add_source(&builder, &sources[i]);
+	}
 	link_nodes(stacks);
-	free(builder.names);
-	free(builder.dsos);
 	buffer_deinit(&builder.text);
 	map_deinit(&builder.places);
 	return stacks;
+}
+
+struct stacks *stacks_create(const struct profile *profile, size_t event,
+			     const struct stacks_options *options)
+{
+	struct stacks_source source = { profile, event };
+	_cleanup_free_ uint32_t *places = NULL;
+
+	return stacks_create_common(&source, 1, options, &places);
 }
 
 void stacks_destroy(struct stacks *stacks)

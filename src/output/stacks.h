@@ -44,14 +44,30 @@ struct stacks {
 	struct intern *names;
 };
 
+/* Guests' code as such, or host and guests alike: as guests', or as the host's. */
+enum stack_level { STACK_LEVEL_OWN, STACK_LEVEL_GUEST, STACK_LEVEL_HOST };
+
 struct stacks_options {
 	bool vms, vcpus; /* add levels for the VM and the vCPU to the command */
 	bool tidy;     /* make names like those of stackcollapse-perf.pl */
+	/* Functions of different builds and kernels are the same: compare/function_name.h. */
+	bool any_build;
+	enum stack_level level;
 };
 
 /* PROFILE must have a tree, and the keys vm, vcpu and comm if OPTIONS need them. */
 struct stacks *stacks_create(const struct profile *profile, size_t event,
 			     const struct stacks_options *options);
+struct stacks_source {
+	const struct profile *profile;
+	size_t event;
+};
+/*
+ * The nodes of all SOURCES together; periods and counts are the last one's. RET_PLACES[i]: for each
+ * node of the tree of source i its node; STACK_NONE: it is of another event. The caller frees them.
+ */
+struct stacks *stacks_create_common(const struct stacks_source *sources, size_t count,
+				    const struct stacks_options *options, uint32_t **ret_places);
 /* The order of neighbours: of the nodes LEFT and RIGHT by name, kind and file. */
 int stacks_compare(const struct stacks *stacks, uint32_t left, uint32_t right);
 void stacks_destroy(struct stacks *stacks); /* takes NULL */

@@ -36,7 +36,10 @@ static void show_stacks(const struct profile *profile, int fd)
 
 		assert(stacks->nodes.items[0].count == profile->events[event].samples);
 		error_destroy(fold_text_write(fd, stacks));
-		flamegraph_write(out, profile, event, stacks, "input");
+		flamegraph_write(out, &(struct flamegraph_page){ .profile = profile,
+								 .event = event,
+								 .stacks = stacks,
+								 .title = "input" });
 		stacks_destroy(stacks);
 	}
 	fclose(out);

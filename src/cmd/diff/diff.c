@@ -84,37 +84,6 @@ static struct error *parse_options(const struct diff_config *config, struct prof
 	return error ? error : values_check_separator(config->separator);
 }
 
-/* Events are the same if their names are, whatever their modifiers: cycles:G is cycles:H. */
-static bool is_same_event(const char *left, const char *right)
-{
-	size_t length = strcspn(left, ":"), other = strcspn(right, ":");
-
-	if (left[length] && strchr(left + length + 1, ':')) /* a tracepoint */
-		return !strcmp(left, right);
-	return length == other && !strncmp(left, right, length);
-}
-
-static const struct profile_event *find_event(const struct profile *profile, const char *name)
-{
-	for (size_t i = 0; i < profile->event_count; i++)
-		if (profile->events[i].samples && is_same_event(profile->events[i].name, name))
-			return &profile->events[i];
-	return NULL;
-}
-
-static size_t count_events(const struct profile *profile, const struct profile_event **ret_last)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < profile->event_count; i++) {
-		if (!profile->events[i].samples)
-			continue;
-		*ret_last = &profile->events[i];
-		count++;
-	}
-	return count;
-}
-
 /* Prints the differences over LIMIT percent; whether there are any. */
 static bool is_over(const struct comparison *comparison, double limit, const char *name)
 {
@@ -151,41 +120,18 @@ static struct error *write_event(const struct diff_config *config,
 	return error;
 }
 
-/* Each event that all sides have; or the only one of each side, whatever its name. */
 static struct error *write_events(const struct diff_config *config, const struct diff_sides *sides,
-				  const uint64_t *quanta, const struct profile_keys *keys, int fd,
+				  const struct profile_keys *keys, int fd,
 				  const struct diff_text_options *options, bool *ret_over)
 {
 	struct comparison_side compared[COMPARISON_MAX_SIDES] = { 0 };
-	const struct profile *first = sides->items[0].profile;
 	struct error *error = NULL;
-	size_t written = 0;
-	bool lone = true;
+	size_t at = 0, written = 0;
 
-	for (size_t i = 0; i < sides->count; i++) {
-		compared[i].profile = sides->items[i].profile;
-		compared[i].quantum_ns = quanta[i];
-		lone &= count_events(compared[i].profile, &compared[i].event) == 1;
-	}
-	if (lone)
-		return write_event(config, compared, sides->count, keys, fd, options, ret_over);
-	for (size_t i = 0; !error && i < first->event_count; i++) {
-		bool all = true;
-
-		for (size_t j = 0; j < sides->count; j++) {
-			compared[j].event = j ? find_event(compared[j].profile,
-							   first->events[i].name)
-					      : &first->events[i];
-			all &= compared[j].event && compared[j].event->samples;
-		}
-		if (!all)
-			continue;
+	for (; !error && diff_sides_next_event(sides, &at, compared); written++)
 		error = write_event(config, compared, sides->count, keys, fd, options, ret_over);
-		written++;
-	}
 	if (!error && !written)
-		error = error_create(ERROR_NOT_FOUND, "no event has samples in all of what is "
-						      "compared");
+		error = diff_no_event();
 	return error;
 }
 
@@ -193,7 +139,7 @@ static struct error *diff(const struct diff_config *config, const struct string_
 			  bool *ret_over)
 {
 	const char *labels[COMPARISON_MAX_SIDES];
-	uint64_t quanta[COMPARISON_MAX_SIDES];
+	struct profile_options counted = { 0 };
 	struct diff_text_options options = { .labels = labels };
 	struct profile_keys keys;
 	struct diff_sides sides = { .count = 0 };
@@ -206,13 +152,14 @@ static struct error *diff(const struct diff_config *config, const struct string_
 	if (!error && options.order.side >= sides.count)
 		error = error_create(ERROR_USAGE, "--order takes the number of a recording, at "
 						  "most %zu here", sides.count - 1);
+	counted.keys = keys;
 	if (!error)
-		error = diff_sides_count(config, &sides, &keys, quanta);
+		error = diff_sides_count(config, &sides, &counted);
 	for (size_t i = 0; i < sides.count; i++)
 		labels[i] = sides.items[i].label;
 	if (!error) {
 		options.colour = pager.terminal && terminal_wants_colors();
-		error = write_events(config, &sides, quanta, &keys, pager.fd, &options, ret_over);
+		error = write_events(config, &sides, &keys, pager.fd, &options, ret_over);
 	}
 	diff_sides_deinit(&sides);
 	return error;
@@ -245,8 +192,12 @@ static struct error *run_diff(const struct command *command, int argc, char **ar
 	bool help, over = false;
 
 	error = parse(command, &config, argc, argv, &paths, &help);
+	if (!error && !help && !config.flamegraph && (config.output || config.force))
+		error = error_create(ERROR_USAGE, "%s is for --flamegraph",
+				     config.output ? "--output" : "--force");
 	if (!error && !help)
-		error = diff(&config, &paths, &over);
+		error = config.flamegraph ? diff_page(&config, &paths, ret_status)
+					  : diff(&config, &paths, &over);
 	if (over)
 		*ret_status = STATUS_OVER;
 	free(paths.items);
@@ -276,6 +227,13 @@ static const struct option_spec diff_options[] = {
 	  "PERCENT", "leave out rows with a smaller share in each recording" },
 	{ OPTION_PERCENT, 0, "fail-over", offsetof(struct diff_config, fail_over), "PERCENT",
 	  "exit with status 3 if a share differs by more, and by more than chance" },
+	{ OPTION_FLAG, 0, "flamegraph", offsetof(struct diff_config, flamegraph), NULL,
+	  "write a flame graph of the second recording, coloured by what differs, as a page" },
+	{ OPTION_STRING, 'o', "output", offsetof(struct diff_config, output), "FILE",
+	  "where to write the page; - is standard output (default: " DIFF_PAGE_OUTPUT ")",
+	  .completion = COMPLETE_FILE },
+	{ OPTION_FLAG, 0, "force", offsetof(struct diff_config, force), NULL,
+	  "replace FILE even if it is not a perfvisor page" },
 	FILTER_VM_OPTION(struct diff_config, filters,
 			 "only this VM; two or more of them: compare these VMs of one recording"),
 	FILTER_SAMPLE_OPTIONS(struct diff_config, filters, 'C', 0),
@@ -292,6 +250,7 @@ const struct command command_diff = {
 		"  perfvisor diff                             # host and guest, or the last two\n"
 		"  perfvisor diff monday.data tuesday.data    # more files: a column each\n"
 		"  perfvisor diff --vm web1 --vm web2         # two VMs of the newest recording\n"
+		"  perfvisor diff --flamegraph old new        # a page, " DIFF_PAGE_OUTPUT "\n"
 		"  perfvisor diff --fail-over 2 old new       # in CI: status 3 if it got worse\n",
 	.run = run_diff,
 };

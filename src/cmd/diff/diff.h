@@ -8,10 +8,10 @@
 #include "compare/comparison.h"
 
 struct diff_config {
-	const char *sort, *compute, *separator, *percent_limit;
+	const char *sort, *compute, *separator, *percent_limit, *output;
 	uint64_t order;
 	double fail_over; /* 0: not given */
-	bool baseline_only, periods;
+	bool baseline_only, periods, flamegraph, force;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
@@ -25,6 +25,7 @@ struct diff_side {
 	const char *vm; /* NULL: the whole recording */
 	struct filter filter;
 	struct profile *profile;
+	uint64_t quantum_ns; /* its time was counted in such blocks; 0: it has no times */
 };
 
 struct diff_sides {
@@ -38,9 +39,22 @@ struct diff_sides {
  */
 struct error *diff_sides_open(const struct diff_config *config, const struct string_list *paths,
 			      struct diff_sides *ret) MUST_CHECK;
-/* Counts each side by KEYS, and by time in blocks; RET_QUANTA are their lengths. */
+/* Counts each side by OPTIONS, which are without a filter, and by time in blocks. */
 struct error *diff_sides_count(const struct diff_config *config, struct diff_sides *sides,
-			       const struct profile_keys *keys, uint64_t *ret_quanta) MUST_CHECK;
+			       const struct profile_options *options) MUST_CHECK;
+/*
+ * The next event to compare, one that all sides have, or the only one of each side, whatever its
+ * name. *AT is 0 for the first. RET has room for all sides. False: there are no more.
+ */
+bool diff_sides_next_event(const struct diff_sides *sides, size_t *at,
+			   struct comparison_side *ret);
+struct error *diff_no_event(void) MUST_CHECK; /* for when there was none */
 void diff_sides_deinit(struct diff_sides *sides);
+
+#define DIFF_PAGE_OUTPUT "diff.html" /* the page, if no other is named */
+
+/* Writes a flame graph of the second side, coloured by how it differs from the first. */
+struct error *diff_page(const struct diff_config *config, const struct string_list *paths,
+			int *ret_status) MUST_CHECK;
 
 #endif

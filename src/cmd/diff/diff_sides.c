@@ -148,9 +148,9 @@ static uint64_t span_ns(struct session *session, const struct filter *filter)
 }
 
 static struct error *count_side(const struct diff_config *config, struct diff_side *side,
-				const struct profile_keys *keys, uint64_t *ret_quantum)
+				const struct profile_options *how)
 {
-	struct profile_options options = { .keys = *keys, .filter = &side->filter };
+	struct profile_options options = *how;
 	struct filter_options filters = config->filters;
 	struct error *error;
 
@@ -159,11 +159,11 @@ static struct error *count_side(const struct diff_config *config, struct diff_si
 	error = filter_options_build(&filters, side->session, &side->filter);
 	if (error)
 		return error;
-	*ret_quantum = 0;
+	options.filter = &side->filter;
 	if (side->session->timed) {
 		options.time_quantum_ns =
 			span_ns(side->session, &side->filter) / COMPARISON_BLOCKS + 1;
-		*ret_quantum = options.time_quantum_ns;
+		side->quantum_ns = options.time_quantum_ns;
 		profile_keys_add(&options.keys, PROFILE_TIME);
 	}
 	side->profile = profile_create(side->session, &options);
@@ -171,12 +171,12 @@ static struct error *count_side(const struct diff_config *config, struct diff_si
 }
 
 struct error *diff_sides_count(const struct diff_config *config, struct diff_sides *sides,
-			       const struct profile_keys *keys, uint64_t *ret_quanta)
+			       const struct profile_options *options)
 {
 	struct error *error = NULL;
 
 	for (size_t i = 0; !error && i < sides->count; i++)
-		error = count_side(config, &sides->items[i], keys, &ret_quanta[i]);
+		error = count_side(config, &sides->items[i], options);
 	for (size_t i = 0; !error && i < sides->count; i++) {
 		if (sides->items[i].owns_session)
 			recording_warn(sides->items[i].session, sides->items[i].path);
@@ -184,6 +184,66 @@ struct error *diff_sides_count(const struct diff_config *config, struct diff_sid
 			log_warning("%s: there are no samples to compare", sides->items[i].label);
 	}
 	return error;
+}
+
+/* Events are the same if their names are, whatever their modifiers: cycles:G is cycles:H. */
+static bool is_same_event(const char *left, const char *right)
+{
+	size_t length = strcspn(left, ":"), other = strcspn(right, ":");
+
+	if (left[length] && strchr(left + length + 1, ':')) /* a tracepoint */
+		return !strcmp(left, right);
+	return length == other && !strncmp(left, right, length);
+}
+
+static const struct profile_event *find_event(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->event_count; i++)
+		if (profile->events[i].samples && is_same_event(profile->events[i].name, name))
+			return &profile->events[i];
+	return NULL;
+}
+
+static size_t count_events(const struct profile *profile, const struct profile_event **ret_last)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->event_count; i++) {
+		if (!profile->events[i].samples)
+			continue;
+		*ret_last = &profile->events[i];
+		count++;
+	}
+	return count;
+}
+
+bool diff_sides_next_event(const struct diff_sides *sides, size_t *at,
+			   struct comparison_side *ret)
+{
+	const struct profile *first = sides->items[0].profile;
+	bool lone = !*at, all = false;
+
+	for (size_t i = 0; i < sides->count; i++) {
+		ret[i] = (struct comparison_side){ .profile = sides->items[i].profile,
+						   .quantum_ns = sides->items[i].quantum_ns };
+		lone &= count_events(ret[i].profile, &ret[i].event) == 1;
+	}
+	if (lone)
+		*at = SIZE_MAX;
+	while (!lone && !all && *at < first->event_count) {
+		ret->event = &first->events[(*at)++];
+		all = ret->event->samples;
+		for (size_t i = 1; i < sides->count; i++) {
+			ret[i].event = find_event(ret[i].profile, ret->event->name);
+			all &= ret[i].event != NULL;
+		}
+	}
+	return lone || all;
+}
+
+struct error *diff_no_event(void)
+{
+	return error_create(ERROR_NOT_FOUND, "no event has samples in all of what is compared");
 }
 
 void diff_sides_deinit(struct diff_sides *sides)
