@@ -11,9 +11,11 @@ struct page_file {
 	struct output_file output;
 };
 
-/* Before the walls are raised. A file that is no page of perfvisor's is replaced with FORCE alone. */
+/*
+ * Before the walls are raised. A file that is no page of perfvisor's is replaced only with FORCE.
+ */
 struct error *page_file_begin(const char *path, bool force, struct page_file *ret) MUST_CHECK;
-/* RET_STATUS is the command's: 1 if the file could not be put in its place, and why was reported. */
+/* RET_STATUS is the command's: 1 if the file could not be put in its place; why was reported. */
 struct error *page_file_write(struct page_file *file, const struct flamegraph_page *page,
 			      int *ret_status) MUST_CHECK;
 void page_file_deinit(struct page_file *file); /* takes what is zeroed */

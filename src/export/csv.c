@@ -79,7 +79,7 @@ static void write_stack(struct writer *writer, const struct export_stack *stack)
 	fprintf(writer->out, "%" PRIu64 ",%" PRIu64 "\r\n", stack->count, stack->period);
 }
 
-void export_csv(FILE *out, const struct export_input *input)
+struct error *export_csv(FILE *out, const struct export_input *input)
 {
 	struct writer writer = { .out = out, .input = input };
 	struct export_stack stack;
@@ -94,4 +94,5 @@ void export_csv(FILE *out, const struct export_input *input)
 	stack_walk_deinit(&walk);
 	buffer_deinit(&writer.name);
 	buffer_deinit(&writer.text);
+	return NULL;
 }

@@ -12,11 +12,17 @@ const struct profile_keys export_keys = {
 };
 
 const struct export_format export_formats[] = {
+	{ "folded", "folded stacks, as perfvisor fold prints them", EXPORT_FOLDED, export_folded },
 	{ "pprof", "pprof's gzipped protobuf, for go tool pprof and what reads its files",
-	  export_pprof },
-	{ "speedscope", "JSON for speedscope.app, a profile for each VM", export_speedscope },
-	{ "json", "all stacks, with whose they are, for scripts", export_json },
-	{ "csv", "the same as a table, a line for each stack", export_csv },
+	  EXPORT_STACKS, export_pprof },
+	{ "speedscope", "JSON for speedscope.app, a profile for each VM", EXPORT_STACKS,
+	  export_speedscope },
+	{ "firefox", "JSON for profiler.firefox.com, a track for each vCPU, with times",
+	  EXPORT_TIMES, export_firefox },
+	{ "chrome", "JSON for Chrome's developer tools and what reads its traces, likewise",
+	  EXPORT_TIMES, export_chrome },
+	{ "json", "all stacks, with whose they are, for scripts", EXPORT_STACKS, export_json },
+	{ "csv", "the same as a table, a line for each stack", EXPORT_STACKS, export_csv },
 	{ 0 },
 };
 

@@ -10,16 +10,21 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "profile/profile.h"
+#include "output/stacks.h"
+
+/* How what is exported is counted: always with chains, and functions by name. */
+enum export_needs {
+	/* by EXPORT_KEYS, samples without a chain as their function */
+	EXPORT_STACKS,
+	EXPORT_TIMES, /* likewise, and by thread; with each sample */
+	EXPORT_FOLDED, /* as for folded stacks, which are made of it (output/fold_text.h) */
+};
 
 struct export_input {
-	/*
-	 * Counted with chains, functions by name, samples without a chain as their function, and by
-	 * EXPORT_KEYS.
-	 */
 	const struct profile *profile;
 	size_t event;	  /* the one to export */
 	const char *path; /* of the recording */
+	const struct stacks *stacks; /* of EXPORT_FOLDED */
 };
 
 /* The keys by which stacks are told apart: whose samples they are. */
@@ -28,8 +33,9 @@ extern const struct profile_keys export_keys;
 struct export_format {
 	const char *name;  /* as in --format */
 	const char *about; /* for --help */
-	/* Writes all of INPUT. Write errors stay in the stream (ferror). */
-	void (*write)(FILE *out, const struct export_input *input);
+	enum export_needs needs;
+	/* Writes all of INPUT. Write errors may stay in the stream (ferror). */
+	struct error *(*write)(FILE *out, const struct export_input *input) MUST_CHECK;
 };
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */

@@ -5,9 +5,12 @@
 
 #include "export/export.h"
 
-void export_pprof(FILE *out, const struct export_input *input);
-void export_speedscope(FILE *out, const struct export_input *input);
-void export_json(FILE *out, const struct export_input *input);
-void export_csv(FILE *out, const struct export_input *input);
+struct error *export_folded(FILE *out, const struct export_input *input);
+struct error *export_pprof(FILE *out, const struct export_input *input);
+struct error *export_speedscope(FILE *out, const struct export_input *input);
+struct error *export_firefox(FILE *out, const struct export_input *input);
+struct error *export_chrome(FILE *out, const struct export_input *input);
+struct error *export_json(FILE *out, const struct export_input *input);
+struct error *export_csv(FILE *out, const struct export_input *input);
 
 #endif

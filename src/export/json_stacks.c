@@ -31,7 +31,7 @@ static void write_stack(struct json *json, const struct export_input *input,
 	json_close(json);
 }
 
-void export_json(FILE *out, const struct export_input *input)
+struct error *export_json(FILE *out, const struct export_input *input)
 {
 	struct export_stack stack;
 	struct stack_walk walk;
@@ -50,4 +50,5 @@ void export_json(FILE *out, const struct export_input *input)
 	stack_walk_deinit(&walk);
 	json_close(&json);
 	json_close(&json);
+	return NULL;
 }

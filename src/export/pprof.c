@@ -169,22 +169,17 @@ static void write_stacks(struct writer *writer)
 	stack_walk_deinit(&walk);
 }
 
-static void write_mapping(struct writer *writer, uint64_t id, const struct location *location,
+static void write_mapping(struct writer *writer, uint64_t id, uint32_t location,
 			  const char *name)
 {
-	const struct session *session = writer->input->profile->session;
 	struct buffer *message = &writer->message;
-	const struct dso_entry *entry = NULL;
 
-	if (location->dso != LOCATION_NO_DSO)
-		entry = session->dsos.items.items[location->dso];
 	put_number(message, 1, id);
 	put_number(message, 3, UINT64_MAX); /* it ends there, and begins at 0 */
 	put_number(message, 5, string_of(writer, name));
-	if (entry && entry->build_id_bytes) {
-		buffer_clear(&writer->name);
-		for (size_t i = 0; i < entry->build_id_bytes; i++)
-			buffer_printf(&writer->name, "%02x", entry->build_id[i]);
+	buffer_clear(&writer->name);
+	stack_append_build_id(&writer->name, writer->input, location);
+	if (writer->name.size) {
 		buffer_append_u8(&writer->name, 0);
 		put_number(message, 6, string_of(writer, (const char *)writer->name.data));
 	}
@@ -201,8 +196,7 @@ static uint64_t find_mapping(struct writer *writer, uint32_t number)
 
 	if (!*id) {
 		*id = writer->mapping_ids.count;
-		write_mapping(writer, *id, resolver_location(resolver, number),
-			      resolver_dso_path(resolver, number));
+		write_mapping(writer, *id, number, resolver_dso_path(resolver, number));
 	}
 	return *id;
 }
@@ -281,7 +275,7 @@ static void release(void *unused, void *memory)
 	free(memory);
 }
 
-void export_pprof(FILE *out, const struct export_input *input)
+struct error *export_pprof(FILE *out, const struct export_input *input)
 {
 	struct writer writer = { .out = out, .input = input };
 
@@ -302,4 +296,5 @@ void export_pprof(FILE *out, const struct export_input *input)
 	buffer_deinit(&writer.name);
 	map_deinit(&writer.mapping_ids);
 	intern_destroy(writer.strings);
+	return NULL;
 }

@@ -72,7 +72,7 @@ static void write_part(struct writer *writer, const struct part *part, struct st
 	json_close(json);
 }
 
-void export_speedscope(FILE *out, const struct export_input *input)
+struct error *export_speedscope(FILE *out, const struct export_input *input)
 {
 	struct writer writer = { .input = input };
 	struct json *json = &writer.json;
@@ -96,4 +96,5 @@ void export_speedscope(FILE *out, const struct export_input *input)
 	json_close(json);
 	vector_deinit(&writer.weights);
 	vector_deinit(&writer.parts);
+	return NULL;
 }

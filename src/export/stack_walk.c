@@ -132,6 +132,20 @@ void stack_append_function(struct buffer *out, const struct export_input *input,
 		buffer_printf(out, "[%s]", module);
 }
 
+void stack_append_build_id(struct buffer *out, const struct export_input *input,
+			   uint32_t location)
+{
+	const struct profile *profile = input->profile;
+	uint32_t dso = resolver_location(profile->resolver, location)->dso;
+	const struct dso_entry *entry;
+
+	if (dso == LOCATION_NO_DSO)
+		return;
+	entry = profile->session->dsos.items.items[dso];
+	for (size_t i = 0; i < entry->build_id_bytes; i++)
+		buffer_printf(out, "%02x", entry->build_id[i]);
+}
+
 const char *stack_unit(const struct export_input *input)
 {
 	const char *name = input->profile->events[input->event].name;

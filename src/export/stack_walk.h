@@ -44,6 +44,9 @@ uint32_t stack_pid(const struct export_stack *stack);
 const char *stack_vm(const struct export_stack *stack);
 /* The function of FRAME; "[file]" where it has no name. */
 void stack_append_function(struct buffer *out, const struct export_input *input, uint32_t frame);
+/* The build-id of the file that LOCATION is in, in hexadecimal digits; nothing if not known. */
+void stack_append_build_id(struct buffer *out, const struct export_input *input,
+			   uint32_t location);
 /* The file, or kernel, that FRAME is in. */
 const char *stack_module(const struct export_input *input, uint32_t frame);
 /* "nanoseconds" if periods of the event are times, "count" otherwise. */

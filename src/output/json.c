@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* JSON (RFC 8259), indented by two spaces, one member to a line. */
+/* JSON (RFC 8259), indented by two spaces, one member to a line; but see json_open_line(). */
 #include "output/json.h"
 
 #include <assert.h>
@@ -39,6 +39,11 @@ static void write_quoted(FILE *out, const char *text)
 	putc('"', out);
 }
 
+static bool is_on_line(const struct json *json)
+{
+	return json->depth && json->on_line[json->depth - 1];
+}
+
 static void start_line(struct json *json)
 {
 	putc('\n', json->out);
@@ -53,11 +58,12 @@ static void start_value(struct json *json, const char *key)
 		if (json->filled[json->depth - 1])
 			putc(',', json->out);
 		json->filled[json->depth - 1] = true;
-		start_line(json);
+		if (!is_on_line(json))
+			start_line(json);
 	}
 	if (key) {
 		write_quoted(json->out, key);
-		fputs(": ", json->out);
+		fputs(is_on_line(json) ? ":" : ": ", json->out);
 	}
 }
 
@@ -73,6 +79,7 @@ static void open_container(struct json *json, const char *key, char opening, cha
 	start_value(json, key);
 	putc(opening, json->out);
 	json->closing[json->depth] = closing;
+	json->on_line[json->depth] = is_on_line(json);
 	json->filled[json->depth] = false;
 	json->depth++;
 }
@@ -87,11 +94,17 @@ void json_open_array(struct json *json, const char *key)
 	open_container(json, key, '[', ']');
 }
 
+void json_open_line(struct json *json, const char *key)
+{
+	json_open_array(json, key);
+	json->on_line[json->depth - 1] = true;
+}
+
 void json_close(struct json *json)
 {
 	assert(json->depth);
 	json->depth--;
-	if (json->filled[json->depth])
+	if (json->filled[json->depth] && !json->on_line[json->depth])
 		start_line(json);
 	putc(json->closing[json->depth], json->out);
 	end_value(json);

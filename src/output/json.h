@@ -28,6 +28,7 @@ struct json {
 	unsigned int depth;
 	char closing[JSON_MAX_DEPTH]; /* of the open containers */
 	bool filled[JSON_MAX_DEPTH];  /* whether they have members */
+	bool on_line[JSON_MAX_DEPTH]; /* all that is in them is on one line */
 };
 
 void json_init(struct json *json, FILE *out);
@@ -35,6 +36,8 @@ void json_init(struct json *json, FILE *out);
 /* At most JSON_MAX_DEPTH levels deep. */
 void json_open_object(struct json *json, const char *key);
 void json_open_array(struct json *json, const char *key);
+/* An array on one line, with all that is in it: for many small values. */
+void json_open_line(struct json *json, const char *key);
 void json_close(struct json *json);
 
 /* TEXT may contain any bytes; whatever is not UTF-8 becomes U+FFFD. NULL is written as null. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What calls the same functions in both profiles is the same, as in compare/comparison.h: whatever
- * the kernel and the build; and host and guest, if one profile has samples of the host alone and the
- * other of guests alone.
+ * the kernel and the build; and host and guest, if one profile has samples of the host alone and
+ * the other of guests alone.
  */
 #include "output/stacks_diff.h"
 

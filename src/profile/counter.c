@@ -246,6 +246,10 @@ static bool count_chain(struct counter *counter, const struct counter_pending *p
 	bool full;
 	uint32_t cell = chains_count(counter->chains, &pending->end, &full);
 
+	if (counter->shared->options->samples)
+		vector_append(&counter->samples,
+			      (struct profile_moment){ .time_ns = pending->end.time,
+						       .cell = cell });
 	if (pending->end.own && !full)
 		return true;
 	count_stray(counter, pending, cell);
@@ -391,6 +395,7 @@ void counter_deinit(struct counter *counter)
 	chains_destroy(counter->chains);
 	user_chains_destroy(counter->user_chains);
 	vector_deinit(&counter->strays);
+	vector_deinit(&counter->samples);
 	filtering_deinit(&counter->filtering);
 	free(counter->left_out);
 	free(counter->moments);
@@ -470,6 +475,12 @@ void counter_merge(struct counter *counter, const struct counter *other)
 
 		stray.cell = numbers[stray.cell];
 		vector_append(&counter->strays, stray);
+	}
+	for (size_t i = 0; i < other->samples.count; i++) {
+		struct profile_moment sample = other->samples.items[i];
+
+		sample.cell = numbers[sample.cell];
+		vector_append(&counter->samples, sample);
 	}
 	for (size_t i = 0; i < counter->shared->event_count; i++) {
 		counter->left_out[i].samples += other->left_out[i].samples;

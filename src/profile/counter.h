@@ -63,6 +63,7 @@ struct counter {
 	size_t pending_count;
 	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
+	VECTOR(struct profile_moment) samples; /* in the order in which they were counted */
 	struct profile_totals totals;
 	struct counter_moment *moments; /* a cache; NULL: time, CPU and texts are no keys */
 	struct buffer text; /* scratch memory */

@@ -129,7 +129,9 @@ void profile_build_rows(struct profile *profile, const struct counter *counter)
 					 .rows = !options->by_name,
 					 .children = options->children,
 					 .strays = counter->strays.items,
-					 .stray_count = counter->strays.count };
+					 .stray_count = counter->strays.count,
+					 .samples = counter->samples.items,
+					 .sample_count = counter->samples.count };
 
 	profile_rows_build(profile, options, &counts);
 }
@@ -211,6 +213,7 @@ void profile_destroy(struct profile *profile)
 		vector_deinit(&profile->events[i].rows);
 	free(profile->events);
 	calltree_destroy(profile->tree);
+	vector_deinit(&profile->samples);
 	resolver_destroy(profile->resolver);
 	free(profile);
 }

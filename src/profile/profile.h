@@ -95,6 +95,12 @@ struct profile_event {
 	VECTOR(struct profile_row) rows;
 };
 
+/* When a sample was taken, and where its chain ends. */
+struct profile_sample {
+	uint64_t time_ns;
+	uint32_t node; /* of the call tree; its root says whose it is, and of which event */
+};
+
 /* Samples of all events. Each sample is in exactly one of these. */
 struct profile_totals {
 	uint64_t host, guest_kernel, guest_user, unattributed; /* in the file */
@@ -119,6 +125,7 @@ struct profile {
 	size_t event_count;
 	size_t row_count; /* of all events: all row numbers are lower */
 	struct calltree *tree; /* NULL: chains were not wanted */
+	VECTOR(struct profile_sample) samples; /* by time; none if they were not wanted */
 	struct profile_totals totals;
 	const struct profile_texts *texts; /* of the options */
 	bool damaged; /* the file ended early or is damaged: see perfdata_reader_error() */
@@ -140,6 +147,7 @@ struct profile_options {
 	 */
 	bool by_name;
 	const struct profile_texts *texts; /* NULL: none is a key. Borrowed by the profile */
+	bool samples; /* with by_name: also list each sample, in 16 bytes */
 	const struct filter *filter; /* which samples to count; NULL: all. Borrowed */
 	/* Percentages are of those that the filter leaves out, too, but for their time or CPU. */
 	bool absolute;

@@ -304,6 +304,30 @@ static void build_tree(struct builder *builder, const struct profile_counts *cou
 	free(take_pointer(tree->nodes_of));
 }
 
+static int compare_samples(const void *left, const void *right)
+{
+	const struct profile_sample *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Lists the samples by time, and those of the same time by node: threads counted them. */
+static void list_samples(struct profile *profile, const struct profile_counts *counts)
+{
+	vector_reserve(&profile->samples, counts->sample_count);
+	for (size_t i = 0; i < counts->sample_count; i++)
+		profile->samples.items[i] = (struct profile_sample){
+			.time_ns = counts->samples[i].time_ns,
+			.node = profile->tree->nodes_of[counts->samples[i].cell],
+		};
+	profile->samples.count = counts->sample_count;
+	if (counts->sample_count)
+		qsort(profile->samples.items, counts->sample_count,
+		      sizeof(*profile->samples.items), compare_samples);
+}
+
 /* Builds a tree without rows: each sample is in one root. */
 static void build_bare_tree(struct builder *builder, const struct profile_counts *counts)
 {
@@ -319,6 +343,7 @@ static void build_bare_tree(struct builder *builder, const struct profile_counts
 		builder->profile->events[root->event].samples += node->count;
 		builder->profile->events[root->event].period += node->period;
 	}
+	list_samples(builder->profile, counts);
 	free(take_pointer(tree->nodes_of));
 }
 

@@ -26,6 +26,12 @@ struct profile_stray {
 	uint64_t period;
 };
 
+/* A sample, where each of them is wanted. */
+struct profile_moment {
+	uint64_t time_ns;
+	uint32_t cell; /* of the chains */
+};
+
 struct profile_counts {
 	struct groups *groups;
 	const struct profile_cell *cells; /* of samples that are not counted in chains */
@@ -35,6 +41,8 @@ struct profile_counts {
 	bool rows, children;	     /* what is wanted */
 	const struct profile_stray *strays;
 	size_t stray_count;
+	const struct profile_moment *samples; /* if each is wanted */
+	size_t sample_count;
 };
 
 /* Fills the events of PROFILE, and its call tree, from COUNTS. */

@@ -75,4 +75,5 @@ def main():
     sys.stdout.buffer.write(b"".join(line + b"\n" for line in folded))
 
 
-main()
+if __name__ == "__main__":
+    main()

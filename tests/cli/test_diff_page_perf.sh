@@ -59,7 +59,8 @@ record() { # NAME A B: until it has samples enough to judge
 record old 900000 300000
 record new 300000 900000
 for name in old new; do
-	perf script --no-inline -i $name.data 2>/dev/null | python3 "$tools/collapse.py" >$name.folded
+	perf script --no-inline -i $name.data 2>/dev/null |
+		python3 "$tools/collapse.py" >$name.folded
 done
 
 "$perfvisor" diff --flamegraph old.data new.data -o page.html 2>err ||
