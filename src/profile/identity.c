@@ -19,7 +19,7 @@
 
 struct identities {
 	struct profile *profile;
-	bool by_name, by_dso, by_symbol, by_source, by_vm;
+	bool by_name, by_dso, by_symbol, by_source, by_vm, unnamed_alike;
 	struct intern *numbers;		  /* struct identity as bytes */
 	VECTOR(uint32_t) by_location[2]; /* -> identity, 0: not yet; for host and guests */
 };
@@ -45,6 +45,11 @@ struct identities *identities_create_by_name(struct profile *profile)
 	return identities;
 }
 
+void identities_merge_unnamed(struct identities *identities)
+{
+	identities->unnamed_alike = true;
+}
+
 void identities_destroy(struct identities *identities)
 {
 	if (!identities)
@@ -62,7 +67,7 @@ static void identify_symbol(const struct identities *identities, const struct lo
 	const struct symbol *symbol = location->symbol;
 
 	if (!symbol) {
-		if (location->dso != session->nested_dso)
+		if (location->dso != session->nested_dso && !identities->unnamed_alike)
 			ret->start = location->address;
 		return;
 	}

@@ -25,6 +25,8 @@ struct identities;
 struct identities *identities_create(struct profile *profile, const struct profile_keys *keys);
 /* Compares file and function name; everything without a name in a file is the same. */
 struct identities *identities_create_by_name(struct profile *profile);
+/* Before the first location: all that has no name, in a file, is the same. */
+void identities_merge_unnamed(struct identities *identities);
 void identities_destroy(struct identities *identities); /* takes NULL */
 
 /* The number of LOCATION, met in CPUMODE; numbers start at 1. */

@@ -147,6 +147,7 @@ struct profile_options {
 	 */
 	bool by_name;
 	const struct profile_texts *texts; /* NULL: none is a key. Borrowed by the profile */
+	bool unnamed_alike; /* without chains: rows of a file's code without a name are one */
 	bool samples; /* with by_name: also list each sample, in 16 bytes */
 	const struct filter *filter; /* which samples to count; NULL: all. Borrowed */
 	/* Percentages are of those that the filter leaves out, too, but for their time or CPU. */

@@ -358,6 +358,8 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 
 	builder->identities =
 		by_function ? counts->functions : identities_create(profile, builder->keys);
+	if (options->unnamed_alike)
+		identities_merge_unnamed(builder->identities);
 	map_init(&builder->numbers);
 	builder->one_each = by_function && !count && !counts->stray_count;
 	for (size_t i = 0; i < count; i++)

@@ -139,7 +139,7 @@ static struct error *diff(const struct diff_config *config, const struct string_
 			  bool *ret_over)
 {
 	const char *labels[COMPARISON_MAX_SIDES];
-	struct profile_options counted = { 0 };
+	struct profile_options counted = { .unnamed_alike = true };
 	struct diff_text_options options = { .labels = labels };
 	struct profile_keys keys;
 	struct diff_sides sides = { .count = 0 };
