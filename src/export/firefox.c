@@ -2,8 +2,8 @@
 /*
  * The processed profile format of the Firefox Profiler, version 58 (github.com/firefox-devtools/
  * profiler: src/types/profile.ts, docs-developer/CHANGELOG-formats.md). Tables are objects of
- * columns. Strings, files and sources are shared; every thread has its own stacks, frames, functions
- * and resources. Times are milliseconds of the recording's clock, which is what perf prints.
+ * columns. Strings, files and sources are shared; every thread has its own stacks, frames,
+ * functions and resources. Times are milliseconds of the recording's clock, which is what perf prints.
  */
 #include "config.h"
 

@@ -2,12 +2,13 @@
 /*
  * The page is flamegraph.html, where a mark is replaced by the data as JSON:
  *
- *	names	texts, referred to by number
+ *	names	texts, referred to by number; 0 is ""
  *	frames	for each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
  *	tree	the nodes, each followed by everything below it, siblings in order: frame, own
  *		period in units, how many levels its parent is above the node before (0: that
  *		is the parent), three numbers each
  *	samples	for each node with samples of its own: how many
+ *	merged	how many nodes were too small to be kept (stacks_small.h)
  *
  * and, if it compares two recordings, "base" with
  *
@@ -31,11 +32,14 @@
 #include "base/memory.h"
 #include "base/files/untrusted.h"
 #include "output/json.h"
+#include "output/stacks_small.h"
 #include "output/view.h"
 
 #define MARK "@DATA@"
 #define GENERATOR "<meta name=\"generator\" content=\"perfvisor\">" /* in the first HEAD_BYTES */
 #define HEAD_BYTES 1024
+/* Some 2 MB. What is merged is less than a point wide on any screen, unless it is zoomed. */
+#define MAX_NODES 120000
 
 extern const char flamegraph_page[]; /* generated from flamegraph.html, terminated */
 
@@ -45,6 +49,10 @@ struct writer {
 	struct map frames; /* hash of name, dso and kind -> frame + 1 */
 	uint32_t *frame_of; /* the frame of each node */
 	VECTOR(uint32_t) kinds; /* a node for each frame */
+	uint32_t *name_of; /* the number in the page of each name + 1; 0: none yet */
+	VECTOR(uint32_t) names; /* by that number */
+	uint32_t merged; /* nodes */
+	struct base_own *base; /* what the first recording has of each node; NULL: there is none */
 };
 
 static uint64_t frame_key(const struct stack_node *node)
@@ -59,11 +67,26 @@ static bool is_same(const struct stack_node *left, const struct stack_node *righ
 	return left->name == right->name && left->dso == right->dso && left->kind == right->kind;
 }
 
+/* The node after AT. *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
+static uint32_t next_node(const struct stack_node *nodes, uint32_t at, uint32_t *up)
+{
+	*up = 0;
+	if (nodes[at].child != STACK_NONE)
+		return nodes[at].child;
+	for (; at; at = nodes[at].parent) {
+		++*up;
+		if (nodes[at].sibling != STACK_NONE)
+			return nodes[at].sibling;
+	}
+	return STACK_NONE;
+}
+
 static void number_frames(struct writer *writer)
 {
 	const struct stack_node *nodes = writer->stacks->nodes.items;
+	uint32_t up;
 
-	for (size_t i = 0; i < writer->stacks->nodes.count; i++) {
+	for (uint32_t i = 0; i != STACK_NONE; i = next_node(nodes, i, &up)) {
 		uint64_t key = frame_key(&nodes[i]);
 		uint64_t *frame = map_insert(&writer->frames, key, NULL);
 
@@ -106,23 +129,37 @@ static void sort_frames(struct writer *writer)
 		writer->frame_of[i] = numbers[writer->frame_of[i]];
 }
 
-static void write_names(struct json *json, const struct stacks *stacks)
+/* The number in the page of NAME. */
+static uint32_t number_name(struct writer *writer, uint32_t name)
+{
+	if (!writer->name_of[name]) {
+		vector_append(&writer->names, name);
+		writer->name_of[name] = writer->names.count;
+	}
+	return writer->name_of[name] - 1;
+}
+
+static void write_names(struct json *json, const struct writer *writer)
 {
 	json_open_array(json, "names");
-	for (uint32_t i = 0; i < intern_count(stacks->names); i++)
-		json_string(json, NULL, intern_string(stacks->names, i));
+	for (size_t i = 0; i < writer->names.count; i++)
+		json_string(json, NULL,
+			    intern_string(writer->stacks->names, writer->names.items[i]));
 	json_close(json);
 }
 
-static void write_frames(struct json *json, const struct writer *writer)
+static void write_frames(struct json *json, struct writer *writer)
 {
-	json_open_array(json, "frames");
+	writer->name_of = memory_calloc(intern_count(writer->stacks->names) + 1,
+					sizeof(*writer->name_of));
+	number_name(writer, 0);
+	json_open_line(json, "frames");
 	for (size_t i = 0; i < writer->kinds.count; i++) {
 		const struct stack_node *node =
 			&writer->stacks->nodes.items[writer->kinds.items[i]];
 
-		json_unsigned(json, NULL, node->name);
-		json_unsigned(json, NULL, node->dso);
+		json_unsigned(json, NULL, number_name(writer, node->name));
+		json_unsigned(json, NULL, number_name(writer, node->dso));
 		json_unsigned(json, NULL, node->kind);
 	}
 	json_close(json);
@@ -142,29 +179,14 @@ static uint64_t common_divisor(uint64_t unit, uint64_t rest)
 /* The greatest common divisor of all periods: with a fixed period, the numbers get small. */
 static uint64_t find_unit(const struct writer *writer)
 {
-	const struct stacks_diff *diff = writer->page->diff;
 	uint64_t unit = 0;
 
 	for (size_t i = 0; i < writer->stacks->nodes.count && unit != 1; i++) {
 		unit = common_divisor(unit, writer->stacks->nodes.items[i].self_period);
-		if (diff)
-			unit = common_divisor(unit, diff->base[i].period);
+		if (writer->base)
+			unit = common_divisor(unit, writer->base[i].period);
 	}
 	return unit ? unit : 1;
-}
-
-/* The node after AT. *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
-static uint32_t next_node(const struct stack_node *nodes, uint32_t at, uint32_t *up)
-{
-	*up = 0;
-	if (nodes[at].child != STACK_NONE)
-		return nodes[at].child;
-	for (; at; at = nodes[at].parent) {
-		++*up;
-		if (nodes[at].sibling != STACK_NONE)
-			return nodes[at].sibling;
-	}
-	return STACK_NONE;
 }
 
 static void write_tree(struct json *json, const struct writer *writer, uint64_t unit)
@@ -172,24 +194,27 @@ static void write_tree(struct json *json, const struct writer *writer, uint64_t 
 	const struct stack_node *nodes = writer->stacks->nodes.items;
 	uint32_t up = 0;
 
-	json_open_array(json, "tree");
+	json_open_line(json, "tree");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up)) {
 		json_unsigned(json, NULL, writer->frame_of[at]);
 		json_unsigned(json, NULL, nodes[at].self_period / unit);
 		json_unsigned(json, NULL, up);
 	}
 	json_close(json);
-	json_open_array(json, "samples");
+	json_open_line(json, "samples");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
 		if (nodes[at].self_period)
 			json_unsigned(json, NULL, nodes[at].self_count);
 	json_close(json);
 }
 
-static unsigned int verdict_of(const struct stacks_diff *diff, uint32_t node)
+static unsigned int verdict_of(const struct writer *writer, uint32_t node)
 {
-	const struct comparison_cell *cell = &judgement_row(&diff->judgement, node)[1];
+	const struct judgement *judgement = &writer->page->diff->judgement;
+	const struct comparison_cell *cell = &judgement_row(judgement, node)[1];
 
+	if (writer->stacks->nodes.items[node].kind == STACK_SMALL)
+		return 0;
 	return !cell->judged ? 0 : cell->certain ? 2 : 1;
 }
 
@@ -204,28 +229,27 @@ static unsigned int margin_of(const struct stacks_diff *diff, uint32_t node)
 static void write_base(struct json *json, const struct writer *writer, uint64_t unit)
 {
 	const struct stack_node *nodes = writer->stacks->nodes.items;
-	const struct stacks_diff *diff = writer->page->diff;
 	uint32_t up;
 
 	json_open_object(json, "base");
 	json_string(json, "recording", writer->page->base_title);
-	json_open_array(json, "tree");
+	json_open_line(json, "tree");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		json_unsigned(json, NULL, diff->base[at].period / unit);
+		json_unsigned(json, NULL, writer->base[at].period / unit);
 	json_close(json);
-	json_open_array(json, "samples");
+	json_open_line(json, "samples");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		if (diff->base[at].period)
-			json_unsigned(json, NULL, diff->base[at].count);
+		if (writer->base[at].period)
+			json_unsigned(json, NULL, writer->base[at].count);
 	json_close(json);
-	json_open_array(json, "verdict");
+	json_open_line(json, "verdict");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		json_unsigned(json, NULL, verdict_of(diff, at));
+		json_unsigned(json, NULL, verdict_of(writer, at));
 	json_close(json);
-	json_open_array(json, "margin");
+	json_open_line(json, "margin");
 	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		if (verdict_of(diff, at))
-			json_unsigned(json, NULL, margin_of(diff, at));
+		if (verdict_of(writer, at))
+			json_unsigned(json, NULL, margin_of(writer->page->diff, at));
 	json_close(json);
 	json_close(json);
 }
@@ -250,8 +274,9 @@ static void write_data(FILE *out, struct writer *writer)
 	json_string(&json, "event", profile->events[writer->page->event].name);
 	json_string(&json, "totals", totals.overflow ? "" : (const char *)totals.data);
 	json_unsigned(&json, "unit", unit);
-	write_names(&json, writer->stacks);
+	json_unsigned(&json, "merged", writer->merged);
 	write_frames(&json, writer);
+	write_names(&json, writer);
 	write_tree(&json, writer, unit);
 	if (writer->page->diff)
 		write_base(&json, writer, unit);
@@ -271,6 +296,37 @@ static void write_without_tags(FILE *out, const char *data, size_t size)
 	fwrite(data, 1, end - data, out);
 }
 
+/* The weight of nodes in both recordings. */
+static uint64_t *weights_of(const struct flamegraph_page *page)
+{
+	uint64_t *weights = stacks_weights(page->stacks);
+
+	for (size_t i = 0; page->diff && i < page->stacks->nodes.count; i++)
+		weights[i] += judgement_row(&page->diff->judgement, i)->period;
+	return weights;
+}
+
+/* Merges what is small, and adds up what the first recording has of what is left. */
+static void merge(struct writer *writer)
+{
+	const struct flamegraph_page *page = writer->page;
+	size_t count = page->stacks->nodes.count;
+	_cleanup_free_ uint64_t *weights = weights_of(page);
+	_cleanup_free_ uint32_t *into = stacks_merge_small(page->stacks, weights, MAX_NODES);
+
+	for (size_t i = 0; into && i < count; i++)
+		writer->merged += into[i] != i;
+	if (!page->diff)
+		return;
+	writer->base = memory_calloc(page->stacks->nodes.count, sizeof(*writer->base));
+	for (size_t i = 0; i < count; i++) {
+		struct base_own *own = &writer->base[into ? into[i] : i];
+
+		own->period += page->diff->base[i].period;
+		own->count += page->diff->base[i].count;
+	}
+}
+
 void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 {
 	const char *mark = strstr(flamegraph_page, MARK);
@@ -281,6 +337,7 @@ void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 
 	if (!mark || !memory)
 		abort(); /* cannot happen: the page is generated, and allocation does not fail */
+	merge(&writer);
 	map_init(&writer.frames);
 	writer.frame_of = memory_calloc(page->stacks->nodes.count + 1, sizeof(*writer.frame_of));
 	write_data(memory, &writer);
@@ -290,8 +347,11 @@ void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 	fputs(mark + strlen(MARK), out);
 	free(data);
 	free(writer.frame_of);
+	free(writer.name_of);
+	free(writer.base);
 	map_deinit(&writer.frames);
 	vector_deinit(&writer.kinds);
+	vector_deinit(&writer.names);
 }
 
 bool flamegraph_is_page(const char *path)

@@ -12,7 +12,7 @@
 struct flamegraph_page {
 	const struct profile *profile;
 	size_t event;
-	const struct stacks *stacks; /* of the profile's event */
+	struct stacks *stacks; /* of the profile's event; what is small in them is merged */
 	const char *title;	     /* the path of the recording, and its VM if it has several */
 	const struct stacks_diff *diff; /* NULL: there is nothing to compare with; has the stacks */
 	const char *base_title;		/* of what they are compared with */

@@ -25,6 +25,7 @@ enum stack_kind {
 	STACK_HOST_KERNEL,
 	STACK_HOST_USER,
 	STACK_OTHER,
+	STACK_SMALL, /* what was merged: stacks_small.h */
 };
 
 #define STACK_NONE UINT32_MAX

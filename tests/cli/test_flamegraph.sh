@@ -24,6 +24,11 @@ grep -q "wrote 'vm.html'" err.txt || { echo "says nothing of the page: $(cat err
 "$perfvisor" flamegraph -i vm.data -o /dev/full 2>err.txt
 [ $? = 1 ] || { echo "a full disk: $(cat err.txt)"; status=1; }
 
+# Far more frames than can be seen: the largest are kept, and no sample is lost.
+python3 -B "$tools/many_stacks.py" | python3 -B "$tools/build_recording.py" many.data || status=1
+"$perfvisor" flamegraph -i many.data -o many.html 2>err.txt || { cat err.txt; status=1; }
+python3 -B "$tools/many_stacks.py" many.html || status=1
+
 # A single VM; the contents of a page, without a browser.
 "$perfvisor" flamegraph -i vm.data --vm db -o db.html 2>/dev/null || status=1
 python3 - vm.html db.html <<'CHECK' || status=1
