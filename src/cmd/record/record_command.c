@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <paths.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +65,14 @@ static int try_path(const char *path)
 	return S_ISREG(status.st_mode) && !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? 0 : EACCES;
 }
 
-/* As execvp(3): what is forbidden is reported only if nothing else of that name is found. */
+/*
+ * As execvp(3): what is forbidden is reported only if nothing else of that name is found. A program
+ * with capabilities does not see PATH here: then exec tells.
+ */
 struct error *record_command_check(const char *program)
 {
-	const char *path = getenv("PATH");
-	_cleanup_free_ char *folders = memory_strdup(path ? path : _PATH_DEFPATH);
+	const char *path = secure_getenv("PATH");
+	_cleanup_free_ char *folders = memory_strdup(path ? path : "");
 	char *rest = folders, *folder;
 	int reason = ENOENT;
 
@@ -78,7 +80,7 @@ struct error *record_command_check(const char *program)
 		reason = try_path(program);
 		return reason ? could_not_run(reason, program) : NULL;
 	}
-	while (*program && (folder = strsep(&rest, ":"))) {
+	while (path && *program && (folder = strsep(&rest, ":"))) {
 		_cleanup_free_ char *file = memory_printf("%s/%s", *folder ? folder : ".", program);
 		int failure = try_path(file);
 
@@ -86,7 +88,7 @@ struct error *record_command_check(const char *program)
 			return NULL;
 		reason = failure == EACCES ? EACCES : reason;
 	}
-	return could_not_run(reason, program);
+	return path ? could_not_run(reason, program) : NULL;
 }
 
 struct error *record_command_prepare(char **argv, bool quiet, struct record_command *ret)
