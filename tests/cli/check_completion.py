@@ -53,11 +53,15 @@ LINES = (("ver\t", ["version"]), ("help ver\t", ["help", "version"]),
          ("record --dura\t5", ["record", "--duration", "5"]),
          ("record --engine q\t", ["record", "--engine", "qmp"]),
          ("record --engine=q\t", ["record", "--engine=qmp"]),
+         ("report --sort comm,dso,sy\t", ["report", "--sort", "comm,dso,sym"]),
+         ("report --sort=vm,vc\t", ["report", "--sort=vm,vcpu"]),
          ("report -i file\t", ["report", "-i", "file name"]),
          ("report --input=file\t", ["report", "--input=file name"]),
          ("record --guestmount fo\t", ["record", "--guestmount", "folder"]),
          ("report --comp\t", ["report", "--comp"]),
          ("comple\tzs\t", ["completion", "zsh"]))
+COMMAND_LINES = (("record -- touc\t", ["record", "--", "touch"]),
+                 ("record -- cat fil\t", ["record", "--", "cat", "file name"]))
 
 
 class Terminal:
@@ -139,7 +143,7 @@ def try_all(shell):
                        [name, "other"])
     os.makedirs(f"{shell.work}/here/folder")
     shell.write("here/file name", "")
-    for typed, want in LINES:
+    for typed, want in LINES + (COMMAND_LINES if SHELL != "fish" else ()):
         shell.try_line(typed, want)
 
 

@@ -29,7 +29,7 @@ static void print_argument(const struct option_spec *option)
 		printf(" -xa '(__perfvisor_vms)'");
 		break;
 	case COMPLETE_WORDS:
-		printf(" -xa '%s'", option->words);
+		printf(" -xa '(__perfvisor_words \"%s\")'", option->words);
 		break;
 	case COMPLETE_NOTHING:
 		printf(" -x");

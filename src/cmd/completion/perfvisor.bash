@@ -6,9 +6,12 @@ _perfvisor_files() {
 	mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
 	COMPREPLY=("${COMPREPLY[@]#"$kept"}")
 }
+# After a comma, the next word of a list.
 _perfvisor_words() {
-	local word
+	local word before=
+	[[ $current != *,* ]] || before=${current%,*},
 	for word in $1; do
+		word=$before$word
 		[[ $word != "$current"* ]] || COMPREPLY+=("${word#"$kept"}")
 	done
 }
@@ -51,7 +54,11 @@ _perfvisor() {
 	if [[ $current == --*=* ]]; then
 		previous=${current%%=*} current=${current#*=} kept=${kept#*=}
 	fi
-	if [[ ${#words[@]} = 2 || ${#words[@]} = 3 && $command = help && $current != -* ]]; then
+	if [[ $command = record && " ${words[*]:2:${#words[@]}-3} " == *' -- '* ]]; then
+		# The command to be recorded; its arguments are files.
+		[[ $previous != -- ]] || { compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -c -- "$current"); }
+	elif [[ ${#words[@]} = 2 || ${#words[@]} = 3 && $command = help && $current != -* ]]; then
 		_perfvisor_words "$(_perfvisor_commands)"
 	elif ! _perfvisor_argument "$command:$previous"; then
 		_perfvisor_words "$(_perfvisor_options "$command")"

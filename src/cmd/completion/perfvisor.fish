@@ -7,3 +7,11 @@ end
 function __perfvisor_starts
 	test (count (commandline -opc)) = 1
 end
+# WORDS: after a comma, the next word of a list
+function __perfvisor_words
+	set -l typed (commandline -ct | string replace -r '^--[^=]*=' '')
+	set -l before (string match -r '^.*,' -- "$typed")
+	for word in (string split ' ' -- $argv[1])
+		echo "$before"$word
+	end
+end

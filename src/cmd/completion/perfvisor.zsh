@@ -7,7 +7,9 @@ _perfvisor_files() {
 		_files
 	fi
 }
+# After a comma, the next word of a list.
 _perfvisor_words() {
+	compset -P '*,'
 	compadd -- ${=1}
 }
 # Names of VMs are other people's words: compadd compares and quotes them, and nothing expands them.
@@ -19,6 +21,13 @@ _perfvisor_vms() {
 }
 _perfvisor() {
 	local command=$words[2] previous=$words[CURRENT-1] current=$words[CURRENT]
+	local -i dashes=${words[(i)--]}
+	if [[ $command == record ]] && (( dashes < CURRENT )); then
+		shift $dashes words
+		(( CURRENT -= dashes ))
+		_normal
+		return
+	fi
 	if [[ $current == --*=* ]]; then
 		previous=${current%%\=*}
 		compset -P 1 '*='
