@@ -170,6 +170,8 @@ static struct error *write_kernel(struct record_symbols *symbols, struct recorde
 	struct perfdata_writer_symbols table = { .machine_pid = kernel->pid,
 						 .from_ns = kernel->from_ns,
 						 .until_ns = kernel->until_ns,
+						 .build_id = kernel->build_id,
+						 .build_id_bytes = kernel->build_id_bytes,
 						 .data = kernel->table.data,
 						 .size = kernel->table.size };
 	struct error *error = NULL;

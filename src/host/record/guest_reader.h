@@ -97,6 +97,8 @@ struct guest_reader_kernel {
 	uint64_t from_ns, until_ns;
 	struct buffer table; /* encoded, and checked (symbol/table.h) */
 	char release[65], host_name[65];
+	uint8_t build_id[20];
+	size_t build_id_bytes; /* 0: not known */
 };
 /* The symbols of a file mapped by a guest process, read from guest memory. */
 struct guest_reader_file {

@@ -140,6 +140,8 @@ static struct error *add_table(struct guest_reader *reader, struct guest *guest,
 		   count);
 	memcpy(added.release, kernel->names.release, sizeof(added.release));
 	memcpy(added.host_name, kernel->names.host_name, sizeof(added.host_name));
+	memcpy(added.build_id, kernel->build_id, sizeof(added.build_id));
+	added.build_id_bytes = kernel->build_id_bytes;
 	guest->table_bytes += added.table.size;
 	guest->kernel = reader->kernels.count;
 	pthread_mutex_lock(&reader->lock);

@@ -32,6 +32,7 @@ struct known_file {
 	char *path;
 	struct build_id id;
 	uint16_t misc;
+	uint32_t pid; /* of the VMM whose guest's kernel it is; UINT32_MAX: it is the host's */
 };
 
 struct host_maps {
@@ -73,7 +74,7 @@ const struct perfdata_writer_build_id *host_maps_build_ids(struct host_maps *map
 									 .bytes = file->id.bytes,
 									 .size = file->id.size,
 									 .misc = file->misc,
-									 .pid = UINT32_MAX });
+									 .pid = file->pid });
 	}
 	*ret_count = maps->build_ids.count;
 	return maps->build_ids.items;
@@ -83,8 +84,31 @@ static const struct build_id *remember(struct host_maps *maps, const char *path,
 				       const struct build_id *id, uint16_t misc)
 {
 	vector_append(&maps->files,
-		      (struct known_file){ .path = memory_strdup(path), .id = *id, .misc = misc });
+		      (struct known_file){ .path = memory_strdup(path),
+					   .id = *id,
+					   .misc = misc,
+					   .pid = UINT32_MAX });
 	return &maps->files.items[maps->files.count - 1].id;
+}
+
+/* The name is perf's: machine__mmap_name() in tools/perf/util/machine.c. */
+void host_maps_add_guest_kernel(struct host_maps *maps, uint32_t pid, const uint8_t *build_id,
+				size_t bytes)
+{
+	struct build_id id = { .size = bytes };
+
+	if (!bytes || bytes > sizeof(id.bytes))
+		return;
+	memcpy(id.bytes, build_id, bytes);
+	for (size_t i = 0; i < maps->files.count; i++)
+		if (maps->files.items[i].pid == pid && maps->files.items[i].id.size == bytes &&
+		    !memcmp(maps->files.items[i].id.bytes, build_id, bytes))
+			return;
+	vector_append(&maps->files,
+		      (struct known_file){ .path = memory_printf("[guest.kernel.kallsyms.%u]", pid),
+					   .id = id,
+					   .misc = PERF_RECORD_MISC_GUEST_KERNEL,
+					   .pid = pid });
 }
 
 static struct error *write_mapping(struct perfdata_writer *writer, struct perfdata_mapping *mapping,

@@ -34,6 +34,10 @@ struct error *host_maps_write_process(struct host_maps *maps, struct perfdata_wr
 struct error *host_maps_write_comm(struct perfdata_writer *writer, uint32_t pid,
 				   uint32_t tid) MUST_CHECK;
 
+/* The kernel of the guest of the VMM PID is that build; adding it again does nothing. */
+void host_maps_add_guest_kernel(struct host_maps *maps, uint32_t pid, const uint8_t *build_id,
+				size_t bytes);
+
 /* Borrowed; valid until the next call with MAPS. */
 const struct perfdata_writer_build_id *host_maps_build_ids(struct host_maps *maps,
 							   size_t *ret_count);

@@ -130,6 +130,8 @@ void recorder_name_guests(struct recorder *recorder)
 		free(vm->host_name);
 		vm->kernel_release = memory_strdup(kernel.release);
 		vm->host_name = memory_strdup(kernel.host_name);
+		host_maps_add_guest_kernel(recorder->maps, kernel.pid, kernel.build_id,
+					   kernel.build_id_bytes);
 	}
 }
 

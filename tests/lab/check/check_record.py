@@ -221,8 +221,18 @@ def check_shares():
     check_workloads("two", rows, guest1, guest2)
 
 
+def check_kernel_ids():
+    """Of guests that run the host's kernel, whose id is in its /sys/kernel/notes."""
+    ids = {name: found for found, name in (line.split() for line in
+                                           read("build_ids").splitlines())}
+    found = [ids.get(f"[guest.kernel.kallsyms.{pid}]") for pid in read("same_kernel").split()]
+    check(found and all(one and len(one) == 40 and one in read("notes") for one in found),
+          f"two: perf buildid-list shows the build-ids of {len(found)} guest kernels")
+
+
 def check_host():
     check(read("perf_report.status").strip() == "0", "two: perf kvm --guest report reads it")
+    check_kernel_ids()
     rows = check_common("host")
     check(all(row[0] in HOST_MODES for row in rows) and rows,
           f"host: {len(rows)} host samples only")

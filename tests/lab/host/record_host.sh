@@ -85,6 +85,11 @@ record both --guest --host --vm guest1 --vm guest2 --duration 2 \
 	--guestkallsyms /run/lab/guest2/kallsyms
 perf kvm --guest report -i /tmp/two --stdio >"$OUT/perf_report" 2>"$OUT/perf_report.err"
 echo $? >"$OUT/perf_report.status"
+perf buildid-list -i /tmp/two >"$OUT/build_ids"
+od -A n -v -t x1 /sys/kernel/notes | tr -d ' \n' >"$OUT/notes"
+for guest in $LAB_GUESTS; do
+	cmp -s /proc/version "/run/lab/$guest/version" && cat "/run/lab/$guest/pid"
+done >"$OUT/same_kernel"
 record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
 perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
 
