@@ -84,8 +84,8 @@ static void warn_of_small_size(const struct record_run *run)
 	uint64_t bytes = recorder_totals(run->recorder).file_bytes;
 
 	if (run->options->max_bytes && bytes >= run->options->max_bytes)
-		log_warning("--max-size %s ends the recording before its first sample: what names "
-			    "samples takes %.3f MB", run->options->max_size, bytes / 1e6);
+		log_warning("--max-size %s ends the recording at once: what names samples takes "
+			    "%.3f MB", run->options->max_size, bytes / 1e6);
 }
 
 struct error *record_sample(const struct record_run *run)
