@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
+#include "host/vm/qemu_monitor.h"
 #include "host/inspect/guest_view.h"
 #include "host/vm/vm.h"
 #include "host/vm/vm_memory.h"
@@ -198,9 +199,14 @@ static void say_what_is_emulated(const struct host_vms *vms)
 	for (size_t i = 0; i < vms->items.count; i++) {
 		const struct host_vm *vm = &vms->items.items[i];
 
-		if (vm->emulated && count++ < EMULATED_NAMED)
+		if (!vm->emulated || count++ >= EMULATED_NAMED)
+			continue;
+		if (qemu_monitors_exist(vm->pid))
 			log_note("VM '%s' runs without KVM: 'perfvisor record --engine qmp -p %"
 				 PRIu32 "' samples it", vm->name, vm->pid);
+		else
+			log_note("VM '%s' runs without KVM, and has no QMP socket, by which "
+				 "--engine qmp would sample it", vm->name);
 	}
 	if (count > EMULATED_NAMED)
 		log_note("and %zu more without KVM", count - EMULATED_NAMED);

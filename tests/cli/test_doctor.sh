@@ -90,7 +90,7 @@ grep -qE '^\[..\]  Processes' "$folder/out" && complain "hidden: $(cat "$folder/
 if unshare --pid --fork --mount-proc true; then
 	check unshare --pid --fork --mount-proc "$perfvisor" doctor
 	says '^\[--\]  Container'
-	says '^\[no\]  VMs +none is running$'
+	says '^\[no\]  VMs +KVM runs none$'
 else
 	echo 'skipped: a container, because no pid namespace can be made here'
 fi

@@ -14,9 +14,9 @@ complain() {
 	echo "$1"
 	status=1
 }
-start() { # NAME SOCKET
+start() { # NAME SOCKET [OPTION]: -qmp, or what makes no QMP socket
 	qemu-system-x86_64 -name "$1" -accel tcg -S -m 16 -nodefaults -display none \
-		-qmp "unix:$folder/$2,server=on,wait=off" >"$folder/qemu.log" 2>&1 &
+		"${3:--qmp}" "unix:$folder/$2,server=on,wait=off" >"$folder/qemu.log" 2>&1 &
 	pids+=($!)
 	for _ in {1..600}; do
 		[ ! -S "$folder/$2" ] || return 0
@@ -66,5 +66,16 @@ for name in emulated1 "${pids[0]}"; do
 			complain "$command: $(cat "$folder/err")"
 	done
 done
+# Without a QMP socket no engine reads it; doctor knows of the same VMs as list.
+kill "${pids[1]}"
+wait "${pids[1]}" 2>/dev/null
+start deaf monitor -monitor
+run 0 list
+says err "VM 'deaf' runs without KVM, and has no QMP socket"
+run 1 record -e cpu-clock --vm deaf -o "$folder/none.data"
+says err "hint: VM 'deaf' .* QMP socket .* has none"
+"$perfvisor" doctor >"$folder/out" 2>&1 </dev/null
+says out 'VMs without KVM +[1-9]'
+says out "VMs +KVM runs none"
 [ ! -e "$folder/none.data" ] || complain 'a recording is begun'
 exit $status

@@ -146,12 +146,29 @@ void host_diagnose_vms(struct host_diagnosis *diagnosis, const struct host_vms *
 	if (!vms->items.count) {
 		host_diagnosis_add(diagnosis, HOST_FAILS, "VMs",
 				   "start one; perfvisor list shows it", "%s",
-				   vms->processes_hidden ? "none is visible" : "none is running");
+				   vms->processes_hidden ? "none is visible" : "KVM runs none");
 		return;
 	}
 	names = name_some(vms);
 	host_diagnosis_add(diagnosis, HOST_WORKS, "VMs", NULL, "%zu: %s", vms->items.count, names);
 	diagnose_threads(diagnosis, vms);
+}
+
+/* Those that 'perfvisor list' shows, too. */
+static void diagnose_emulated(struct host_diagnosis *diagnosis, struct host_vms *vms)
+{
+	size_t known = vms->items.count, count;
+	const struct host_vm *first;
+
+	host_vms_add_all_emulated(vms);
+	count = vms->items.count - known;
+	if (!count)
+		return;
+	first = &vms->items.items[known];
+	host_diagnosis_add(diagnosis, HOST_WORKS_LESS, "VMs without KVM",
+			   "perfvisor record --engine qmp -p PID, if QEMU has a QMP socket",
+			   "%zu: %s (pid %u)%s", count, first->name, first->pid,
+			   count > 1 ? ", ..." : "");
 }
 
 void host_diagnose(struct host_diagnosis *ret)
@@ -172,5 +189,7 @@ void host_diagnose(struct host_diagnosis *ret)
 	host_diagnose_rights(ret);
 	host_diagnose_walls(ret);
 	host_diagnose_limits(ret, error ? NULL : &vms);
+	if (!error)
+		diagnose_emulated(ret, &vms);
 	error_destroy(error);
 }

@@ -18,6 +18,7 @@
 #include "base/progress.h"
 #include "host/record/recorder_state.h"
 #include "host/system/process.h"
+#include "host/vm/qemu_monitor.h"
 #include "host/vm/vm_qemu.h"
 
 #define SCAN_NS 1000000000ull
@@ -41,6 +42,10 @@ static uint64_t count_forks(void)
 
 static struct error *hint_at_engine(struct error *error, const struct host_vm *vm)
 {
+	if (!qemu_monitors_exist(vm->pid))
+		return error_hint(error, "VM '%s' is a QEMU without KVM, which only a QMP socket "
+				  "(qemu -qmp unix:PATH,server=on,wait=off) makes readable, and it "
+				  "has none", vm->name);
 	return error_hint(error, "VM '%s' is a QEMU without KVM: --engine qmp -p %" PRIu32
 			  " records it", vm->name, vm->pid);
 }

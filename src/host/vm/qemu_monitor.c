@@ -257,6 +257,17 @@ void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret)
 	qemu_monitors_find(&(struct vm_command){ (const char *)command.data, command.size }, ret);
 }
 
+bool qemu_monitors_exist(uint32_t pid)
+{
+	struct qemu_monitors monitors;
+	bool exist;
+
+	qemu_monitors_of(pid, &monitors);
+	exist = monitors.socket_count || *monitors.libvirt_uuid;
+	qemu_monitors_deinit(&monitors);
+	return exist;
+}
+
 void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors)
 {
 	struct error *error = NULL;

@@ -41,6 +41,8 @@ struct error *qemu_monitor_open(uint32_t pid, struct qemu_monitor **ret) MUST_CH
  * should find the ways once, and verify the domain once (qemu_monitors_check()).
  */
 void qemu_monitors_of(uint32_t pid, struct qemu_monitors *ret);
+/* Whether the command line of process PID shows any. */
+bool qemu_monitors_exist(uint32_t pid);
 /* Forgets libvirt's domain if it does not run PID's threads. */
 void qemu_monitors_check(uint32_t pid, struct qemu_monitors *monitors);
 struct error *qemu_monitor_open_by(uint32_t pid, const struct qemu_monitors *monitors,
