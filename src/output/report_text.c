@@ -159,13 +159,15 @@ static void append_text(struct writer *writer, struct buffer *out, size_t number
 			const struct buffer *text)
 {
 	const struct report_columns *columns = &writer->options->columns;
-	size_t width = writer->widths[number], shown = view_text_width(text), bytes = text->size;
+	size_t width = writer->widths[number], shown, bytes = text->size;
 	bool right = columns->items[number].field != REPORT_KEY;
+	bool last = !right && !columns->items[number].width && number + 1 == columns->count;
 
-	if (writer->options->separator) {
+	if (writer->options->separator || last) {
 		buffer_append(out, text->data, bytes);
 		return;
 	}
+	shown = view_text_width(text);
 	for (; !right && columns->items[number].width && shown > width; shown--)
 		while (bytes && (text->data[--bytes] & 0xc0) == 0x80)
 			;
