@@ -24,7 +24,8 @@ struct error *walls_raise(const struct walls *needs)
 	/* Fails in a user namespace that has no such user. */
 	if (!landlock && !needs->folder)
 		error_destroy(rights_keep_as(NOBODY, WALLS_CAPABILITIES));
-	error = rights_keep(is_root ? WALLS_CAPABILITIES : 0);
+	/* A root that can write keeps nothing that makes it more than an owner of files. */
+	error = rights_keep(is_root && (landlock || !needs->folder) ? WALLS_CAPABILITIES : 0);
 
 	if (!error && landlock)
 		error = landlock_restrict(needs);

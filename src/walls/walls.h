@@ -10,8 +10,8 @@
  * even if the program's file gives it some.
  *
  * Which walls there are depends on the kernel: Landlock (5.13) for files, seccomp for everything
- * else. Without Landlock, root becomes nobody, unless a folder must be written to, and NEEDS.cache
- * is not used.
+ * else. Without Landlock, root becomes nobody, and NEEDS.cache is not used; if a folder must be
+ * written to, it stays root, but keeps no capabilities.
  */
 #ifndef WALLS_WALLS_H
 #define WALLS_WALLS_H
