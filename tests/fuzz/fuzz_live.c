@@ -9,6 +9,7 @@
 
 #include "fuzz.h"
 #include "output/report_text.h"
+#include "output/sample_texts.h"
 #include "profile/live_profile.h"
 #include "session/live/live_session.h"
 #include "session/ordered.h"
@@ -30,10 +31,11 @@ static void look(struct viewer *viewer)
 	struct report_text_options text = { .children = true, .chains = true, .max_rows = 7,
 					    .heading = "" };
 	const struct profile *profile = live_profile_look(viewer->live);
+	_cleanup_sample_texts_ struct sample_texts *texts = sample_texts_create(viewer->session);
 	uint64_t samples = 0, rows = 0;
 
 	error_destroy(report_columns_parse("overhead_children,overhead,vm,gcomm,comm,dso,sym",
-					   &text.columns));
+					   texts, &text.columns));
 	for (size_t i = 0; i < profile->event_count; i++) {
 		samples += profile->events[i].samples;
 		for (size_t r = 0; r < profile->events[i].rows.count; r++)
