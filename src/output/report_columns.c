@@ -5,6 +5,7 @@
  */
 #include "output/report_columns.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,44 @@ const char *report_field_title(const struct report_columns *columns, enum report
 	    report_columns_have(columns, REPORT_CHILDREN))
 		return "Self";
 	return fields[field].title;
+}
+
+double report_field_percent(enum report_field field, const struct profile_row *row, uint64_t total)
+{
+	return total ? 100.0 * (field == REPORT_CHILDREN ? row->children : row->period) / total : 0;
+}
+
+bool report_row_is_shown(const struct profile_row *row, uint64_t total, bool children,
+			 double min_percent)
+{
+	enum report_field share = children ? REPORT_CHILDREN : REPORT_OVERHEAD;
+
+	return (row->count || children) && report_field_percent(share, row, total) >= min_percent;
+}
+
+void report_field_append(struct buffer *out, enum report_field field,
+			 const struct profile_row *row, uint64_t total)
+{
+	switch (field) {
+	case REPORT_CHILDREN:
+	case REPORT_OVERHEAD:
+		buffer_printf(out, "%.2f%%", report_field_percent(field, row, total));
+		break;
+	case REPORT_SAMPLES:
+		buffer_printf(out, "%" PRIu64, row->count);
+		break;
+	case REPORT_PERIOD:
+		buffer_printf(out, "%" PRIu64, row->period);
+		break;
+	case REPORT_IPC:
+		if (row->cycles)
+			buffer_printf(out, "%.2f", (double)row->instructions / row->cycles);
+		else
+			buffer_append_string(out, "-");
+		break;
+	case REPORT_KEY:
+		break;
+	}
 }
 
 void report_columns_add(struct report_columns *columns, enum report_field field,

@@ -51,4 +51,16 @@ struct error *report_columns_set_widths(const char *text,
 size_t report_field_width(enum report_field field);
 const char *report_field_title(const struct report_columns *columns, enum report_field field);
 
+/* The part of TOTAL that ROW has in FIELD, which is a share, in percent; of no total 0. */
+double report_field_percent(enum report_field field, const struct profile_row *row, uint64_t total);
+/*
+ * Whether ROW has a line, whose share of TOTAL is at least MIN_PERCENT. CHILDREN: the share with
+ * children; without them, functions that only occur in chains have no line.
+ */
+bool report_row_is_shown(const struct profile_row *row, uint64_t total, bool children,
+			 double min_percent);
+/* Appends ROW's cell of FIELD, which is no key. Shares are of TOTAL. */
+void report_field_append(struct buffer *out, enum report_field field,
+			 const struct profile_row *row, uint64_t total);
+
 #endif

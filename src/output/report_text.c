@@ -32,11 +32,6 @@ struct writer {
 	struct report_chains chains;
 };
 
-static double percent_of(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * part / all : 0;
-}
-
 /* As perf: what separates columns stands for nothing else. */
 static void replace_separators(const struct writer *writer, struct buffer *text)
 {
@@ -224,62 +219,26 @@ static void write_event_header(struct writer *writer, const struct profile_event
 	buffer_append_string(out, "\n#\n");
 }
 
-static void append_share(struct writer *writer, size_t number, double percent)
-{
-	const char *colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
-
-	buffer_clear(&writer->cell);
-	buffer_printf(&writer->cell, "%.2f%%", percent);
-	append_gap(writer, &writer->share, number);
-	if (writer->options->colour && colour)
-		buffer_append_string(&writer->share, colour);
-	append_text(writer, &writer->share, number, &writer->cell);
-	if (writer->options->colour && colour)
-		buffer_append_string(&writer->share, PLAIN);
-}
-
-static void append_number(struct writer *writer, size_t number, uint64_t value)
-{
-	buffer_clear(&writer->cell);
-	buffer_printf(&writer->cell, "%" PRIu64, value);
-	append_gap(writer, &writer->share, number);
-	append_text(writer, &writer->share, number, &writer->cell);
-}
-
-static void append_ipc(struct writer *writer, size_t number, const struct profile_row *row)
-{
-	buffer_clear(&writer->cell);
-	if (row->cycles)
-		buffer_printf(&writer->cell, "%.2f", (double)row->instructions / row->cycles);
-	else
-		buffer_append_string(&writer->cell, "-");
-	append_gap(writer, &writer->share, number);
-	append_text(writer, &writer->share, number, &writer->cell);
-}
-
 /* Column NUMBER of ROW, which is no key. */
 static void append_field(struct writer *writer, const struct profile_event *event,
 			 const struct profile_row *row, size_t number)
 {
-	switch (writer->options->columns.items[number].field) {
-	case REPORT_CHILDREN:
-		append_share(writer, number, percent_of(row->children, event->total_period));
-		break;
-	case REPORT_OVERHEAD:
-		append_share(writer, number, percent_of(row->period, event->total_period));
-		break;
-	case REPORT_SAMPLES:
-		append_number(writer, number, row->count);
-		break;
-	case REPORT_PERIOD:
-		append_number(writer, number, row->period);
-		break;
-	case REPORT_IPC:
-		append_ipc(writer, number, row);
-		break;
-	case REPORT_KEY:
-		break;
+	enum report_field field = writer->options->columns.items[number].field;
+	const char *colour = NULL;
+
+	if (writer->options->colour && (field == REPORT_CHILDREN || field == REPORT_OVERHEAD)) {
+		double percent = report_field_percent(field, row, event->total_period);
+
+		colour = percent >= 5.0 ? RED : percent >= 0.5 ? GREEN : NULL;
 	}
+	buffer_clear(&writer->cell);
+	report_field_append(&writer->cell, field, row, event->total_period);
+	append_gap(writer, &writer->share, number);
+	if (colour)
+		buffer_append_string(&writer->share, colour);
+	append_text(writer, &writer->share, number, &writer->cell);
+	if (colour)
+		buffer_append_string(&writer->share, PLAIN);
 }
 
 /* The columns before the first key; most rows of a large profile have those of the row above. */
@@ -322,15 +281,6 @@ static void write_row(struct writer *writer, const struct profile_event *event,
 		writer->share_kept = false;
 	}
 	buffer_append_u8(out, '\n');
-}
-
-static bool is_shown(const struct writer *writer, const struct profile_event *event,
-		     const struct profile_row *row)
-{
-	uint64_t period = writer->options->children ? row->children : row->period;
-
-	return has_line(writer, row) && percent_of(period, event->total_period) >=
-						writer->options->min_percent;
 }
 
 /* Titles as perf has them: "Overhead  Command / Symbol"; each level is indented by 3. */
@@ -377,7 +327,8 @@ static void write_hierarchy(struct writer *writer, const struct profile_event *e
 		const struct hierarchy_node *node = &hierarchy.nodes.items[i];
 		struct profile_row row = { .period = node->period, .count = node->count };
 
-		if (percent_of(node->period, event->total_period) < writer->options->min_percent)
+		if (report_field_percent(REPORT_OVERHEAD, &row, event->total_period) <
+		    writer->options->min_percent)
 			continue;
 		append_spaces(out, LEVEL_INDENT * node->level);
 		buffer_clear(&writer->share);
@@ -407,7 +358,8 @@ static void write_event(struct writer *writer, const struct profile_event *event
 	for (size_t i = 0; i < row_count(writer, event); i++) {
 		const struct profile_row *row = &event->rows.items[i];
 
-		if (!is_shown(writer, event, row))
+		if (!report_row_is_shown(row, event->total_period, writer->options->children,
+					 writer->options->min_percent))
 			continue;
 		write_row(writer, event, row);
 		if (writer->options->chains &&
