@@ -42,8 +42,9 @@ const char *recording_find(void)
 	return newest;
 }
 
-struct error *recording_raise_walls(const char *const *inputs, size_t count,
-				    const struct kernel_source_options *symbols, const char *folder)
+static struct error *raise_walls(const char *const *inputs, size_t count,
+				 const struct kernel_source_options *symbols, const char *folder,
+				 bool terminal)
 {
 	_cleanup_free_ char *cache = table_cache_folder(true);
 	struct walls needs = {
@@ -51,6 +52,7 @@ struct error *recording_raise_walls(const char *const *inputs, size_t count,
 			  symbols->guestmount },
 		.cache = cache, /* NULL if it cannot be made: then there is none */
 		.folder = folder,
+		.terminal = terminal,
 	};
 	struct error *error = cage_keeper_start();
 
@@ -59,6 +61,18 @@ struct error *recording_raise_walls(const char *const *inputs, size_t count,
 	for (size_t i = 0; i < count && i + WALLS_READ_SYMBOLS < WALLS_READ_MAX; i++)
 		needs.read[WALLS_READ_SYMBOLS + i] = inputs[i] ? inputs[i] : recording_find();
 	return error ? error : walls_raise(&needs);
+}
+
+struct error *recording_raise_walls(const char *const *inputs, size_t count,
+				    const struct kernel_source_options *symbols, const char *folder)
+{
+	return raise_walls(inputs, count, symbols, folder, false);
+}
+
+struct error *recording_raise_walls_to_browse(const char *input,
+					      const struct kernel_source_options *symbols)
+{
+	return raise_walls(&input, 1, symbols, NULL, true);
 }
 
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,

@@ -25,6 +25,10 @@ const char *recording_find(void);
 struct error *recording_raise_walls(const char *const *inputs, size_t count,
 				    const struct kernel_source_options *symbols,
 				    const char *folder) MUST_CHECK;
+/* The same before INPUT is opened and shown in a browser, on the terminal. */
+struct error *recording_raise_walls_to_browse(const char *input,
+					      const struct kernel_source_options *symbols)
+	MUST_CHECK;
 
 /*
  * Opens INPUT, or the recording that recording_find() finds if INPUT is NULL, and returns its name

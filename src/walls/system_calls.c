@@ -3,7 +3,8 @@
  * Filters of system calls, seccomp(2), and the one for processes that read files. That one answers
  * what it does not admit with ENOSYS, for C libraries try new system calls and fall back on older
  * ones. It admits no sockets, no new processes or programs, no new code, no signals to others, no
- * changes of owners and modes, and no terminal controls (TIOCSTI types for the user).
+ * changes of owners and modes, and no control of terminals (TIOCSTI types for the user) except,
+ * where one is drawn on, their modes.
  */
 #include "walls/system_calls.h"
 
@@ -97,6 +98,13 @@ static const struct system_call writing[] = {
 	{ SCMP_SYS(unlink) }, { SCMP_SYS(unlinkat) },
 };
 
+/* Typing for the user, TIOCSTI, stays forbidden. */
+static const struct system_call drawing[] = {
+	{ SCMP_SYS(ioctl), 1, { ARGUMENT_IS(1, TCSETS) } },
+	{ SCMP_SYS(ioctl), 1, { ARGUMENT_IS(1, TCSETSW) } },
+	{ SCMP_SYS(ioctl), 1, { ARGUMENT_IS(1, TCSETSF) } },
+};
+
 #ifdef __SANITIZE_ADDRESS__
 /* LSan looks for leaks from a process of its own, which stops the others. */
 static const struct system_call sanitizing[] = {
@@ -106,7 +114,7 @@ static const struct system_call sanitizing[] = {
 };
 #endif
 
-struct error *system_calls_restrict_reader(bool writes)
+struct error *system_calls_restrict_reader(bool writes, bool terminal)
 {
 	const struct system_call own_signal = { SCMP_SYS(tgkill), 1, { ARGUMENT_IS(0, getpid()) } };
 	struct system_calls calls;
@@ -116,6 +124,8 @@ struct error *system_calls_restrict_reader(bool writes)
 	system_calls_add(&calls, SCMP_ACT_ALLOW, &own_signal, 1);
 	if (writes)
 		system_calls_add(&calls, SCMP_ACT_ALLOW, writing, COUNT(writing));
+	if (terminal)
+		system_calls_add(&calls, SCMP_ACT_ALLOW, drawing, COUNT(drawing));
 #ifdef __SANITIZE_ADDRESS__
 	system_calls_add(&calls, SCMP_ACT_ALLOW, sanitizing, COUNT(sanitizing));
 #endif

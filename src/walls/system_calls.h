@@ -48,7 +48,10 @@ struct error *system_calls_restrict(struct system_calls *calls) MUST_CHECK;
 
 /* Whether the kernel has such filters. */
 bool system_calls_can_restrict(void);
-/* Admits what reading files takes, with threads; WRITES: files are made and renamed, too. */
-struct error *system_calls_restrict_reader(bool writes) MUST_CHECK;
+/*
+ * Admits what reading files takes, with threads; WRITES: files are made and renamed, too; TERMINAL:
+ * the modes of terminals are changed.
+ */
+struct error *system_calls_restrict_reader(bool writes, bool terminal) MUST_CHECK;
 
 #endif

@@ -30,7 +30,7 @@ struct error *walls_raise(const struct walls *needs)
 	if (!error && landlock)
 		error = landlock_restrict(needs);
 	if (!error && system_calls_can_restrict())
-		error = system_calls_restrict_reader(needs->folder ||
-						     (needs->cache && landlock));
+		error = system_calls_restrict_reader(
+			needs->folder || (needs->cache && landlock), needs->terminal);
 	return error ? error_prefix(error, "could not give up rights before reading files") : NULL;
 }

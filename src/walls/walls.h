@@ -35,6 +35,7 @@ struct walls {
 	 * and removed, and below the second one, folders, too.
 	 */
 	const char *cache, *folder;
+	bool terminal; /* it is drawn on: the modes of terminals that are open may be changed */
 };
 
 /*
