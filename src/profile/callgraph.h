@@ -53,7 +53,7 @@ void callgraph_destroy(struct callgraph *graph); /* takes NULL */
 
 /*
  * Adds the first branches of ROW to RET, which must be empty. They are valid until the next call of
- * this function.
+ * this function, and again when ROW is entered again.
  */
 void callgraph_enter(struct callgraph *graph, const struct profile_row *row,
 		     struct callgraph_branches *ret);
