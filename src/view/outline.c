@@ -421,7 +421,7 @@ bool outline_zoom_out(struct outline *outline)
 void outline_append_zoom(const struct outline *outline, const struct outline_zoom *zoom,
 			 struct buffer *out)
 {
-	buffer_printf(out, "%s ", view_title(zoom->key));
+	buffer_printf(out, "%s ", view_title(outline->profile, zoom->key));
 	view_append_cell(out, outline->profile, &outline->event->rows.items[zoom->row], zoom->key);
 }
 
@@ -434,7 +434,7 @@ void outline_append_state(const struct outline *outline, struct buffer *out)
 		buffer_append_string(out, outline->options.caller ? ", callers first"
 								  : ", callees first");
 	if (outline->group != PROFILE_KEY_COUNT)
-		buffer_printf(out, ", by %s", view_title(outline->group));
+		buffer_printf(out, ", by %s", view_title(outline->profile, outline->group));
 	for (size_t i = 0; i < outline->zooms.count; i++) {
 		buffer_append_string(out, ", ");
 		outline_append_zoom(outline, &outline->zooms.items[i], out);

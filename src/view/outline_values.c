@@ -60,8 +60,7 @@ uint64_t outline_value(struct outline *outline, const struct profile_row *row,
 		return function_of(outline, row);
 	case PROFILE_SOURCE:
 		return resolver_location(outline->profile->resolver, row->location)->source;
-	case PROFILE_KEY_COUNT:
-		break;
+	default:
+		return row->texts[key - PROFILE_TEXT];
 	}
-	return 0;
 }

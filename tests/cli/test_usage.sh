@@ -73,7 +73,7 @@ done
 
 # Terminals without escape sequences, users who want no colours, and locales without UTF-8.
 for settings in TERM=dumb 'TERM=xterm NO_COLOR=1'; do
-	for command in doctor 'report -i tests/golden/perfdata/chains.data'; do
+	for command in doctor 'report --stdio -i tests/golden/perfdata/chains.data'; do
 		script -qec "env PERFVISOR_PAGER=cat $settings $perfvisor $command" \
 			/dev/null </dev/null >"$folder/out"
 		! grep -q $'\033' "$folder/out" || complain "$settings $command: escape sequences"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfvisor report: prints a recording as a profile, flat or with call chains. */
+/* perfvisor report: shows a recording as a profile, flat or with call chains. */
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -12,6 +13,7 @@
 #include "cmd/pager.h"
 #include "cmd/profile_options.h"
 #include "cmd/recording.h"
+#include "cmd/report/browse.h"
 #include "cmd/values.h"
 #include "output/branches_text.h"
 #include "output/header/recording_header.h"
@@ -31,6 +33,7 @@ struct report_config {
 	bool branches, no_branches, inlined, no_inlined;
 	bool inverted, quiet, force;
 	uint64_t max_stack; /* 0: not given */
+	bool browses; /* on a terminal, unless an option wants text */
 	const char *percentage;
 	struct filter_options filters;
 	struct kernel_source_options symbols;
@@ -145,7 +148,8 @@ static struct error *choose_chains(const struct report_config *config,
 {
 	struct error *error = NULL;
 
-	ret->min_chain_percent = 0.5;
+	/* In the browser, what is folded takes no room. */
+	ret->min_chain_percent = config->browses ? 0 : 0.5;
 	if (config->percent_limit) {
 		error = values_percent("--percent-limit", config->percent_limit,
 				       &ret->min_percent);
@@ -233,6 +237,8 @@ static struct error *report(const struct report_config *config, struct session *
 								 .path = path });
 		return NULL; /* main() checks stdout */
 	}
+	if (config->browses && report_browse(profile, &options, &text))
+		return NULL;
 	return report_text_write(pager->fd, profile, &text);
 }
 
@@ -333,7 +339,21 @@ static bool wants_branches(const struct report_config *config, const struct sess
 	return !config->no_branches && (config->branches || branches_are_recorded(session));
 }
 
-static struct error *open_and_report(const struct report_config *config)
+/* Whether both ends are a terminal, as far as that is known before the walls are up. */
+static bool can_browse(const struct report_config *config, const struct pager *pager)
+{
+	return pager->terminal && isatty(STDIN_FILENO) && !config->stdio && !config->json &&
+	       !config->header_only && !config->separator;
+}
+
+static struct error *raise_walls(const struct report_config *config)
+{
+	if (config->browses)
+		return recording_raise_walls_to_browse(config->input, &config->symbols);
+	return recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+}
+
+static struct error *open_and_report(struct report_config *config)
 {
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_pager_ struct pager pager = { 0 };
@@ -342,7 +362,8 @@ static struct error *open_and_report(const struct report_config *config)
 
 	if (!config->json || config->header_only)
 		pager_start(&pager);
-	error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+	config->browses = can_browse(config, &pager);
+	error = raise_walls(config);
 	if (error)
 		return error;
 	error = recording_open(config->input, &config->symbols, &path, &session);
@@ -379,7 +400,7 @@ static struct error *run_report(const struct command *command, int argc, char **
 static const struct option_spec report_options[] = {
 	RECORDING_INPUT_OPTION(struct report_config, input),
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct report_config, stdio), NULL,
-	  "print text, also on a terminal (the default)" },
+	  "print text, also on a terminal, where a browser is the default" },
 	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
