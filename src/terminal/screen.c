@@ -22,7 +22,7 @@
 #define ESCAPE_MS 25	 /* a key's further bytes come within that */
 #define MAX_EMPTY_READS 64 /* in succession: the terminal has nothing more to say */
 
-static const int watched[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH };
+static const int watched[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
 
 #define WATCHED (sizeof(watched) / sizeof(*watched))
 

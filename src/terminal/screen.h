@@ -24,7 +24,7 @@ enum screen_event {
 
 /* Waits for something to happen. */
 enum screen_event screen_wait(wint_t *ret_key, bool *ret_special);
-/* The signal that screen_wait() ended for: SIGTERM or SIGHUP; 0: none, or Ctrl-C, which quits. */
+/* The signal that screen_wait() ended for, such as SIGTERM; 0: none, or Ctrl-C, which quits. */
 int screen_signal(void);
 
 /* Looks of text. Without colours, some are bold, underlined or the same. */

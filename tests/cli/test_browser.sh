@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The browser of `perfvisor report`, in a real terminal: what stands on the screen after keys. Shares
-# and order are those of stock perf, or of the chains that write_chains reports to have written.
+# The browser of `perfvisor report`, in a real terminal: what stands on the screen after keys.
+# Shares are those of the chains that write_chains reports to have written.
 . tests/cli/common.sh
 . "$tests/tmux.sh"
 programs=$(dirname "$perfvisor")/tests/unit

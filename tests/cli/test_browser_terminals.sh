@@ -51,7 +51,8 @@ shows '^ready>$'
 
 # Text where a cursor cannot be moved, where it is asked for, and in a pipe.
 prints_text() { # OPTION
-	enter_command "clear; $perfvisor report -i vm.data -g none --no-children --percent-limit 2 $1"
+	enter_command "clear; $perfvisor report -i vm.data --no-children -g none \
+--percent-limit 2 $1"
 	shows '^# Totals: '
 	shows '^ready>$'
 }
@@ -81,7 +82,7 @@ shows '^ready>$'
 is_sane
 
 # Ended from outside; in the middle of a question, too.
-for signal in TERM HUP; do
+for signal in TERM HUP QUIT; do
 	browse
 	press /
 	shows 'show only: _'
