@@ -151,6 +151,9 @@ done
 expect 1 'could not use descriptor 77: Bad file' --control fd:77
 expect 1 "could not open 'missing': No such file" --control fifo:missing
 expect 2 "'loop.bin' is not a FIFO" --control fifo:loop.bin
+# It is not opened to find out: what cannot be opened, such as a socket, is not a FIFO either.
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || exit 1
+expect 2 "'socket' is not a FIFO" --control fifo:socket
 for text in 10-5 10-20,20-30 10-20,5-8 5-5 10-20,30 -5 x '' 1-99999999999; do
 	expect 2 "--delay takes milliseconds, -1, or ranges of them .*, not '$text'" -D "$text"
 done

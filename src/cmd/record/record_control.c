@@ -75,15 +75,20 @@ static struct error *take_fds(const char *text, struct record_control *control)
 	return error;
 }
 
+/* Looks before it opens: where others can put a device in its place, opening it has effects. */
 static struct error *open_fifo(const char *path, int *ret_fd)
 {
+	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
+	char again[32];
 	struct stat status;
 
-	*ret_fd = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (*ret_fd < 0 || fstat(*ret_fd, &status))
+	if (place < 0 || fstat(place, &status))
 		return error_system(errno, "could not open '%s'", path);
-	return S_ISFIFO(status.st_mode) ? NULL
-					: error_create(ERROR_USAGE, "'%s' is not a FIFO", path);
+	if (!S_ISFIFO(status.st_mode))
+		return error_create(ERROR_USAGE, "'%s' is not a FIFO", path);
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	*ret_fd = open(again, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return *ret_fd < 0 ? error_system(errno, "could not open '%s'", path) : NULL;
 }
 
 static struct error *take_fifos(const char *text, struct record_control *control)
