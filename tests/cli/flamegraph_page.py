@@ -252,6 +252,70 @@ def switches_vcpus(page, truth):
     page.check_tip(*KERNEL, "vfs_read", file="[guest.kernel.kallsyms]")
 
 
+def places_of(node, name, callers=()):
+    """Yields (callers, the innermost first; node) of each NAME that is not below another."""
+    if node.name == name:
+        yield callers, node
+        return
+    for child in node.children.values():
+        yield from places_of(child, name, callers if node.kind == "all" else (node.name, *callers))
+
+
+def turns_around(page):
+    """The callers of a function, and what it calls, each added up over all its places."""
+    browser, root = page.browser, page.root
+    places = list(places_of(root, "do_syscall_64"))
+    total = sum(node.total for _, node in places)
+    sums = {}
+    for callers, node in places:
+        sums[callers[0]] = sums.get(callers[0], 0) + node.total
+    callees = {}
+    for _, node in places:
+        for child in node.children.values():
+            callees[child.name] = callees.get(child.name, 0) + child.total
+    check("several places, callers and callees", (len(places) > 1, len(callees) > 1), (True, True))
+    for key, parts in ("c", sums), ("e", callees):
+        browser.press("/", "Escape", "Escape", "/", *"do_sys", "Enter", key)
+        browser.frame()
+        check(f"{key}: the function", page.text("status").split(" \u00b7 ")[1],
+              f"{percent(total, root.total)} of all")
+        browser.press("ArrowDown")
+        largest = max(parts, key=parts.get)
+        text = page.text("status").split(" \u00b7 ")
+        check(f"{key}: the largest", page.focused(), largest)
+        check(f"{key}: its share", text[1:3],
+              [f"{percent(parts[largest], root.total)} of all",
+               f"{percent(parts[largest], total)} of do_syscall_64"])
+        browser.press(key)
+        browser.frame()
+        check(f"{key}: all again", page.focused(), "all")
+    browser.press("/", "Escape", "Escape")
+    page.check_tip(*SERVER, file="app")
+
+
+def flips(page):
+    """The outermost frame at the bottom."""
+    browser = page.browser
+    colours = page.colour(*SERVER), page.colour("db")
+    x, y = page.place(SERVER)
+    browser.press("i")
+    browser.frame()
+    depth = 1 + max(len(names) for names in all_paths(page.root))
+    browser.pointer(x, y + (depth - 1 - 2 * len(SERVER)) * ROW)
+    check("flipped", page.tip()[0], SERVER[-1])
+    browser.press("ArrowUp")
+    check("up: the largest", page.focused(), "web <1>")
+    browser.press("i", "Escape")
+    browser.frame()
+    check("back", (page.colour(*SERVER), page.colour("db")), colours)
+
+
+def all_paths(node, names=()):
+    yield names
+    for child in node.children.values():
+        yield from all_paths(child, (*names, child.name))
+
+
 def is_narrow(page):
     """On a telephone all of the status can be read."""
     browser = page.browser
@@ -288,7 +352,7 @@ def main():
         page = Page(browser, read_truth(sys.argv[2], False))
         browser.open(sys.argv[1])
         for test in (shows_what_is_there, takes_no_orders, zooms, searches,
-                     goes_by_keys, is_narrow, has_a_dark_side):
+                     goes_by_keys, turns_around, flips, is_narrow, has_a_dark_side):
             test(page)
         switches_vcpus(page, sys.argv[2])
         errors = browser.call("POST", "/se/log", {"type": "browser"})
