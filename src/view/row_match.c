@@ -52,18 +52,31 @@ void row_match_destroy(struct row_match *match)
 	free(match);
 }
 
+/* LONGER: what misses a part of the text misses all of it. */
+static void forget(known_list *list, bool longer)
+{
+	for (size_t i = 0; longer && i < list->count; i++)
+		if (list->items[i] == MATCHES)
+			list->items[i] = UNKNOWN;
+	if (!longer)
+		list->count = 0;
+}
+
 void row_match_set(struct row_match *match, const char *text)
 {
+	_cleanup_free_ char *before = match->lower;
 	char *copy = memory_strdup(text);
+	bool longer;
 
 	free(match->text);
-	free(match->lower);
 	match->text = copy;
 	match->lower = memory_strdup(copy);
 	for (char *at = match->lower; *at; at++)
 		*at = lower(*at);
+	longer = strstr(match->lower, before);
 	match->like_an_address = !match->lower[strspn(match->lower, "0123456789abcdefx")];
-	match->strings.count = match->locations.count = 0;
+	forget(&match->strings, longer);
+	forget(&match->locations, longer);
 }
 
 const char *row_match_text(const struct row_match *match)

@@ -329,6 +329,13 @@ static void filters_look_at_every_column(void **state)
 
 	(void)state;
 	show(&shown, plain);
+	/* As it is typed: each text contains the one before, and then not. */
+	outline_set_filter(shown.outline, "A");
+	check(&shown, "+6 web  [g] alpha\n+4 db  [g] alpha\n+3 web  [g] beta\n+1 web  [g] gamma\n");
+	outline_set_filter(shown.outline, "AL");
+	check(&shown, "+6 web  [g] alpha\n+4 db  [g] alpha\n");
+	outline_set_filter(shown.outline, "GA");
+	check(&shown, "+1 web  [g] gamma\n");
 	outline_set_filter(shown.outline, "ALPH");
 	check(&shown, "+6 web  [g] alpha\n+4 db  [g] alpha\n");
 	outline_set_filter(shown.outline, "db");
