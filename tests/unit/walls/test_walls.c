@@ -185,7 +185,7 @@ static bool types_for_the_user(void)
 	return !ioctl(STDIN_FILENO, TIOCSTI, "x") || errno != ENOSYS;
 }
 
-static bool changes_terminals(void)
+static bool sets_terminals(void)
 {
 	return !ioctl(STDIN_FILENO, TCSETSW, NULL) || errno != ENOSYS;
 }
@@ -221,7 +221,7 @@ static const struct attempt attempts[] = {
 	{ "starts programs", starts_programs }, { "reads other memory", reads_other_memory, true },
 	{ "traces", traces, true, true }, { "signals", signals, true, true },
 	{ "makes code", makes_code, true }, { "types for the user", types_for_the_user, true },
-	{ "changes terminals", changes_terminals, true }, { "uses the kernel", uses_the_kernel, true },
+	{ "sets terminals", sets_terminals, true }, { "uses the kernel", uses_the_kernel, true },
 };
 
 enum { KEPT_OUT = 10, WORKED = 1, NO_WALLS = 2 };
@@ -357,12 +357,11 @@ static void what_is_needed_works(void **state)
 	_cleanup_free_ char *cache = memory_printf("%s/cache", folder);
 	_cleanup_free_ char *work = memory_printf("%s/work", folder);
 	const struct walls nothing = { 0 }, caching = { .cache = cache };
-	const struct walls writing = { .cache = cache, .folder = work };
+	const struct walls writing = { .cache = cache, .folder = work }, tty = { .terminal = true };
 
 	(void)state;
-	assert_int_equal(try(&(struct walls){ .terminal = true }, NULL, changes_terminals), WORKED);
-	assert_int_equal(try(&(struct walls){ .terminal = true }, NULL, types_for_the_user),
-			 KEPT_OUT);
+	assert_int_equal(try(&tty, NULL, sets_terminals), WORKED);
+	assert_int_equal(try(&tty, NULL, types_for_the_user), KEPT_OUT);
 	assert_int_equal(try(&nothing, NULL, starts_threads), WORKED);
 	assert_int_equal(try(&nothing, NULL, reads), WORKED);
 	if (have_landlock())
