@@ -175,6 +175,26 @@ static void sort_rows(struct sorter *sorter, const struct profile_options *optio
 	sort_by_keys(sorter, &options->first);
 }
 
+/*
+ * Puts row ORDER[i] in place i, without a copy of all rows: along each cycle of rows that take each
+ * other's places. ORDER is used up.
+ */
+static void put_in_order(struct profile_row *rows, struct sort_key *order, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct profile_row first = rows[i];
+		size_t place = i, from;
+
+		while ((from = order[place].index) != i) {
+			rows[place] = rows[from];
+			order[place].index = place;
+			place = from;
+		}
+		rows[place] = first;
+		order[place].index = place;
+	}
+}
+
 void profile_rows_sort(struct profile *profile, const struct profile_options *options,
 		       struct profile_event *event)
 {
@@ -182,14 +202,9 @@ void profile_rows_sort(struct profile *profile, const struct profile_options *op
 	_cleanup_free_ struct sort_key *order = memory_calloc(count + 1, sizeof(*order));
 	_cleanup_free_ uint64_t *values = memory_alloc((count + 1) * sizeof(*values));
 	_cleanup_free_ const char **texts = memory_alloc((count + 1) * sizeof(*texts));
-	struct profile_row *sorted = memory_calloc(count + 1, sizeof(*sorted));
 	struct sorter sorter = { .profile = profile, .rows = event->rows.items, .count = count,
 				 .order = order, .values = values, .texts = texts };
 
 	sort_rows(&sorter, options);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = event->rows.items[order[i].index];
-	free(event->rows.items);
-	event->rows.items = sorted;
-	event->rows.capacity = count + 1;
+	put_in_order(event->rows.items, order, count);
 }
