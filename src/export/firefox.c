@@ -173,7 +173,7 @@ static void write_samples(struct writer *writer, const struct track *track)
 	json_close(json);
 	json_open_line(json, "time");
 	for (size_t i = 0; i < track->count; i++)
-		json_double(json, NULL, samples[i].time_ns / NS_PER_MS);
+		json_milliseconds(json, NULL, samples[i].time_ns);
 	json_close(json);
 	json_null(json, "weight");
 	json_string(json, "weightType", "samples");
@@ -313,16 +313,16 @@ static void write_thread(struct writer *writer, const struct track *track, bool 
 					       "phase", "category", NULL };
 	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize",
 					       NULL };
-	double begin = writer->tracks.samples[track->first].time_ns / NS_PER_MS;
+	uint64_t begin_ns = writer->tracks.samples[track->first].time_ns;
 	struct json *json = &writer->json;
 
 	tracks_take(&writer->tracks, track);
 	find_elements(writer);
 	json_open_object(json, NULL);
 	write_who(writer, track, first);
-	json_double(json, "processStartupTime", begin);
+	json_milliseconds(json, "processStartupTime", begin_ns);
 	json_null(json, "processShutdownTime");
-	json_double(json, "registerTime", begin);
+	json_milliseconds(json, "registerTime", begin_ns);
 	json_null(json, "unregisterTime");
 	json_open_line(json, "pausedRanges");
 	json_close(json);

@@ -153,6 +153,13 @@ void json_double(struct json *json, const char *key, double value)
 	end_value(json);
 }
 
+void json_milliseconds(struct json *json, const char *key, uint64_t ns)
+{
+	start_value(json, key);
+	fprintf(json->out, "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
+	end_value(json);
+}
+
 void json_bool(struct json *json, const char *key, bool value)
 {
 	start_value(json, key);

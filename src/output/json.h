@@ -48,6 +48,8 @@ void json_signed(struct json *json, const char *key, int64_t value);
  * Writes enough digits to distinguish VALUE from its neighbours; null if it is not a finite number.
  */
 void json_double(struct json *json, const char *key, double value);
+/* Nanoseconds as milliseconds, exactly; faster than json_double(). */
+void json_milliseconds(struct json *json, const char *key, uint64_t ns);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 

@@ -57,6 +57,30 @@ static void nests_and_separates(void **state)
 		      "}\n");
 }
 
+static void writes_on_one_line(void **state)
+{
+	struct json json = start();
+
+	(void)state;
+	json_open_object(&json, NULL);
+	json_open_line(&json, "rows");
+	json_unsigned(&json, NULL, 1);
+	json_open_object(&json, NULL);
+	json_string(&json, "name", "a");
+	json_open_array(&json, "none");
+	json_close(&json);
+	json_close(&json);
+	json_milliseconds(&json, NULL, 64164526853933);
+	json_milliseconds(&json, NULL, 1);
+	json_close(&json);
+	json_null(&json, "after");
+	json_close(&json);
+	expect(&json, "{\n"
+		      "  \"rows\": [1,{\"name\":\"a\",\"none\":[]},64164526.853933,0.000001],\n"
+		      "  \"after\": null\n"
+		      "}\n");
+}
+
 static void escapes_what_json_wants_escaped(void **state)
 {
 	struct json json = start();
@@ -116,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nests_and_separates),
+		cmocka_unit_test(writes_on_one_line),
 		cmocka_unit_test(escapes_what_json_wants_escaped),
 		cmocka_unit_test(replaces_bytes_that_are_no_text),
 		cmocka_unit_test(writes_numbers_that_read_back),
