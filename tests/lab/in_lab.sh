@@ -7,16 +7,21 @@
 # status 123, and its last line gives the reason. Any other status is passed to the test, including
 # that of a command that exceeded its limit. Each rerun prints a line "again: REASON", which
 # tests/run repeats at its end. The files of lost attempts are kept in $OUT.lost-1, $OUT.lost-2…
+#
+# Leaks are looked for if LEAKS is 1: in emulation the search takes longer than most commands. One
+# host of a test that runs many commands is enough.
 LAB_LOST=123
 
 in_lab() {
 	local attempt status reason errors limit=$1
 	shift
+	local sanitizers=${ASAN_OPTIONS-}:detect_leaks=${LEAKS:-0}
 	errors=$(mktemp)
 	rm -rf "$OUT" "$OUT".lost-*
 	for attempt in 1 2 3 4; do
 		{
-			lab/run --limit "$limit" "$@" 2>&1 >&3 3>&- | tee "$errors" >&2
+			ASAN_OPTIONS=$sanitizers lab/run --limit "$limit" "$@" 2>&1 >&3 3>&- |
+				tee "$errors" >&2
 			status=${PIPESTATUS[0]}
 		} 3>&1
 		[ $status = $LAB_LOST ] && [ $attempt != 4 ] || break

@@ -37,6 +37,13 @@ look() {
 for recording in *.data; do
 	look "${recording%.data}"
 done
+if [ -e tracepoint.data ]; then # not on all hosts
+	perf kvm --guest report -i two.data --stdio >perf_report 2>perf_report.err
+	echo $? >perf_report.status
+	perf buildid-list -i two.data >build_ids
+	perf script -i tracepoint.data 2>/dev/null | head -n 100 >tracepoint.text
+	"$perfvisor" script -i budget.data -F time,period >budget.periods
+fi
 for recording in killed.data random?.data; do
 	[ ! -e "$recording" ] ||
 		"$perfvisor" report -i "$recording" --sort vm,sym >"${recording%.data}.names" 2>&1

@@ -19,7 +19,7 @@ in_host() {
 		--add tests/lab/host/doctor_host.sh -- bash /root/doctor_host.sh || status=1
 	sed "s/^/$name, /" "$work/$name/doctor"
 }
-in_host complete --steady --guests 1 --guest-workload mixed
+LEAKS=1 in_host complete --steady --guests 1 --guest-workload mixed
 in_host empty --no-guest
 in_host empty-sid --no-guest --host-kernel sid
 exit $status

@@ -15,6 +15,11 @@ without_bpf=(--add build/release/tests/unit/show_qmp_memory
 
 # check FOLDER PART: check FOLDER, and the PART of it
 check() {
+	local recording
+	for recording in named unnamed; do
+		[ ! -e "$1/$recording" ] ||
+			"$PERFVISOR" report -i "$1/$recording" >"$1/$recording.txt" || status=1
+	done
 	python3 tests/lab/check/check_guest_memory.py "$1" "$2" || status=1
 	python3 tests/lab/check/check_guest_programs.py "$1" || status=1
 }
@@ -22,14 +27,16 @@ check() {
 # try HOST GUEST OPTION… -- COMMAND…
 try() {
 	echo "== host $*"
-	OUT=$out in_lab 300 --steady --host-kernel "$1" --guest-kernel "$2" \
+	LEAKS=$leaks OUT=$out in_lab 300 --steady --host-kernel "$1" --guest-kernel "$2" \
 		--guest-workload tests/lab/guest/guest_truth_workload.sh \
 		--add build/release/tests/lab/programs/guest_programs \
 		--add build/release/tests/lab/programs/guest_cpus \
 		--add tests/lab/host/guest_memory_host.sh "${@:3}" || status=1
 	check "$out" cpus
 }
+leaks=1
 try 6.1 5.10 -- "${look[@]}" cpus
+leaks=0
 # shellcheck disable=SC2016 # OUT is expanded in the host
 try 6.1 6.1 "${without_bpf[@]}" -- bash -c '"$@" cpus && rm -r /var/cache/perfvisor &&
 	mkdir "$OUT/qmp" && OUT=$OUT/qmp bash /root/qmp_host.sh' bash "${look[@]}"

@@ -64,7 +64,10 @@ test_run() {
 		printf '%s\0' "$@" >$OUT/args
 		cp -r /run/lab/guest1 $OUT/guest1
 		cp /usr/share/perfvisor-lab/user7525 $OUT
-		dd if=/dev/urandom of=$OUT/big bs=1M count=100 2>/dev/null
+		dd if=/dev/urandom of=/root/part bs=1M count=10 2>/dev/null
+		for part in 1 2 3 4 5 6 7 8 9 10; do
+			cat /root/part
+		done >$OUT/big
 		sha256sum <$OUT/big
 		echo "to stderr" >/dev/stderr
 		sleep 1000 &
@@ -150,10 +153,20 @@ test_guest_fails() {
 	echo 'exit 3' >"$work/ends.sh"
 	check "a workload that ends is reported" refuses 125 "workload ended with status 3" \
 		--guest-workload "$work/ends.sh" -- true
-	check "a guest that never boots is reported, with its console" \
-		refuses 125 "guest1| .*Kernel panic" --guest-cmdline "rdinit=/none" -- true
+}
+
+# Boot a guest that never gets ready, while other tests run.
+begin_endless_boot() {
+	lab/run --guest-cmdline rdinit=/none -- true >"$work/endless.out" 2>"$work/endless.err" &
+	endless=$!
+}
+
+test_endless_boot() {
+	wait "$endless"
+	check "a guest that never boots is an error" [ "$? $(wc -c <"$work/endless.out")" = "125 0" ]
+	check "its console is shown" grep -q "guest1| .*Kernel panic" "$work/endless.err"
 	check "the reason is reported, too" \
-		grep -q "the kernel of guest1 panicked three times" "$work/stderr"
+		grep -q "the kernel of guest1 panicked three times" "$work/endless.err"
 }
 
 # A command that hangs is ended, and a guest that was lost is reported.
@@ -228,10 +241,12 @@ test_sanitizer() {
 }
 
 test_usage
+begin_endless_boot
 test_run
 test_signals
 test_guest_fails
 test_limits
 test_snapshot
 test_sanitizer
+test_endless_boot
 [ "$failures" -eq 0 ]

@@ -21,7 +21,7 @@ in_host() {
 		--add tests/lab/host/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed with host $kernel"; exit 1; }
 }
-in_host 6.1 --guests 1
+LEAKS=1 in_host 6.1 --guests 1
 in_host sid --no-guest
 in_host 5.10 --no-guest
 python3 tests/lab/check/check_list.py "$work"

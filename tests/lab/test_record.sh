@@ -10,7 +10,7 @@ work=build/lab/record
 # try HOST_KERNEL GUEST_KERNEL SCOPE OPTION…
 workloads=tests/lab/guest/record_workload.sh,tests/lab/guest/record_kernel_workload.sh
 try() {
-	OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 \
+	LEAKS=$leaks OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 \
 		"${@:4}" --guest-workload $workloads "${records[@]}" \
 		--add tests/lab/host/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
@@ -19,9 +19,10 @@ try() {
 	tests/lab/look_at_recordings.sh "$work/$1-$2"
 	python3 tests/lab/check/check_record.py "$work/$1-$2" "$3" || exit 1
 }
+leaks=1
 try 6.1 6.1 all
 # Without sanitizers: the same code has run with them above.
-PERFVISOR=$PERFVISOR_RELEASE
+leaks=0 PERFVISOR=$PERFVISOR_RELEASE
 try sid 6.12 short --no-la57
 try 6.1 5.10 shares
 try sid sid shares --guest-cpus 1

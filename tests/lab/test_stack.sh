@@ -11,12 +11,14 @@ workloads=tests/lab/guest/stack_workload.sh,tests/lab/guest/vcpus_workload.sh
 # try HOST GUEST OPTION…
 try() {
 	echo "== host $*"
-	OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+	LEAKS=$leaks OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
 		--guests 2 --guest-workload $workloads "${records[@]}" \
 		--add tests/lab/host/stack_host.sh -- bash /root/stack_host.sh || status=1
 	python3 tests/lab/check/check_stack.py "$out" || status=1
 }
+leaks=1
 try 6.1 5.10
+leaks=0
 try 6.1 sid
 # The same code has run with sanitizers above.
 PERFVISOR=$PERFVISOR_RELEASE

@@ -30,7 +30,5 @@ if [ "$1" = cpus ]; then
 	/root/guest_cpus >"$OUT/cpus" || exit
 fi
 /root/guest_programs user7525 big7525 user32 dynamic sleep >"$OUT/programs" || exit
-perfvisor report -i "$OUT/named" >"$OUT/named.txt" || exit
 [ "$1" = unnamed ] || exit 0
-perfvisor record --max-overhead 100 --duration 2 -F 200 --no-memory -o "$OUT/unnamed" || exit
-perfvisor report -i "$OUT/unnamed" >"$OUT/unnamed.txt"
+perfvisor record --max-overhead 100 --duration 2 -F 200 --no-memory -o "$OUT/unnamed"

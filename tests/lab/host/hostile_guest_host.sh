@@ -3,8 +3,8 @@
 # In the lab's host: overwrite guest1's kernel structures while perfvisor reads and records the
 # guest. $OUT gets "looks" (attack, command, status, seconds), "errors" (perfvisor's messages),
 # "times" (attack, its begin and end, and the vCPU's time in the guest at both, in 1/100 s), the
-# recording's status, samples and report, the names that were read before the attacks, and "texts"
-# with the output of every command for names that can control terminals.
+# recording and its status, the names that were read before the attacks, and "texts" with the output
+# of every command for names that can control terminals.
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
@@ -50,8 +50,7 @@ scribble guest1 release "$(printf '6.e\033[31m\302\233\342\200\256')" >>"$OUT/sc
 keep_text release.list list
 keep_text release.list.json list --json
 perfvisor record --vm guest1 -v -o /tmp/release --duration 1 2>"$OUT/texts/release.record.err"
-keep_text release.report report -i /tmp/release
-keep_text release.report.json report -i /tmp/release --json
+cp /tmp/release "$OUT/release.data"
 scribble guest1 release "$release"
 user=$(awk '$NF == "user7525" { print $1; exit }' "$OUT/ps")
 perfvisor record --max-overhead 100 --vm guest1 -g -F 200 -o /tmp/recording 2>"$OUT/record.err" &
@@ -119,11 +118,4 @@ kill -9 $recorder 2>/dev/null && echo "the recorder did not end" >>"$OUT/looks"
 wait $recorder
 echo $? >"$OUT/record.status"
 kill -0 "$pid" 2>/dev/null && echo yes >"$OUT/vmm_lives"
-keep_text report report -i /tmp/recording --sort vm,gcomm,dso,sym
-keep_text report.json report -i /tmp/recording --json
-keep_text script script -i /tmp/recording -F comm,pid,ip,sym,dso
-keep_text fold fold -i /tmp/recording
-perfvisor report -i /tmp/recording --sort vm,mode >"$OUT/report" 2>&1
-echo $? >"$OUT/report.status"
-perfvisor report -i /tmp/recording -g --sort vm,mode >"$OUT/report.chains" 2>&1
-perfvisor script -i /tmp/recording -F time,ip >"$OUT/script" 2>&1
+cp /tmp/recording "$OUT/recording.data"

@@ -50,8 +50,6 @@ wait $recorder || exit
 kill "$(<$guest/pid)"
 wait $ended
 echo $? >"$OUT/ended.status"
-perfvisor script -i /tmp/ended -F comm,pid,ip,sym >"$OUT/ended"
-perf script -i /tmp/ended -F pid,ip >"$OUT/ended.perf" 2>/dev/null
 grep -ao 'TRUTH [a-z0-9_ A-Z,.()-]*' $guest/console.log >"$OUT/truth"
 cp /tmp/reboot "$OUT/"
-perfvisor script -i /tmp/reboot -F time,comm,pid,ip,sym >"$OUT/script"
+cp /tmp/ended "$OUT/ended.data"

@@ -9,16 +9,19 @@ set -u
 . /root/record_known.sh
 scope=$1
 
-# record NAME OPTION…: record to /tmp/NAME. Recordings that are repeated until they have enough
-# samples use PROGRAM=perfvisor-release, which starts sampling much earlier; the others run the same
-# code with sanitizers.
-PROGRAM=perfvisor
+# record NAME OPTION…: record to /tmp/NAME, with sanitizers
 record() {
 	local name=$1
 	shift
-	"$PROGRAM" record --max-overhead 100 -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
+	"${PROGRAM:-perfvisor}" record --max-overhead 100 -o "/tmp/$name" "$@" 2>"$OUT/$name.err"
 	echo $? >"$OUT/$name.status"
 	keep "$name"
+}
+
+# The same without sanitizers, which starts sampling much earlier: for recordings that are repeated
+# until they have enough samples, and for code that runs with sanitizers in another recording.
+record_fast() {
+	PROGRAM=perfvisor-release record "$@"
 }
 
 # NAME…: keep recordings for look_at_recordings.sh, which runs outside of the lab, where it is
@@ -58,7 +61,7 @@ truth
 # have no common divisor with each other or a guest's tick: timers in step miss what others see.
 record_two() {
 	cp /run/lab/guest1/console.log "$OUT/guest1.before"
-	PROGRAM=perfvisor-release record two -c 997003 -- sh -c "
+	record_fast two -c 997003 -- sh -c "
 		for _ in 1 2 3 4 5; do
 			perf kvm --guest record -q -k CLOCK_MONOTONIC -e cpu-clock -c 1037003 \
 				-o /tmp/perf -p $(cat /run/lab/guest2/pid) sleep $1 \
@@ -80,18 +83,14 @@ two_are_there() {
 until_there 4 two_are_there record_two || exit
 keep perf
 [ "$scope" = shares ] && exit
-record host --host --duration 2
+record_fast host --host --duration 2
 record both --guest --host --vm guest1 --vm guest2 --duration 2 \
 	--guestkallsyms /run/lab/guest2/kallsyms
-perf kvm --guest report -i /tmp/two --stdio >"$OUT/perf_report" 2>"$OUT/perf_report.err"
-echo $? >"$OUT/perf_report.status"
-perf buildid-list -i /tmp/two >"$OUT/build_ids"
 od -A n -v -t x1 /sys/kernel/notes | tr -d ' \n' >"$OUT/notes"
 for guest in $LAB_GUESTS; do
 	cmp -s /proc/version "/run/lab/$guest/version" && cat "/run/lab/$guest/pid"
 done >"$OUT/same_kernel"
 record tracepoint -e kvm:kvm_exit --vm guest2 --duration 1 -v
-perf script -i /tmp/tracepoint 2>/dev/null | head -n 100 >"$OUT/tracepoint.text"
 
 # What top shows while it samples, until each guest's first row is what the guest is busy with:
 # names take a while to come, in emulation. Ctrl-C ends it, and the recorder with it.
@@ -138,7 +137,7 @@ kill -INT $recorder
 wait $recorder
 echo $? >"$OUT/budget.status"
 sysctl -q -w kernel.bpf_stats_enabled=0
-perfvisor script -i /tmp/budget -F time,period >"$OUT/budget.periods"
+keep budget
 
 # A ring of about a page, and a recorder that is stopped: most samples are lost, and are reported as
 # lost.
@@ -195,7 +194,7 @@ keep least debugfs unknown
 # perfvisor looks at one guest at a time instead of 64: it reads guest1's processes after it has
 # looked at guest2.
 record_views() {
-	PROGRAM=perfvisor-release PERFVISOR_TEST_VIEWS=1 record views -v -- sh -c "
+	PERFVISOR_TEST_VIEWS=1 record_fast views -v -- sh -c "
 		for _ in \$(seq 600); do
 			[ \$(grep -c ' runs Linux ' $OUT/views.err) -ge 2 ] && break
 			sleep 0.2
@@ -213,7 +212,7 @@ until_there 3 views_are_there record_views || exit
 record_side() {
 	tinyvm --vcpus 1 >/dev/null &
 	echo $! >"$OUT/first.pid"
-	PROGRAM=perfvisor-release record side -F 250 -- sh -c "
+	record_fast side -F 250 -- sh -c "
 		sleep $1
 		kill $!
 		tinyvm --vcpus 1 >/dev/null &
@@ -233,7 +232,7 @@ until_there 4 side_is_there record_side || exit
 # The recording ends when the named VMs have ended.
 tinyvm --vcpus 1 >/dev/null &
 named=$!
-record named -F 250 -p $named &
+record_fast named -F 250 -p $named &
 wait_for_beginning "$OUT/named.err"
 sleep 4
 kill $named
@@ -242,13 +241,15 @@ wait $named $!
 # FILE: true if what is written so far of a recording names guest1's function and has samples of
 # both guests. Names of programs come when a thread has read their files.
 has_names() {
+	sleep 1 # reading takes the time of the recorder
 	cp "$1" /tmp/so_far &&
 		perfvisor-release script -i /tmp/so_far -F ip,sym 2>/dev/null |
 			grep -q 'hot_[ab]' &&
 		[ "$(samples_of /tmp/so_far "$(cat /run/lab/guest2/pid)")" -ge 50 ]
 }
 # Killed: once with names for certain, and at random moments, also before there is a file.
-perfvisor record --max-overhead 100 -o /tmp/killed --vm guest1 --vm guest2 2>"$OUT/killed.err" &
+perfvisor-release record --max-overhead 100 -o /tmp/killed --vm guest1 --vm guest2 \
+	2>"$OUT/killed.err" &
 wait_for_beginning "$OUT/killed.err"
 wait_for has_names /tmp/killed
 sleep 1
@@ -274,16 +275,16 @@ perfvisor-release record --max-overhead 100 -o - --vm guest1 --vm guest2 -- \
 	sh -c 'echo from the command; until [ -e /tmp/enough ]; do sleep 0.2; done' \
 	2>"$OUT/piped.err" | cat >"$OUT/piped.pipe"
 
-record command --vm guest1 -- sh -c 'sleep 1; exit 3'
+record_fast command --vm guest1 -- sh -c 'sleep 1; exit 3'
 # guest2's vCPU 0 by its thread, after a while, until the file is large; both of guest1's; one that
 # does not exist
 sed -n 's/.*"tid": *\([0-9]*\).*/\1/p' "$OUT/list.json" | sed -n 3p >"$OUT/chosen.thread"
 # shellcheck disable=SC2016 # the command's
 record chosen -t "$(cat "$OUT/chosen.thread")" -D 2000 -m 2 -v --max-size 700K --duration 100 -- \
 	sh -c 'cut -d " " -f 1 /proc/uptime >"$0"; exec sleep 100' "$OUT/chosen.begin"
-record both_vcpus --vm guest1 --vcpu 0-1 --duration 0.5
+record_fast both_vcpus --vm guest1 --vcpu 0-1 --duration 0.5
 record no_vcpu --vm guest1 --vcpu 7 --duration 0.5
-record missing --vm guest1 -- /no/such/command
+record_fast missing --vm guest1 -- /no/such/command
 perfvisor record -o /no/such/folder/file --duration 1 2>"$OUT/unwritable.err"
 echo $? >"$OUT/unwritable.status"
 sh -c 'exec perfvisor record --max-overhead 100 -o /tmp/signal -- sleep 60' 2>"$OUT/signal.err" &
@@ -307,7 +308,7 @@ for _ in $(seq 100); do
 	sleep 0.5
 done
 record_many() {
-	PROGRAM=perfvisor-release record many --duration "$1" -v
+	record_fast many --duration "$1" -v
 }
 many_are_there() {
 	local pid
