@@ -50,7 +50,7 @@ echo $? >"$work/out/report.status"
 cat "$work/out/looks" "$work/out/scribble" "$work/out/record.err"
 [ ! -e "$work/out/revived" ] || cat "$work/out/revived"
 
-is "the false VMCOREINFO is there" grep -q '^planted 1000' "$work/out/console.log"
+is "the false VMCOREINFO is there" grep -q '^planted 1024' "$work/out/console.log"
 for file in kallsyms symbols; do
 	grep -v '\[' "$work/out/$file" >"$work/out/$file.core"
 done

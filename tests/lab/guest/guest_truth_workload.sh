@@ -29,13 +29,16 @@ sleep 1
 rm /tmp/gone/busybox
 {
 	echo TRUTH-BEGIN
+	set -- # one program for all of them: each fork takes its time in emulation
 	for process in /proc/[0-9]*; do
-		pid=${process#/proc/}
-		[ "$pid" = $$ ] && continue
-		echo "=== $pid $(cat "$process/comm")"
-		grep '^NSpid:' "$process/status"
-		cat "$process/maps"
+		[ "$process" = /proc/$$ ] || set -- "$@" "$process/status" "$process/maps"
 	done
+	busybox awk 'FILENAME ~ /maps$/ { print; next }
+		/^Name:/ {
+			split(FILENAME, part, "/")
+			print "=== " part[3] " " substr($0, 7)
+		}
+		/^NSpid:/' "$@"
 	echo TRUTH-END
 	for pid in $programs; do
 		range=$(grep '\[vdso\]$' "/proc/$pid/maps" | cut -d ' ' -f 1)

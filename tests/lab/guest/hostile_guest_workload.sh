@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Guest workload: in addition to the usual load, a process has a thousand copies of a false
+# Guest workload: in addition to the usual load, a process has 1024 copies of a false
 # VMCOREINFO, which has true addresses of this boot, in its memory and in the page cache. The guest
 # and one of its programs have a name that can control terminals: ESC, C1's CSI, and a mark that
 # changes the direction of text.
@@ -25,8 +25,10 @@ text=/tmp/vmcoreinfo
 	echo "NUMBER(phys_base)=0"
 	echo "KERNELOFFSET=0"
 } >$text.one
-dd if=$text.one of=$text.page bs=4096 count=1 conv=sync 2>/dev/null
-for _ in $(seq 1000); do cat $text.page; done >$text
+dd if=$text.one of=$text bs=4096 count=1 conv=sync 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	cat $text $text >$text.twice && mv $text.twice $text
+done
 sh -c "held=\$(cat $text); echo planted \$(echo \"\$held\" | grep -c forged) >/dev/console
 	sleep 100000; echo \"\$held\"" 2>/dev/null &
 steering=$(printf 'e\033[31m\302\233\342\200\256')
