@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trace events in the JSON Object Format ("Trace Event Format", 2016, of the Chromium project), in
- * which a profile of each thread is made of an event "Profile" and events "ProfileChunk", as V8's
- * profiler writes them (CpuProfile::StreamPendingTraceEvents() in src/profiler/profile-generator.cc)
- * and the developer tools read them (chrome-devtools-frontend: trace/handlers/SamplesHandler.ts).
- * A chunk adds nodes to the thread's call tree and has the nodes of samples, with the times between
- * them, in microseconds. Times are those of the recording's clock, which is what perf prints.
+ * Trace events in the JSON Object Format (the Chromium project's "Trace Event Format", 2016), in
+ * which an event "Profile" and events "ProfileChunk" make a profile of each thread. V8's profiler
+ * writes them (CpuProfile::StreamPendingTraceEvents(), src/profiler/profile-generator.cc), and the
+ * developer tools read them (chrome-devtools-frontend, trace/handlers/SamplesHandler.ts). A chunk
+ * adds nodes to the thread's call tree and has the nodes of samples, with the times between them,
+ * in microseconds. Times are those of the recording's clock, which is what perf prints.
  */
 #include "config.h"
 

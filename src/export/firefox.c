@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processed profile format of the Firefox Profiler, version 58 (github.com/firefox-devtools/
- * profiler: src/types/profile.ts, docs-developer/CHANGELOG-formats.md). Tables are objects of
- * columns. Strings, files and sources are shared; every thread has its own stacks, frames,
- * functions and resources. Times are milliseconds of the recording's clock, which is what perf prints.
+ * The processed profile format of the Firefox Profiler, version 58, as documented in its repository
+ * (github.com/firefox-devtools/profiler) in src/types/profile.ts and
+ * docs-developer/CHANGELOG-formats.md. Tables are objects of columns. Strings, files and sources
+ * are shared; every thread has its own stacks, frames, functions and resources. Times are
+ * milliseconds of the recording's clock, which is what perf prints.
  */
 #include "config.h"
 
