@@ -112,7 +112,7 @@ expect 1 "there is no VM .*no-such-vm" -e cpu-clock --vm no-such-vm
 expect 1 "has no VM" -e cpu-clock --dir -p $$
 echo nonsense >bad
 expect 1 "bad" -e cpu-clock --guestkallsyms bad -p $$
-expect 1 "could not .*'missing'" -e cpu-clock --guestkallsyms missing -p $$
+expect 1 "guestkallsyms 'missing': No such file" -e cpu-clock --guestkallsyms missing -p $$
 timeout 60 "$perfvisor" record -e cpu-clock -F 4000000000 -p $$ 2>&1 |
 	grep -q 'warning: the kernel allows at most [0-9]* samples per second' ||
 	complain 'there is no message about a rate above the limit'
