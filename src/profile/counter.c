@@ -15,7 +15,6 @@
 #include "base/memory.h"
 
 #define TEXT_BYTES_MAX ((size_t)1 << 20) /* what does not fit is left out */
-#define FIRST_CAPACITY 4096
 #define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* The guest's name for CONTEXT's thread. */
@@ -180,7 +179,7 @@ static void grow(struct counter *counter)
 	free(old);
 }
 
-static void add_to_cell(struct counter *counter, uint64_t key, uint64_t period, uint64_t count)
+void counter_add(struct counter *counter, uint64_t key, uint64_t period, uint64_t count)
 {
 	struct profile_cell *cell = cell_of(counter, key);
 
@@ -291,7 +290,7 @@ static void count_batch(struct counter *counter)
 		struct counter_pending *pending = &counter->pending[i];
 
 		if (!counter->chains || !count_chain(counter, pending))
-			add_to_cell(counter, pending->key, pending->period, 1);
+			counter_add(counter, pending->key, pending->period, 1);
 	}
 	if (counter->chains)
 		chains_end_batch(counter->chains);
@@ -368,7 +367,7 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 		  struct resolver *resolver)
 {
 	*counter = (struct counter){ .shared = shared, .resolver = resolver,
-				     .capacity = FIRST_CAPACITY };
+				     .capacity = COUNTER_FIRST_CAPACITY };
 	counter->contexts = memory_alloc(sizeof(*counter->contexts));
 	context_cache_init(counter->contexts, shared->session);
 	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
@@ -416,37 +415,6 @@ void counter_end_part(struct counter *counter)
 	count_batch(counter);
 }
 
-/* Chains end where their samples were taken, from then on. */
-static void settle_strays(struct counter *counter)
-{
-	for (size_t i = 0; i < counter->strays.count; i++)
-		chains_take_back(counter->chains, counter->strays.items[i].cell,
-				 counter->strays.items[i].period);
-	counter->strays.count = 0;
-}
-
-void counter_decay(struct counter *counter, unsigned eighths)
-{
-	struct profile_cell *old = counter->cells;
-	size_t old_capacity = counter->capacity;
-
-	if (counter->chains) {
-		settle_strays(counter);
-		chains_decay(counter->chains, eighths);
-	}
-	counter->count = 0;
-	counter->capacity = FIRST_CAPACITY;
-	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
-	for (size_t i = 0; i < old_capacity; i++) {
-		uint64_t period = old[i].period * eighths / 8;
-		uint64_t count = old[i].count * eighths / 8;
-
-		if (period)
-			add_to_cell(counter, old[i].key, period, count ? count : 1);
-	}
-	free(old);
-}
-
 static void add_totals(struct profile_totals *totals, const struct profile_totals *more)
 {
 	totals->host += more->host;
@@ -468,7 +436,7 @@ void counter_merge(struct counter *counter, const struct counter *other)
 		numbers = chains_merge(counter->chains, other->chains);
 	for (size_t i = 0; i < other->capacity; i++)
 		if (other->cells[i].key)
-			add_to_cell(counter, other->cells[i].key, other->cells[i].period,
+			counter_add(counter, other->cells[i].key, other->cells[i].period,
 				    other->cells[i].count);
 	for (size_t i = 0; i < other->strays.count; i++) {
 		struct profile_stray stray = other->strays.items[i];

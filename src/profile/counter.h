@@ -50,6 +50,7 @@ struct counter_moment {
 };
 
 #define COUNTER_MOMENTS 1024
+#define COUNTER_FIRST_CAPACITY 4096
 
 struct counter {
 	struct counter_shared *shared;
@@ -84,9 +85,8 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 /* To be called at the end of a part: counts samples that were held back. */
 void counter_end_part(struct counter *counter);
 
-/* As chains_decay(); what comes to nothing is forgotten. Not in the middle of a part. */
-void counter_decay(struct counter *counter, unsigned eighths);
-
+/* Adds to what the cell of KEY has counted; it is added if it is new. */
+void counter_add(struct counter *counter, uint64_t key, uint64_t period, uint64_t count);
 /* Adds what OTHER has counted with the same SHARED. */
 void counter_merge(struct counter *counter, const struct counter *other);
 /*

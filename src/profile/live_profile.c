@@ -106,10 +106,41 @@ const struct profile *live_profile_look(struct live_profile *live)
 	return profile;
 }
 
+/* Chains end where their samples were taken, from then on. */
+static void settle_strays(struct counter *counter)
+{
+	for (size_t i = 0; i < counter->strays.count; i++)
+		chains_take_back(counter->chains, counter->strays.items[i].cell,
+				 counter->strays.items[i].period);
+	counter->strays.count = 0;
+}
+
+/* What comes to nothing is forgotten. */
+static void decay_cells(struct counter *counter, unsigned eighths)
+{
+	_cleanup_free_ struct profile_cell *old = counter->cells;
+	size_t old_capacity = counter->capacity;
+
+	counter->count = 0;
+	counter->capacity = COUNTER_FIRST_CAPACITY;
+	counter->cells = memory_calloc(counter->capacity, sizeof(*counter->cells));
+	for (size_t i = 0; i < old_capacity; i++) {
+		uint64_t period = old[i].period * eighths / 8;
+		uint64_t count = old[i].count * eighths / 8;
+
+		if (period)
+			counter_add(counter, old[i].key, period, count ? count : 1);
+	}
+}
+
 void live_profile_decay(struct live_profile *live, unsigned eighths)
 {
 	live_profile_settle(live);
-	counter_decay(&live->counter, eighths);
+	if (live->counter.chains) {
+		settle_strays(&live->counter);
+		chains_decay(live->counter.chains, eighths);
+	}
+	decay_cells(&live->counter, eighths);
 }
 
 size_t live_profile_size(const struct live_profile *live)
