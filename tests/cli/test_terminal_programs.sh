@@ -8,7 +8,8 @@ tests=$(realpath tests/cli)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-perf record -q -e cpu-clock -o try.data true 2>/dev/null || { echo "perf cannot record here"; exit 77; }
+perf record -q -e cpu-clock -o try.data true 2>/dev/null ||
+	{ echo "perf cannot record here"; exit 77; }
 
 cat >program.c <<'END'
 volatile unsigned long sum;
