@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "profile/counter_moment.h"
 
 #define TEXT_BYTES_MAX ((size_t)1 << 20) /* what does not fit is left out */
-#define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* The guest's name for CONTEXT's thread. */
 static uint32_t guest_comm(const struct context *context)
@@ -65,95 +65,6 @@ static void find_groups(struct counter *counter, struct context *context, size_t
 		return;
 	group.cpumode = 0; /* a chain has several levels */
 	context->chain_row = groups_find(&shared->groups, &group, counter->now++);
-}
-
-/* As of perf's sort__time_sort: a time is that of its quantum's beginning. */
-static uint64_t quantum_of(const struct profile_options *options, uint64_t time_ns)
-{
-	uint64_t quantum_ns =
-		options->time_quantum_ns ? options->time_quantum_ns : DEFAULT_QUANTUM_NS;
-
-	return profile_keys_have(&options->keys, PROFILE_TIME) ? time_ns - time_ns % quantum_ns : 0;
-}
-
-static uint32_t cpu_of(const struct counter_shared *shared, const struct session_sample *sample)
-{
-	const struct perf_event_attr *attr = shared->session->attrs[sample->decoded.event_index];
-
-	if (!profile_keys_have(&shared->options->keys, PROFILE_CPU))
-		return 0;
-	return attr->sample_type & PERF_SAMPLE_CPU ? sample->decoded.sample.cpu : PROFILE_NO_CPU;
-}
-
-static uint32_t group_at_moment(struct counter *counter, uint32_t number,
-				const struct counter_moment *moment)
-{
-	struct groups *groups = &counter->shared->groups;
-	struct profile_group group;
-
-	if (!number)
-		return 0;
-	pthread_mutex_lock(&counter->shared->session->lock);
-	group = groups_get(groups, number);
-	pthread_mutex_unlock(&counter->shared->session->lock);
-	group.time_ns = moment->time_ns;
-	group.cpu = moment->cpu;
-	memcpy(group.texts, moment->texts, sizeof(group.texts));
-	return groups_find(groups, &group, counter->now++);
-}
-
-/* The numbers of SAMPLE's texts as far as they are keys; those are all that there are. */
-static void find_texts(struct counter *counter, const struct session_sample *sample,
-		       uint32_t *ret_numbers)
-{
-	struct session *session = counter->shared->session;
-	const struct profile_texts *texts = counter->shared->options->texts;
-
-	if (!texts)
-		return;
-	pthread_mutex_lock(&session->lock);
-	for (size_t i = 0; i < texts->count; i++) {
-		buffer_clear(&counter->text);
-		texts->append(texts->data, i, sample, &counter->text);
-		if (counter->text.size)
-			ret_numbers[i] = intern_bytes(session->strings,
-						      (const char *)counter->text.data,
-						      counter->text.size);
-	}
-	pthread_mutex_unlock(&session->lock);
-}
-
-static uint64_t hash_moment(const struct counter_moment *moment)
-{
-	uint64_t hash = hash_u64((uint64_t)moment->row << 32 | moment->cpu);
-
-	for (size_t i = 0; i < PROFILE_TEXTS && moment->texts[i]; i++)
-		hash = hash_u64(hash ^ moment->texts[i]);
-	return hash_u64(moment->time_ns ^ hash);
-}
-
-/* The groups of CONTEXT's SAMPLE and its chain, which differ with time, CPU and texts. */
-static const uint32_t *find_moment(struct counter *counter, const struct session_sample *sample,
-				   const struct context *context)
-{
-	struct counter_moment wanted = {
-		.row = context->row,
-		.chain_row = context->chain_row,
-		.cpu = cpu_of(counter->shared, sample),
-		.time_ns = quantum_of(counter->shared->options, sample->decoded.sample.time_ns),
-	};
-	struct counter_moment *moment;
-
-	find_texts(counter, sample, wanted.texts);
-	moment = &counter->moments[hash_moment(&wanted) % COUNTER_MOMENTS];
-	if (moment->row == wanted.row && moment->chain_row == wanted.chain_row &&
-	    moment->cpu == wanted.cpu && moment->time_ns == wanted.time_ns &&
-	    !memcmp(moment->texts, wanted.texts, sizeof(wanted.texts)))
-		return moment->groups;
-	*moment = wanted;
-	moment->groups[0] = group_at_moment(counter, wanted.row, &wanted);
-	moment->groups[1] = group_at_moment(counter, wanted.chain_row, &wanted);
-	return moment->groups;
 }
 
 static struct profile_cell *cell_of(const struct counter *counter, uint64_t key)
@@ -348,7 +259,7 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 	pending->group = context->row;
 	chain_row = context->chain_row;
 	if (counter->moments) {
-		const uint32_t *groups = find_moment(counter, sample, context);
+		const uint32_t *groups = counter_find_moment(counter, sample, context);
 
 		pending->group = groups[0];
 		chain_row = groups[1];

@@ -10,9 +10,9 @@ work=build/lab/record
 # try HOST_KERNEL GUEST_KERNEL SCOPE OPTION…
 workloads=tests/lab/guest/record_workload.sh,tests/lab/guest/record_kernel_workload.sh
 try() {
-	LEAKS=$leaks OUT=$work/$1-$2 in_lab 900 --steady --host-kernel "$1" --guest-kernel "$2" --guests 2 \
-		"${@:4}" --guest-workload $workloads "${records[@]}" \
-		--add tests/lab/host/record_host.sh \
+	LEAKS=$leaks OUT=$work/$1-$2 in_lab 900 --steady --guests 2 \
+		--host-kernel "$1" --guest-kernel "$2" "${@:4}" --guest-workload $workloads \
+		"${records[@]}" --add tests/lab/host/record_host.sh \
 		--add "$(command -v setpriv)":/usr/bin/setpriv-full -- \
 		bash /root/record_host.sh "$3" ||
 		{ echo "the lab failed with host $1 and guests $2"; exit 1; }
