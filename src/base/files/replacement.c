@@ -28,13 +28,14 @@ struct error *replacement_begin(const char *path, struct replacement *ret)
 {
 	_cleanup_replacement_ struct replacement new = { .path = resolve(path) };
 	struct stat status;
+	bool is_there = !stat(new.path, &status);
 	int fd;
 
-	if (!lstat(new.path, &status) && S_ISLNK(status.st_mode))
+	if (is_there && !S_ISREG(status.st_mode)) {
+		new.out = fopen(new.path, "we");
+	} else if (!is_there && !lstat(new.path, &status) && S_ISLNK(status.st_mode)) {
 		return error_create(ERROR_USAGE, "'%s' is a link to something that is not there",
 				    path);
-	if (!stat(new.path, &status) && !S_ISREG(status.st_mode)) {
-		new.out = fopen(new.path, "we");
 	} else {
 		new.beside = memory_printf("%s.XXXXXX", new.path);
 		fd = mkostemp(new.beside, O_CLOEXEC);
