@@ -64,10 +64,10 @@ def compare(perf, ours, least):
     if len(left) != len(right):
         sys.exit(f"{len(left)} and {len(right)} samples")
     for one, other in zip(left, right):
+        one, other = own(one, folder), own(other, folder)
         if other and other[0][1] in START_UP:
             left_out += 1
             continue
-        one, other = own(one, folder), own(other, folder)
         if one != other:
             sys.exit(f"perf: {one}\nours: {other}")
         compared += bool(one)
