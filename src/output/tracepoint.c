@@ -163,6 +163,22 @@ static const char *find_word(const struct buffer *text, const char *name, size_t
 	return NULL;
 }
 
+/* Names may have blanks: whether the WORD with which FIELD begins is all of it. */
+static bool is_whole(const struct trace_field *field, const struct trace_payload *payload,
+		     const char *word, size_t bytes, struct buffer *scratch)
+{
+	size_t begin = scratch->size;
+	bool longer;
+
+	if (!(field->flags & TRACE_FIELD_STRING))
+		return true;
+	trace_field_append(field, payload, scratch);
+	longer = scratch->size - begin > bytes && !memcmp(scratch->data + begin, word, bytes) &&
+		 scratch->data[begin + bytes] == ' ';
+	scratch->size = begin;
+	return !longer;
+}
+
 void tracepoints_append_field(struct tracepoints *tracepoints, const struct session_sample *sample,
 			      const struct trace_field *field, struct buffer *out)
 {
@@ -179,7 +195,7 @@ void tracepoints_append_field(struct tracepoints *tracepoints, const struct sess
 	tracepoints_append_plain(tracepoints, sample, text);
 	word = text->size ? find_word(text, field->name, &bytes) : NULL;
 	text->overflow = false;
-	if (word)
+	if (word && is_whole(field, &payload, word, bytes, out))
 		buffer_append(out, word, bytes);
 	else
 		trace_field_append(field, &payload, out);

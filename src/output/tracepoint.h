@@ -26,7 +26,8 @@ void tracepoints_append_plain(struct tracepoints *tracepoints, const struct sess
 const struct trace_format *tracepoints_format(const struct tracepoints *tracepoints, size_t index);
 /*
  * Appends FIELD of SAMPLE's format, as perf shows it as a sort key: the word after "NAME=" in the
- * sample's text, or else its value.
+ * sample's text, or else its value. A name with blanks is shown as a whole; perf shows its first
+ * word, in a row for each name.
  */
 void tracepoints_append_field(struct tracepoints *tracepoints, const struct session_sample *sample,
 			      const struct trace_field *field, struct buffer *out);

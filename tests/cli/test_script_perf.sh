@@ -5,6 +5,7 @@
 # tracepoints.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
+tools=$(realpath tests/cli)
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
@@ -33,6 +34,7 @@ compare() { # NAME, ARGUMENTS OF script
 	shift
 	perf script -i "$name" "$@" >perf.txt 2>/dev/null
 	"$perfvisor" script -i "$name" "$@" >ours.txt 2>ours.err || { cat ours.err; status=1; }
+	sed -E -i -f "$tools/unnamed_plt.sed" ours.txt
 	if [ "$(wc -l <perf.txt)" -lt 20 ]; then
 		echo "$name $*: perf prints $(wc -l <perf.txt) lines: too few to compare"
 		status=1
