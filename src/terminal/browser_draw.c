@@ -22,26 +22,65 @@
 
 #define HINT "Enter unfold  / filter  v p f m d group  z zoom  s sort  ? help  q quit"
 
+#define ROOM_FOR_PARTS 10 /* on a lower screen they are left out */
+
 /* How the screen is divided. */
 struct layout {
 	bool title, columns, status, hint;
+	size_t parts; /* rows that show the source's */
 	size_t first, count; /* rows of the screen that show lines */
 };
 
-static struct layout divide(void)
+/* The bytes of TEXT up to its last comma, which is one of them; 0: there is none. */
+static size_t last_comma(const char *text, size_t size)
+{
+	while (size && text[size - 1] != ',')
+		size--;
+	return size;
+}
+
+/*
+ * The source's parts, "68.1% host, 0.0% lost", in as many rows of the screen from ROW on as they
+ * take, none of them cut in two. Returns how many; DRAWS: and draws them.
+ */
+static size_t draw_parts(const struct browser *browser, size_t row, bool draws)
+{
+	const char *at = (const char *)browser->source->parts.data;
+	size_t rest = browser->source->parts.size, rows = 0;
+
+	for (; rest; rows++) {
+		size_t size = rest, next;
+
+		/* They are ASCII: a byte is a cell. */
+		while (size > (size_t)COLS && (next = last_comma(at, size - 1)))
+			size = next;
+		if (draws)
+			mvaddnstr(row + rows, 0, at, size);
+		at += size;
+		rest -= size;
+		for (; rest && *at == ' '; at++)
+			rest--;
+	}
+	return rows;
+}
+
+static struct layout divide(const struct browser *browser)
 {
 	struct layout layout = { .title = LINES >= 6, .columns = LINES >= 5, .status = LINES >= 3,
 				 .hint = LINES >= 7 };
-	size_t others = layout.title + layout.columns + layout.status + layout.hint;
+	size_t others;
 
-	layout.first = layout.title + layout.columns;
+	if (browser->source && LINES >= ROOM_FOR_PARTS)
+		layout.parts = draw_parts(browser, 0, false);
+	layout.first = layout.title + layout.parts + layout.columns;
+	others = layout.first + layout.status + layout.hint;
 	layout.count = (size_t)LINES > others ? LINES - others : 1;
 	return layout;
 }
 
-size_t browser_page_lines(void)
+size_t browser_page_lines(const struct browser *browser)
 {
-	return divide().count;
+	return divide(browser).count;
 }
 
 static const struct report_columns *columns_of(const struct browser *browser)
@@ -303,7 +342,10 @@ static void draw_title(struct browser *browser)
 
 	start_text(browser);
 	utf8_append_escaped(&browser->text, browser->title);
-	buffer_printf(&browser->text, ": %" PRIu64 " samples of ", event->total_samples);
+	if (!browser->source)
+		buffer_printf(&browser->text, ": %" PRIu64 " samples of ", event->total_samples);
+	else
+		buffer_append_string(&browser->text, *event->name ? ", " : "");
 	utf8_append_escaped(&browser->text, event->name);
 	draw_bar(browser, "");
 }
@@ -346,7 +388,7 @@ static void follow_cursor(struct browser *browser, size_t lines)
 
 void browser_draw(struct browser *browser)
 {
-	struct layout layout = divide();
+	struct layout layout = divide(browser);
 	size_t count = outline_count(browser->outline), shown;
 
 	follow_cursor(browser, layout.count);
@@ -355,8 +397,10 @@ void browser_draw(struct browser *browser)
 	erase();
 	if (layout.title)
 		draw_title(browser);
+	if (layout.parts)
+		draw_parts(browser, layout.title, true);
 	if (layout.columns) {
-		move(layout.title, 0);
+		move(layout.title + layout.parts, 0);
 		draw_column_titles(browser);
 	}
 	for (size_t i = 0; i < shown; i++) {

@@ -40,11 +40,6 @@ static const char *const browser_help[] = {
 	"q, Ctrl-C            quit",
 };
 
-static void say(struct browser *browser, const char *text)
-{
-	snprintf(browser->message, sizeof(browser->message), "%s", text);
-}
-
 static void go_to(struct browser *browser, size_t line)
 {
 	size_t count = outline_count(browser->outline);
@@ -56,6 +51,7 @@ static void go_to(struct browser *browser, size_t line)
 static void go_home(struct browser *browser)
 {
 	browser->cursor = browser->top = browser->skip = 0;
+	browser->leads = true;
 }
 
 static void go_back(struct browser *browser)
@@ -80,7 +76,7 @@ static void unfold(struct browser *browser)
 {
 	if (fold_of(browser) == OUTLINE_FOLDED &&
 	    !outline_unfold(browser->outline, browser->cursor))
-		say(browser, "nothing is below it");
+		browser_say(browser, "nothing is below it");
 }
 
 static void fold_or_go_up(struct browser *browser)
@@ -98,7 +94,7 @@ static void fold_or_go_up(struct browser *browser)
 static void unfold_all(struct browser *browser)
 {
 	if (!outline_unfold_all(browser->outline, browser->cursor))
-		say(browser, "this is not all: there is too much below it");
+		browser_say(browser, "this is not all: there is too much below it");
 }
 
 static void filter_by(struct browser *browser, const char *text)
@@ -120,12 +116,12 @@ static void find(struct browser *browser, bool backwards)
 	size_t found;
 
 	if (!*outline_wanted(browser->outline)) {
-		say(browser, "F asks what to find");
+		browser_say(browser, "F asks what to find");
 		return;
 	}
 	found = outline_find(browser->outline, browser->cursor, backwards);
 	if (found == outline_count(browser->outline))
-		say(browser, "no line contains it");
+		browser_say(browser, "no line contains it");
 	else
 		go_to(browser, found);
 }
@@ -157,41 +153,29 @@ static void group(struct browser *browser, enum profile_key key, enum profile_ke
 		go_home(browser);
 }
 
-static void free_lines(char **lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(lines[i]);
-	free(lines);
-}
-
 static void zoom(struct browser *browser)
 {
 	struct outline_zoom zooms[PROFILE_KEY_COUNT];
 	size_t count = outline_zooms_of(browser->outline, browser->cursor, zooms), chosen = 0;
 
 	if (count > 1) {
-		char **lines = memory_calloc(count, sizeof(*lines));
+		const char *lines[PROFILE_KEY_COUNT];
 
-		for (size_t i = 0; i < count; i++) {
-			buffer_clear(&browser->text);
-			outline_append_zoom(browser->outline, &zooms[i], &browser->text);
-			lines[i] = memory_printf("%.*s", (int)browser->text.size,
-						 (const char *)browser->text.data);
-		}
-		chosen = browser_show_page(browser, "Show only:", (const char *const *)lines,
-					   count, true);
-		free_lines(lines, count);
+		for (size_t i = 0; i < count; i++)
+			lines[i] = zooms[i].text;
+		chosen = browser_show_page(browser, "Show only:", lines, count, true);
 	}
-	if (chosen >= count)
-		return;
-	outline_zoom_in(browser->outline, &zooms[chosen]);
-	go_home(browser);
+	if (chosen < count) {
+		outline_zoom_in(browser->outline, &zooms[chosen]);
+		go_home(browser);
+	}
+	outline_zooms_free(zooms, count);
 }
 
 static void change_order(struct browser *browser)
 {
 	if (!outline_options(browser->outline)->children) {
-		say(browser, "there is only one share to sort by");
+		browser_say(browser, "there is only one share to sort by");
 		return;
 	}
 	outline_sort_by_self(browser->outline, !outline_is_sorted_by_self(browser->outline));
@@ -203,7 +187,7 @@ static void reverse_calls(struct browser *browser)
 	const struct outline_options *options = outline_options(browser->outline);
 
 	if (!options->chains) {
-		say(browser, "there are no call chains");
+		browser_say(browser, "there are no call chains");
 		return;
 	}
 	outline_set_caller(browser->outline, !options->caller);
@@ -230,14 +214,21 @@ static void show_info(struct browser *browser)
 
 static void show_help(struct browser *browser)
 {
-	browser_show_page(browser, "Keys", browser_help,
-			  sizeof(browser_help) / sizeof(*browser_help), false);
+	const struct browser_source *source = browser->source;
+	size_t own = sizeof(browser_help) / sizeof(*browser_help);
+	size_t others = source ? source->help_count : 0;
+	_cleanup_free_ const char **lines = memory_calloc(own + others, sizeof(*lines));
+
+	memcpy(lines, browser_help, sizeof(browser_help));
+	if (others)
+		memcpy(lines + own, source->help, others * sizeof(*lines));
+	browser_show_page(browser, "Keys", lines, own + others, false);
 }
 
 /* Keys that move the cursor. False: KEY is none of them. */
 static bool move_cursor(struct browser *browser, wint_t key, bool special)
 {
-	size_t page = browser_page_lines();
+	size_t page = browser_page_lines(browser);
 
 	if (special ? key == KEY_DOWN : key == 'j')
 		go_to(browser, browser->cursor + 1);
@@ -358,14 +349,21 @@ static void do_other(struct browser *browser, wint_t key)
 		browser->done = true;
 		break;
 	default:
+		if (browser->source)
+			browser->source->key(browser->source, browser, key);
 		break;
 	}
 }
 
 void browser_key(struct browser *browser, wint_t key, bool special)
 {
+	bool led = browser->leads;
+
+	/* From now on, the cursor stays with its row. */
+	browser->leads = special && key == KEY_HOME;
 	if (move_cursor(browser, key, special) || change_line(browser, key, special))
 		return;
+	browser->leads = led;
 	if (special && key == KEY_BACKSPACE)
 		go_back(browser);
 	else if (!special && !change_view(browser, key))

@@ -90,11 +90,12 @@ size_t browser_show_page(struct browser *browser, const char *title, const char 
 
 	for (;;) {
 		draw(browser, &page);
-		switch (screen_wait(&key, &special)) {
+		switch (browser_wait(browser, &key, &special)) {
 		case SCREEN_KEY:
 			if (take_key(&page, key, special, &chosen))
 				return chosen;
 			break;
+		case SCREEN_OTHER:
 		case SCREEN_RESIZE:
 			break;
 		case SCREEN_END:

@@ -92,7 +92,7 @@ bool browser_ask(struct browser *browser, const char *question, char *text, size
 		bool special;
 
 		draw(browser, question, text);
-		event = screen_wait(&key, &special);
+		event = browser_wait(browser, &key, &special);
 		browser->done = event == SCREEN_END;
 		if (browser->done)
 			return false;

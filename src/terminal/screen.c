@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "base/terminal.h"
 
 #define ESCAPE_MS 25	 /* a key's further bytes come within that */
@@ -179,21 +181,51 @@ static bool read_key(wint_t *ret_key, bool *ret_special)
 	return true;
 }
 
-/* Waits for signals and bytes. False: the terminal is gone. */
-static bool wait_for_bytes(void)
+/* The time until DUE_NS; NULL: it never comes. */
+static const struct timespec *time_until(uint64_t due_ns, struct timespec *ret)
 {
-	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
-	int ready = ppoll(&keys, 1, NULL, &the.before);
+	uint64_t now = clock_monotonic_ns(), ns = due_ns > now ? due_ns - now : 0;
 
-	if (ready < 0)
-		return errno == EINTR;
-	/* At its end it is always readable. */
-	return !(keys.revents & (POLLHUP | POLLERR | POLLNVAL)) &&
-	       ++the.empty_reads < MAX_EMPTY_READS;
+	*ret = (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	return due_ns == SCREEN_NEVER ? NULL : ret;
 }
 
-enum screen_event screen_wait(wint_t *ret_key, bool *ret_special)
+/* True: something else than keys has come. */
+static bool take_others(struct screen_others *others, const struct pollfd *inputs)
 {
+	bool ready = clock_monotonic_ns() >= others->due_ns;
+
+	for (size_t i = 0; i < SCREEN_INPUTS; i++) {
+		others->ready[i] = inputs[i].revents;
+		ready |= others->ready[i];
+	}
+	return ready;
+}
+
+/* Waits for signals, bytes and OTHERS. False: the terminal is gone. */
+static bool wait_for_bytes(struct screen_others *others, bool *ret_others)
+{
+	struct pollfd inputs[1 + SCREEN_INPUTS] = { { .fd = STDIN_FILENO, .events = POLLIN } };
+	struct timespec time;
+	int ready;
+
+	for (size_t i = 0; i < SCREEN_INPUTS; i++)
+		inputs[1 + i] = (struct pollfd){ .fd = others->fds[i], .events = POLLIN };
+	ready = ppoll(inputs, 1 + SCREEN_INPUTS, time_until(others->due_ns, &time), &the.before);
+	if (ready < 0)
+		return errno == EINTR;
+	*ret_others = take_others(others, inputs + 1);
+	/* At its end it is always readable. */
+	the.empty_reads += inputs[0].revents != 0;
+	return !(inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL)) &&
+	       the.empty_reads < MAX_EMPTY_READS;
+}
+
+enum screen_event screen_wait(struct screen_others *others, wint_t *ret_key, bool *ret_special)
+{
+	struct screen_others none = { .fds = { -1, -1 }, .due_ns = SCREEN_NEVER };
+	bool other = false;
+
 	for (;;) {
 		if (the.ends) {
 			the.ended_by = the.ends == SIGINT ? 0 : the.ends;
@@ -209,7 +241,9 @@ enum screen_event screen_wait(wint_t *ret_key, bool *ret_special)
 		}
 		if (read_key(ret_key, ret_special))
 			return SCREEN_KEY;
-		if (!wait_for_bytes())
+		if (other)
+			return SCREEN_OTHER;
+		if (!wait_for_bytes(others ? others : &none, &other))
 			return SCREEN_END;
 	}
 }

@@ -8,6 +8,7 @@
 #define TERMINAL_SCREEN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <wchar.h>
 
 /* Whether stdin and stdout are a terminal whose cursor can be moved. Reads terminfo. */
@@ -19,11 +20,22 @@ void screen_close(void);
 enum screen_event {
 	SCREEN_KEY,    /* *ret_key: a character, or one of ncurses' KEY_* if *ret_special */
 	SCREEN_RESIZE, /* or for another reason everything is to be drawn again */
+	SCREEN_OTHER,  /* what else was waited for */
 	SCREEN_END,    /* the user, or a signal, ends the program, or the terminal is gone */
 };
 
-/* Waits for something to happen. */
-enum screen_event screen_wait(wint_t *ret_key, bool *ret_special);
+#define SCREEN_INPUTS 2
+#define SCREEN_NEVER UINT64_MAX
+
+/* What else screen_wait() waits for. */
+struct screen_others {
+	int fds[SCREEN_INPUTS];	   /* -1: none */
+	bool ready[SCREEN_INPUTS]; /* set after SCREEN_OTHER: there are bytes, or the end */
+	uint64_t due_ns;	   /* a time on CLOCK_MONOTONIC */
+};
+
+/* Waits for something to happen; keys come first. OTHERS: NULL if there is nothing else. */
+enum screen_event screen_wait(struct screen_others *others, wint_t *ret_key, bool *ret_special);
 /* The signal that screen_wait() ended for, such as SIGTERM; 0: none, or Ctrl-C, which quits. */
 int screen_signal(void);
 

@@ -168,8 +168,7 @@ static void build(struct outline *outline, uint32_t number)
 		outline_call(outline, number);
 }
 
-/* False: nothing is below node NUMBER. */
-static bool unfold(struct outline *outline, uint32_t number)
+bool outline_unfold_node(struct outline *outline, uint32_t number)
 {
 	const struct outline_node *node = &outline->nodes.items[number];
 
@@ -185,7 +184,7 @@ static bool unfold(struct outline *outline, uint32_t number)
 
 bool outline_unfold(struct outline *outline, size_t number)
 {
-	bool unfolded = unfold(outline, outline->lines.items[number]);
+	bool unfolded = outline_unfold_node(outline, outline->lines.items[number]);
 
 	if (unfolded)
 		refresh_below(outline, number);
@@ -211,7 +210,7 @@ bool outline_unfold_all(struct outline *outline, size_t number)
 	for (size_t i = 0; i < waiting.count && outline->nodes.count - before < MAX_UNFOLDED; i++) {
 		const struct outline_node *node;
 
-		if (!unfold(outline, waiting.items[i]))
+		if (!outline_unfold_node(outline, waiting.items[i]))
 			continue;
 		node = &outline->nodes.items[waiting.items[i]];
 		for (size_t k = node->first; k < (size_t)node->first + node->count; k++)
@@ -231,14 +230,10 @@ void outline_fold_all(struct outline *outline, size_t number)
 	refresh_below(outline, number);
 }
 
-/* Makes all lines anew. */
-static void restart(struct outline *outline)
+void outline_list_lines(struct outline *outline)
 {
 	node_list lines = { 0 };
 
-	outline_forget_calls(outline);
-	outline_select(outline);
-	outline_split(outline, 0);
 	list_below(outline, &outline->nodes.items[0], &lines);
 	vector_deinit(&outline->lines);
 	outline->lines.items = lines.items;
@@ -246,8 +241,15 @@ static void restart(struct outline *outline)
 	outline->lines.capacity = lines.capacity;
 }
 
-/* The levels that the options and the group ask for. */
-static void choose_levels(struct outline *outline)
+void outline_restart(struct outline *outline)
+{
+	outline_forget_calls(outline);
+	outline_select(outline);
+	outline_split(outline, 0);
+	outline_list_lines(outline);
+}
+
+void outline_choose_levels(struct outline *outline)
 {
 	const struct profile_keys *keys = outline->options.keys;
 	struct profile_keys *last;
@@ -268,18 +270,17 @@ static void choose_levels(struct outline *outline)
 		outline->level_count--;
 }
 
-static const struct profile_event *next_event(const struct outline *outline)
+size_t outline_event_from(const struct outline *outline, size_t from)
 {
 	const struct profile *profile = outline->profile;
-	size_t at = outline->event ? (size_t)(outline->event - profile->events) : 0;
 
-	for (size_t i = 1; i <= profile->event_count; i++) {
-		size_t next = (at + i) % profile->event_count;
+	for (size_t i = 0; i < profile->event_count; i++) {
+		size_t number = (from + i) % profile->event_count;
 
-		if (profile->events[next].samples)
-			return &profile->events[next];
+		if (profile->events[number].samples)
+			return number;
 	}
-	return &profile->events[at];
+	return from % profile->event_count;
 }
 
 struct outline *outline_create(const struct profile *profile, const struct outline_options *options)
@@ -293,10 +294,11 @@ struct outline *outline_create(const struct profile *profile, const struct outli
 	outline->by_self = !options->children;
 	outline->match = row_match_create(profile);
 	outline->wanted = row_match_create(profile);
-	outline->event = &profile->events[profile->event_count - 1];
-	outline->event = next_event(outline);
-	choose_levels(outline);
-	restart(outline);
+	map_init(&outline->folds);
+	outline->event_wanted = outline_event_from(outline, 0);
+	outline->event = &profile->events[outline->event_wanted];
+	outline_choose_levels(outline);
+	outline_restart(outline);
 	return outline;
 }
 
@@ -309,7 +311,10 @@ void outline_destroy(struct outline *outline)
 	identities_destroy(outline->functions);
 	row_match_destroy(outline->match);
 	row_match_destroy(outline->wanted);
+	map_deinit(&outline->folds);
+	vector_deinit(&outline->cursor_path);
 	vector_deinit(&outline->branches);
+	outline_zooms_free(outline->zooms.items, outline->zooms.count);
 	vector_deinit(&outline->zooms);
 	vector_deinit(&outline->items);
 	vector_deinit(&outline->nodes);
@@ -320,19 +325,18 @@ void outline_destroy(struct outline *outline)
 
 bool outline_next_event(struct outline *outline)
 {
-	const struct profile_event *next = next_event(outline);
-	bool other = next != outline->event;
+	size_t now = outline->event - outline->profile->events;
 
-	outline->event = next;
-	outline->zooms.count = 0; /* they refer to rows */
-	restart(outline);
-	return other;
+	outline->event_wanted = outline_event_from(outline, now + 1);
+	outline->event = &outline->profile->events[outline->event_wanted];
+	outline_restart(outline);
+	return outline->event_wanted != now;
 }
 
 void outline_set_filter(struct outline *outline, const char *text)
 {
 	row_match_set(outline->match, text);
-	restart(outline);
+	outline_restart(outline);
 }
 
 const char *outline_filter(const struct outline *outline)
@@ -345,8 +349,8 @@ bool outline_group_by(struct outline *outline, enum profile_key key)
 	if (key != PROFILE_KEY_COUNT && !outline_knows(outline, key))
 		return false;
 	outline->group = key;
-	choose_levels(outline);
-	restart(outline);
+	outline_choose_levels(outline);
+	outline_restart(outline);
 	return true;
 }
 
@@ -358,7 +362,7 @@ enum profile_key outline_group(const struct outline *outline)
 void outline_sort_by_self(struct outline *outline, bool self)
 {
 	outline->by_self = self || !outline->options.children;
-	restart(outline);
+	outline_restart(outline);
 }
 
 bool outline_is_sorted_by_self(const struct outline *outline)
@@ -370,59 +374,13 @@ void outline_set_caller(struct outline *outline, bool caller)
 {
 	outline->options.caller = caller;
 	callgraph_destroy(take_pointer(outline->graph));
-	restart(outline);
+	outline_restart(outline);
 }
 
 void outline_set_absolute(struct outline *outline, bool absolute)
 {
 	outline->options.absolute = absolute;
-	restart(outline);
-}
-
-size_t outline_zooms_of(const struct outline *outline, size_t number, struct outline_zoom *ret)
-{
-	struct outline *values = (struct outline *)outline; /* which are found once */
-	const struct outline_node *node = node_at(outline, number);
-	struct profile_keys keys;
-	size_t count = 0;
-
-	while (node->kind == OUTLINE_CALL)
-		node = &outline->nodes.items[node->parent];
-	outline_common_keys(outline, node->depth, &keys);
-	if (profile_keys_have(&keys, PROFILE_SYMBOL)) {
-		profile_keys_add(&keys, PROFILE_DSO);
-		profile_keys_add(&keys, PROFILE_MODE);
-	}
-	for (size_t i = 0; i < keys.count; i++)
-		if (keys.items[i] != PROFILE_SYMBOL && keys.items[i] != PROFILE_SOURCE)
-			ret[count++] = (struct outline_zoom){
-				.key = keys.items[i],
-				.value = outline_value(values, row_of(outline, node),
-						       keys.items[i]),
-				.row = outline->items.items[node->items] };
-	return count;
-}
-
-void outline_zoom_in(struct outline *outline, const struct outline_zoom *zoom)
-{
-	vector_append(&outline->zooms, *zoom);
-	restart(outline);
-}
-
-bool outline_zoom_out(struct outline *outline)
-{
-	if (!outline->zooms.count)
-		return false;
-	outline->zooms.count--;
-	restart(outline);
-	return true;
-}
-
-void outline_append_zoom(const struct outline *outline, const struct outline_zoom *zoom,
-			 struct buffer *out)
-{
-	buffer_printf(out, "%s ", view_title(outline->profile, zoom->key));
-	view_append_cell(out, outline->profile, &outline->event->rows.items[zoom->row], zoom->key);
+	outline_restart(outline);
 }
 
 void outline_append_state(const struct outline *outline, struct buffer *out)
@@ -437,7 +395,7 @@ void outline_append_state(const struct outline *outline, struct buffer *out)
 		buffer_printf(out, ", by %s", view_title(outline->profile, outline->group));
 	for (size_t i = 0; i < outline->zooms.count; i++) {
 		buffer_append_string(out, ", ");
-		outline_append_zoom(outline, &outline->zooms.items[i], out);
+		buffer_append_string(out, outline->zooms.items[i].text);
 	}
 	if (*row_match_text(outline->match)) {
 		buffer_append_string(out, ", with '");

@@ -48,7 +48,7 @@ struct outline_line {
 struct outline_zoom {
 	enum profile_key key;
 	uint64_t value; /* tells apart what the key does */
-	uint32_t row;	/* an index into the event's rows: one that has it */
+	char *text;	/* "VM web1"; escaped */
 };
 
 struct outline;
@@ -108,15 +108,28 @@ bool outline_is_sorted_by_self(const struct outline *outline);
 void outline_set_caller(struct outline *outline, bool caller);
 void outline_set_absolute(struct outline *outline, bool absolute);
 
-/* What line NUMBER can be zoomed into: appended to RET, which has room for PROFILE_KEY_COUNT. */
-size_t outline_zooms_of(const struct outline *outline, size_t number, struct outline_zoom *ret);
+/*
+ * What line NUMBER can be zoomed into: appended to RET, which has room for PROFILE_KEY_COUNT, for
+ * the caller to free with outline_zooms_free().
+ */
+size_t outline_zooms_of(struct outline *outline, size_t number, struct outline_zoom *ret);
+void outline_zooms_free(struct outline_zoom *zooms, size_t count);
 /* Shows only rows that have it, within what is shown already. */
 void outline_zoom_in(struct outline *outline, const struct outline_zoom *zoom);
 bool outline_zoom_out(struct outline *outline); /* false: all is shown */
-/* Appends "VM web1" */
-void outline_append_zoom(const struct outline *outline, const struct outline_zoom *zoom,
-			 struct buffer *out);
 /* Appends what is shown: "by children, VM web1, '/read'". */
 void outline_append_state(const struct outline *outline, struct buffer *out);
+
+/*
+ * The same outline of another profile: outline_suspend() before the one that it shows changes or
+ * goes, and outline_resume() with the other one, which has rows by the keys that the options then
+ * have. In between, the outline can only be destroyed. What is shown, and how, stays; rows that
+ * were unfolded are so again, if they are still there. Returns the number of the line that was
+ * CURSOR before; if that is gone, of the one above that it belonged to; without that, CURSOR.
+ *
+ * While there are no rows at all, what was unfolded before is not forgotten.
+ */
+void outline_suspend(struct outline *outline, size_t cursor);
+size_t outline_resume(struct outline *outline, const struct profile *profile, size_t cursor);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef VIEW_OUTLINE_NODES_H
 #define VIEW_OUTLINE_NODES_H
 
+#include "base/map.h"
 #include "base/vector.h"
 #include "profile/callgraph.h"
 #include "profile/identity.h"
@@ -26,6 +27,7 @@ struct outline {
 	struct profile *profile;
 	struct outline_options options;
 	const struct profile_event *event;
+	size_t event_wanted; /* the number of the chosen event, which may have no samples */
 	/* What tells apart the children of the root, those of its children, … */
 	struct profile_keys levels[PROFILE_KEY_COUNT + 1];
 	size_t level_count;
@@ -43,7 +45,23 @@ struct outline {
 	VECTOR(struct callgraph_branch) branches;
 	struct callgraph *graph; /* NULL: not needed yet */
 	uint32_t entered;	 /* the node whose rows are entered in it; 0: none */
+
+	/* Of the profile before (outline_renew.c): what was unfolded, and the cursor's nodes. */
+	struct map folds;
+	VECTOR(uint64_t) cursor_path;
 };
+
+/* outline.c */
+/* Makes all lines anew; nothing is unfolded then. */
+void outline_restart(struct outline *outline);
+/* Makes the list of lines from the nodes. */
+void outline_list_lines(struct outline *outline);
+/* False: nothing is below node NUMBER. The list of lines is not changed. */
+bool outline_unfold_node(struct outline *outline, uint32_t number);
+/* The levels that the options and the group ask for. */
+void outline_choose_levels(struct outline *outline);
+/* The number of the first event with samples, from FROM on; at the end it goes on with 0. */
+size_t outline_event_from(const struct outline *outline, size_t from);
 
 /* outline_values.c */
 /* Whether rows know KEY, or what it is made of. */
@@ -51,6 +69,10 @@ bool outline_knows(const struct outline *outline, enum profile_key key);
 /* Tells apart rows as KEY does. */
 uint64_t outline_value(struct outline *outline, const struct profile_row *row,
 		       enum profile_key key);
+/* The same with a number that is also that of other profiles of the same VMs. */
+uint64_t outline_lasting_value(struct outline *outline, const struct profile_row *row,
+			       enum profile_key key);
+uint64_t outline_lasting_function(struct outline *outline, uint32_t location, uint16_t cpumode);
 /* Whether KEY is the same for all functions in a chain. */
 bool outline_is_of_sample(enum profile_key key);
 

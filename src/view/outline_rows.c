@@ -27,7 +27,7 @@ static bool has_zooms(struct outline *outline, const struct profile_row *row, bo
 		const struct outline_zoom *zoom = &outline->zooms.items[i];
 
 		if ((!of_sample || outline_is_of_sample(zoom->key)) &&
-		    outline_value(outline, row, zoom->key) != zoom->value)
+		    outline_lasting_value(outline, row, zoom->key) != zoom->value)
 			return false;
 	}
 	return true;

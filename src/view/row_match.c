@@ -62,6 +62,13 @@ static void forget(known_list *list, bool longer)
 		list->count = 0;
 }
 
+void row_match_renew(struct row_match *match, const struct profile *profile)
+{
+	match->profile = profile;
+	forget(&match->strings, false);
+	forget(&match->locations, false);
+}
+
 void row_match_set(struct row_match *match, const char *text)
 {
 	_cleanup_free_ char *before = match->lower;

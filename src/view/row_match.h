@@ -15,6 +15,9 @@ struct row_match;
 struct row_match *row_match_create(const struct profile *profile); /* borrowed */
 void row_match_destroy(struct row_match *match); /* takes NULL */
 
+/* Now for PROFILE, which is borrowed. */
+void row_match_renew(struct row_match *match, const struct profile *profile);
+
 /* "": matches all rows, as at first. Copied. */
 void row_match_set(struct row_match *match, const char *text);
 const char *row_match_text(const struct row_match *match);

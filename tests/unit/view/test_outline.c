@@ -289,11 +289,9 @@ static void keys_are_levels(void **state)
 static void zooms_hold_what_they_say(void **state)
 {
 	struct outline_zoom zooms[PROFILE_KEY_COUNT];
-	_cleanup_buffer_ struct buffer text;
 	struct shown shown;
 
 	(void)state;
-	buffer_init(&text, 4096);
 	show(&shown, by_children);
 	outline_unfold(shown.outline, 4);
 	/* Of a call: what its row has. */
@@ -301,9 +299,7 @@ static void zooms_hold_what_they_say(void **state)
 	assert_int_equal(zooms[0].key, PROFILE_VM);
 	assert_int_equal(zooms[1].key, PROFILE_DSO);
 	assert_int_equal(zooms[2].key, PROFILE_MODE);
-	outline_append_zoom(shown.outline, &zooms[0], &text);
-	assert_int_equal(text.size, 5);
-	assert_memory_equal(text.data, "VM db", 5);
+	assert_string_equal(zooms[0].text, "VM db");
 	assert_int_equal(outline_total(shown.outline), 14000);
 	outline_zoom_in(shown.outline, &zooms[0]);
 	check(&shown, "+0/4 db  [g] gamma\n+4/4 db  [g] alpha\n");
@@ -312,6 +308,7 @@ static void zooms_hold_what_they_say(void **state)
 	assert_int_equal(outline_total(shown.outline), 14000);
 	outline_zoom_in(shown.outline, &zooms[1]);
 	assert_int_equal(outline_count(shown.outline), 2);
+	outline_zooms_free(zooms, 3);
 	assert_true(outline_zoom_out(shown.outline));
 	assert_int_equal(outline_count(shown.outline), 2);
 	assert_true(outline_zoom_out(shown.outline));
@@ -320,7 +317,94 @@ static void zooms_hold_what_they_say(void **state)
 	/* Of a group: what makes it one. */
 	outline_group_by(shown.outline, PROFILE_VM);
 	assert_int_equal(outline_zooms_of(shown.outline, 0, zooms), 1);
+	outline_zooms_free(zooms, 1);
 	close_shown(&shown);
+}
+
+/* The same recording, counted again in a session of its own: of the VM called NAME alone. */
+static void count_again(const struct shown *shown, bool children, const char *name,
+			struct filter *filter, struct opened *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->options = shown->opened.options;
+	ret->options.children = children;
+	assert_no_error(session_open(path, &symbol_options, &ret->session));
+	filter->any = name;
+	for (size_t i = 0; name && i < ret->session->machines.count; i++)
+		if (!strcmp(ret->session->machines.items[i]->name, name))
+			vector_append(&filter->vms, ret->session->machines.items[i]);
+	ret->options.filter = filter;
+	ret->profile = profile_create(ret->session, &ret->options);
+}
+
+static void another_profile_is_shown_as_the_one_before(void **state)
+{
+	struct filter none = { 0 }, of_db = { 0 };
+	struct opened other, db;
+	struct shown shown;
+
+	(void)state;
+	show(&shown, plain);
+	/* With children, the profile has its rows in another order. */
+	count_again(&shown, true, NULL, &none, &other);
+	count_again(&shown, true, "db", &of_db, &db);
+	outline_unfold(shown.outline, 2);
+	outline_set_wanted(shown.outline, "alpha");
+	outline_suspend(shown.outline, 3);
+	assert_int_equal(outline_resume(shown.outline, other.profile, 3), 2);
+	check(&shown, "+1 web  [g] gamma\n-3 web  [g] beta\n  .3 gamma\n+6 web  [g] alpha\n"
+		      "+4 db  [g] alpha\n");
+	assert_int_equal(outline_find(shown.outline, 0, false), 3);
+	/* A line that is gone: its number. */
+	outline_suspend(shown.outline, 1);
+	assert_int_equal(outline_resume(shown.outline, db.profile, 1), 1);
+	check(&shown, "+4 db  [g] alpha\n");
+	outline_suspend(shown.outline, 0);
+	assert_int_equal(outline_resume(shown.outline, shown.opened.profile, 0), 1);
+	outline_suspend(shown.outline, 0);
+	outline_destroy(shown.outline); /* it may also end there */
+	close_profile(&shown.opened);
+	close_profile(&other);
+	close_profile(&db);
+	vector_deinit(&of_db.vms);
+}
+
+static void zooms_groups_and_filters_stay(void **state)
+{
+	struct outline_zoom zooms[PROFILE_KEY_COUNT];
+	struct profile_event event = { .name = "nothing" };
+	struct filter none = { 0 };
+	struct profile empty = { 0 };
+	struct opened other;
+	struct shown shown;
+
+	(void)state;
+	show(&shown, by_children);
+	count_again(&shown, true, NULL, &none, &other);
+	empty.events = &event;
+	empty.event_count = 1;
+	outline_zooms_of(shown.outline, 0, zooms);
+	outline_zoom_in(shown.outline, &zooms[0]);
+	outline_zooms_free(zooms, 3);
+	outline_set_filter(shown.outline, "a");
+	outline_group_by(shown.outline, PROFILE_VM);
+	outline_sort_by_self(shown.outline, true);
+	outline_unfold(shown.outline, 0);
+	outline_unfold(shown.outline, 1);
+	outline_fold(shown.outline, 2);
+	/* In between, there is nothing. */
+	empty.session = shown.opened.session;
+	outline_suspend(shown.outline, 1);
+	assert_int_equal(outline_resume(shown.outline, &empty, 1), 1);
+	assert_int_equal(outline_count(shown.outline), 0);
+	outline_suspend(shown.outline, 0);
+	assert_int_equal(outline_resume(shown.outline, other.profile, 0), 1);
+	check(&shown, "-10/10 web\n  -6/6 [g] alpha\n    +6 gamma\n  +3/9 [g] beta\n"
+		      "  +1/10 [g] gamma\n");
+	assert_string_equal(outline_filter(shown.outline), "a");
+	assert_int_equal(outline_total(shown.outline), 10000);
+	close_shown(&shown);
+	close_profile(&other);
 }
 
 static void filters_look_at_every_column(void **state)
@@ -382,6 +466,8 @@ int main(void)
 		cmocka_unit_test(rows_are_grouped),
 		cmocka_unit_test(keys_are_levels),
 		cmocka_unit_test(zooms_hold_what_they_say),
+		cmocka_unit_test(another_profile_is_shown_as_the_one_before),
+		cmocka_unit_test(zooms_groups_and_filters_stay),
 		cmocka_unit_test(filters_look_at_every_column),
 		cmocka_unit_test(lines_are_found),
 	};
