@@ -87,20 +87,26 @@ void live_profile_count(struct live_profile *live, const struct session_sample *
 	counter_count(&live->counter, sample);
 }
 
+struct profile_totals live_profile_totals(struct live_profile *live)
+{
+	live_profile_settle(live);
+	live->profile.totals = live->counter.totals;
+	profile_add_unwritten(&live->profile, &live->options);
+	return live->profile.totals;
+}
+
 const struct profile *live_profile_look(struct live_profile *live)
 {
 	struct profile *profile = &live->profile;
 	struct session *session = profile->session;
 	const struct perfdata_inventory *inventory = perfdata_reader_inventory(session->reader);
 
-	live_profile_settle(live);
+	live_profile_totals(live);
 	clear(profile);
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile->events[i] = (struct profile_event){
 			.name = perfdata_reader_event(session->reader, i)->name };
 	live->shared.guest_chains = inventory && inventory->guest_chains;
-	profile->totals = live->counter.totals;
-	profile_add_unwritten(profile, &live->options);
 	profile_build_rows(profile, &live->counter);
 	profile_sum_events(profile, &live->counter);
 	return profile;

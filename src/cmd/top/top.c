@@ -20,192 +20,62 @@
 #include "cmd/command.h"
 #include "cmd/record/record_options.h"
 #include "cmd/recording.h"
-#include "cmd/top/top.h"
+#include "cmd/top/top_run.h"
 #include "cmd/values.h"
+#include "terminal/screen.h"
 
-#define READ_BYTES ((size_t)256 << 10)
-#define LAST_RECORDS_NS 5000000000ull /* how long a recorder may take to end */
-
-/* Where records come from. */
-struct source {
-	int fd; /* -1: a file, which is mapped */
-	const char *name;
-	struct top_recorder recorder;
-};
-
-/* One run: the screens that it prints. */
-struct run {
-	const struct top_config *config;
-	struct top_engine engine;
-	struct source *source;
-	double min_percent;
-	bool gone; /* nobody reads them any more */
-	uint64_t due_ns, stop_ns;
-};
-
-static struct error *print(struct run *run)
+/* -i FILE in a browser: its end is shown. */
+static struct error *skip_screen(struct top_run *run)
 {
-	struct error *error = top_text_print(&run->engine, &run->gone);
-
-	run->engine.stop |= run->gone;
-	top_engine_next(&run->engine);
-	return error;
+	(void)run;
+	return NULL;
 }
 
-static struct error *refresh(struct top_engine *engine, void *context)
-{
-	(void)engine;
-	return print(context);
-}
-
-/* With READER, which is taken. */
-static void begin(struct run *run, struct perfdata_reader *reader)
-{
-	run->engine = (struct top_engine){ .refresh = refresh, .context = run,
-					   .min_percent = run->min_percent,
-					   .own_time = run->source->fd < 0 };
-	top_engine_init(&run->engine, run->config, reader);
-}
-
-static int wait_ms(uint64_t due_ns)
-{
-	uint64_t now = clock_monotonic_ns();
-
-	return now < due_ns ? (due_ns - now) / 1000000 + 1 : 0;
-}
-
-/* Ctrl-C: the recorder is to end, and what it still has is read, but not for long. */
-static bool is_given_up(struct run *run)
-{
-	if (!interrupt_requested() && !run->gone)
-		return false;
-	if (!run->source->recorder.pid)
-		return true;
-	if (!run->stop_ns) {
-		top_recorder_stop(&run->source->recorder);
-		run->stop_ns = clock_monotonic_ns() + LAST_RECORDS_NS;
-	}
-	return clock_monotonic_ns() >= run->stop_ns;
-}
-
-/* Waits for bytes until the next screen is due. *RET_END: there are no more. */
-static struct error *feed(struct run *run, uint8_t *bytes, bool *ret_end)
-{
-	struct pollfd input = { .fd = run->source->fd, .events = POLLIN };
-	struct perfdata_reader *reader = run->engine.session->reader;
-	int ready = poll(&input, 1, wait_ms(run->stop_ns ? run->stop_ns : run->due_ns));
-	ssize_t got;
-
-	if (ready <= 0)
-		return ready == 0 || errno == EINTR
-			       ? NULL
-			       : error_system(errno, "could not wait for '%s'", run->source->name);
-	got = read(run->source->fd, bytes, READ_BYTES);
-	if (got < 0)
-		return errno == EINTR ? NULL
-				      : error_system(errno, "could not read '%s'",
-						     run->source->name);
-	if (got > 0)
-		return run->stop_ns ? NULL : perfdata_reader_feed(reader, bytes, got);
-	*ret_end = true;
-	return run->stop_ns ? NULL : perfdata_reader_feed_end(reader);
-}
-
-/*
- * What the recorder wrote ends here, and it has begun anew, in the same pipe: after a screen, all
- * that is known is forgotten.
- */
-static struct error *next_stream(struct run *run, const void *bytes, size_t size)
-{
-	struct perfdata_reader *reader = perfdata_reader_open_fed(run->source->name);
-	struct error *error = perfdata_reader_feed(reader, bytes, size);
-
-	if (!error)
-		error = print(run);
-	top_engine_deinit(&run->engine);
-	begin(run, reader);
-	return error;
-}
-
-/* Counts what has come. *RET_END: there is no more to come. */
-static struct error *take(struct run *run, bool *ret_end)
+static struct error *read_file(struct top_run *run, bool *ret_ended)
 {
 	enum perfdata_status status;
 	struct error *error;
-	const void *bytes;
-	size_t size;
 
-	for (;;) {
-		error = top_engine_run(&run->engine, &status);
-		*ret_end |= status == PERFDATA_BAD || status == PERFDATA_RECORD;
-		if (error || status != PERFDATA_END)
-			return error;
-		bytes = perfdata_reader_unread(run->engine.session->reader, &size);
-		if (!size || perfdata_reader_truncated(run->engine.session->reader))
-			return NULL;
-		error = next_stream(run, bytes, size);
-		if (error)
-			return error;
-	}
-}
-
-/* Until the end of the recording, or of the user's patience. */
-static struct error *follow(struct run *run, bool *ret_ended)
-{
-	_cleanup_free_ uint8_t *bytes = memory_alloc(READ_BYTES);
-	struct error *error = NULL;
-	bool end = false;
-
-	run->due_ns = clock_monotonic_ns() + run->engine.interval_ns;
-	while (!error && !end && !is_given_up(run)) {
-		error = feed(run, bytes, &end);
-		if (!error && !run->stop_ns)
-			error = take(run, &end);
-		if (error || run->stop_ns || end || clock_monotonic_ns() < run->due_ns)
-			continue;
-		error = print(run);
-		run->due_ns += run->engine.interval_ns;
-	}
-	*ret_ended = !run->stop_ns && !interrupt_requested() && !run->gone;
-	return error;
-}
-
-static struct error *read_file(struct run *run, bool *ret_ended)
-{
-	enum perfdata_status status;
-	struct error *error = top_engine_run(&run->engine, &status);
-
+	run->show = run->config->browses ? skip_screen : top_text_show;
+	error = top_engine_run(&run->engine, &status);
 	*ret_ended = !interrupt_requested() && !run->gone;
-	return error;
+	if (error || !*ret_ended)
+		return error;
+	error = top_engine_check_end(&run->engine);
+	if (!error && run->config->browses && run->engine.live)
+		return top_view_run(run, ret_ended);
+	run->show = top_text_show;
+	return error ? error : top_run_show(run);
 }
 
-/* What came since the last screen, and what was wrong. */
-static struct error *finish(struct run *run)
+static struct error *read_stream(struct top_run *run, bool *ret_ended)
 {
-	struct error *error = top_engine_check_end(&run->engine);
+	struct error *error;
 
-	if (!error)
-		error = print(run);
-	if (!error)
-		recording_warn(run->engine.session, run->source->name);
-	return error;
+	if (run->config->browses)
+		return top_view_run(run, ret_ended);
+	run->show = top_text_show;
+	error = top_run_follow(run, ret_ended);
+	if (!error && *ret_ended)
+		error = top_engine_check_end(&run->engine);
+	return !error && *ret_ended ? top_run_show(run) : error;
 }
 
-static struct error *show(const struct top_config *config, struct source *source,
+static struct error *show(struct top_config *config, struct top_source *source,
 			  struct perfdata_reader *reader)
 {
-	struct run run = { .source = source, .config = config };
+	struct top_run run = { .source = source, .config = config };
 	struct error *error = NULL;
 	bool ended = false;
 
 	if (config->percent_limit)
 		error = values_percent("--percent-limit", config->percent_limit,
 				       &run.min_percent);
-	begin(&run, reader);
+	top_run_begin(&run, reader);
 	if (!error)
-		error = source->fd < 0 ? read_file(&run, &ended) : follow(&run, &ended);
+		error = source->fd < 0 ? read_file(&run, &ended) : read_stream(&run, &ended);
 	if (!error && ended)
-		error = finish(&run);
+		recording_warn(run.engine.session, source->name);
 	top_engine_deinit(&run.engine);
 	return error;
 }
@@ -263,7 +133,7 @@ static void filter_replay(struct top_config *config)
 }
 
 /* A pipe is opened, but not read yet. */
-static struct error *open_input(const struct top_config *config, struct source *ret)
+static struct error *open_input(const struct top_config *config, struct top_source *ret)
 {
 	bool is_stdin = !strcmp(config->input, "-");
 	struct stat status;
@@ -279,7 +149,7 @@ static struct error *open_input(const struct top_config *config, struct source *
 	return NULL;
 }
 
-static struct error *open_reader(const struct top_config *config, const struct source *source,
+static struct error *open_reader(const struct top_config *config, const struct top_source *source,
 				 struct perfdata_reader **ret)
 {
 	if (source->fd < 0)
@@ -289,7 +159,7 @@ static struct error *open_reader(const struct top_config *config, const struct s
 }
 
 /* The viewer. The recorder, if there is one, has been started. */
-static struct error *view(const struct top_config *config, struct source *source)
+static struct error *view(struct top_config *config, struct top_source *source)
 {
 	const char *input = config->input ? config->input : "-";
 	struct perfdata_reader *reader;
@@ -297,7 +167,8 @@ static struct error *view(const struct top_config *config, struct source *source
 
 	signal(SIGPIPE, SIG_IGN);
 	interrupt_install();
-	error = recording_raise_walls(&input, 1, &config->symbols, NULL);
+	error = config->browses ? recording_raise_walls_to_browse(input, &config->symbols)
+				: recording_raise_walls(&input, 1, &config->symbols, NULL);
 	if (!error)
 		error = kernel_source_check(&config->symbols);
 	if (!error)
@@ -309,7 +180,7 @@ static struct error *view(const struct top_config *config, struct source *source
 static struct error *sample_and_view(struct top_config *config, int argc, char **argv,
 				     int *ret_status)
 {
-	struct source source = { .fd = -1, .name = "the recorder" };
+	struct top_source source = { .fd = -1, .name = "the recorder" };
 	struct error *error = top_recorder_start(config, argc, argv, &source.recorder, ret_status);
 	struct error *end;
 
@@ -318,6 +189,7 @@ static struct error *sample_and_view(struct top_config *config, int argc, char *
 	source.fd = source.recorder.records;
 	error = view(config, &source);
 	end = top_recorder_finish(&source.recorder, ret_status);
+	top_messages_print(&source.recorder.messages);
 	/* It has reported why; that there are no records then is no news. */
 	if (!end && !*ret_status)
 		return error;
@@ -327,7 +199,7 @@ static struct error *sample_and_view(struct top_config *config, int argc, char *
 
 static struct error *replay(struct top_config *config)
 {
-	struct source source = { .fd = -1 };
+	struct top_source source = { .fd = -1 };
 	struct error *error = check_replay(&config->record);
 
 	if (error)
@@ -344,11 +216,17 @@ static struct error *run_top(const struct command *command, int argc, char **arg
 	bool help;
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
+	config.browses = !config.stdio && screen_can_open();
 	if (!error && !help)
 		error = config.input ? replay(&config)
 				     : sample_and_view(&config, argc, argv, ret_status);
 	record_options_deinit(&config.record);
 	filter_options_deinit(&config.filters);
+	if (config.ended_by) {
+		error_destroy(error);
+		signal(config.ended_by, SIG_DFL);
+		raise(config.ended_by);
+	}
 	return error;
 }
 
@@ -360,11 +238,12 @@ static const struct option_spec top_options[] = {
 	  "nothing",
 	  .completion = COMPLETE_FILE },
 	{ OPTION_FLAG, 0, "stdio", offsetof(struct top_config, stdio), NULL,
-	  "print text, one screen after another (the default)" },
+	  "print text, one screen after another, also on a terminal, where a browser is the "
+	  "default" },
 	{ OPTION_SECONDS, 'd', "delay", offsetof(struct top_config, delay_s), "SECONDS",
-	  "how often there is a screen (default: 2)" },
+	  "how often there is a screen (default: 2; in the browser 0.5)" },
 	{ OPTION_UNSIGNED, 'E', "entries", offsetof(struct top_config, entries), "N",
-	  "how many functions are shown (default: as many as fit, or 20)", .min = 1 },
+	  "how many functions are printed as text (default: as many as fit, or 20)", .min = 1 },
 	{ OPTION_FLAG, 'z', "zero", offsetof(struct top_config, zero), NULL,
 	  "count anew for each screen; otherwise older samples count for less and less" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct top_config, sort), "KEYS",

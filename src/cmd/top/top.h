@@ -5,6 +5,7 @@
 
 #include "cmd/filter_options.h"
 #include "cmd/record/record.h"
+#include "output/report_columns.h"
 #include "output/sample_texts.h"
 #include "profile/live_profile.h"
 #include "session/ordered.h"
@@ -16,6 +17,8 @@ struct top_config {
 	double delay_s;	  /* 0: not given */
 	uint64_t entries; /* 0: not given */
 	bool stdio, zero, sample_counts, children, no_children;
+	bool browses; /* on a terminal, unless an option wants text */
+	int ended_by; /* the signal that ended the browser; 0: none, or it is no news */
 	struct filter_options filters;
 	struct kernel_source_options symbols;
 };
@@ -49,8 +52,11 @@ struct top_engine {
 	uint64_t now;		    /* of the last sample, as the session counts time */
 	struct profile_totals before; /* the totals when the interval began */
 	uint64_t interval_ns;
+	unsigned intervals, decay_intervals; /* so far, and after how many of them counts decay */
 	/* Called when the interval is over, if it is read in its own time. */
 	struct error *(*refresh)(struct top_engine *engine, void *context);
+	/* Called before what was counted goes, and with it the profile that can be looked at. */
+	void (*dropping)(struct top_engine *engine, void *context);
 	void *context;
 };
 
@@ -70,11 +76,28 @@ void top_engine_next(struct top_engine *engine);
 /* After the end: what the user asked for, and was not there. */
 struct error *top_engine_check_end(struct top_engine *engine) MUST_CHECK;
 
+/* Lines that another process prints, kept until the terminal can have them (top_messages.c). */
+struct top_messages {
+	bool kept; /* false: it prints them itself */
+	int fd;	   /* they come from there; -1: no more come */
+	struct buffer text, line; /* whole lines, escaped, and one that is not yet whole */
+};
+
+/* FD is taken, and does not block. */
+void top_messages_init(struct top_messages *messages, int fd);
+/* Takes what has come. True: there is another line. */
+bool top_messages_read(struct top_messages *messages);
+/* Appends the last line, without its end. */
+void top_messages_append_last(const struct top_messages *messages, struct buffer *out);
+/* Prints all of them on stderr, and frees them. */
+void top_messages_print(struct top_messages *messages);
+
 /* A recorder in a process of its own (top_recorder.c). */
 struct top_recorder {
 	pid_t pid; /* 0: there is none */
 	int records;  /* its standard output */
 	int control; /* what ends it */
+	struct top_messages messages;
 	bool is_child; /* this process is the recorder, and has recorded */
 };
 
@@ -89,7 +112,12 @@ void top_recorder_stop(struct top_recorder *recorder);
  */
 struct error *top_recorder_finish(struct top_recorder *recorder, int *ret_status) MUST_CHECK;
 
-/* Prints what is counted, as text (top_text.c). *RET_GONE: nobody reads it any more. */
-struct error *top_text_print(struct top_engine *engine, bool *ret_gone) MUST_CHECK;
+/* top_text.c */
+/* Appends "1996 samples in 2.0 s (998/s)". */
+void top_append_rate(struct buffer *out, const struct top_interval *interval);
+/* Appends "71.2% guest kernel, 20.1% guest user, 8.7% host, 0.0% lost". */
+void top_append_parts(struct buffer *out, const struct top_interval *interval);
+/* The columns of shares and keys, once the keys are known. */
+void top_choose_columns(const struct top_engine *engine, struct report_columns *ret);
 
 #endif

@@ -25,21 +25,32 @@
 #define KEPT_NS 600000000000ull
 #define LOOK_RECORDS 256 /* after so many: is there too much, was it interrupted? */
 #define DEFAULT_DELAY_S 2
+#define BROWSER_DELAY_S 0.5
 
 void top_engine_init(struct top_engine *engine, const struct top_config *config,
 		     struct perfdata_reader *reader)
 {
+	double default_delay_s = config->browses ? BROWSER_DELAY_S : DEFAULT_DELAY_S;
+
 	engine->config = config;
 	engine->session = live_session_open(reader, &config->symbols);
 	engine->ordered = ordered_create(engine->session, LIVE_SESSION_TYPES);
 	ordered_limit(engine->ordered, HELD_MAX_BYTES);
-	engine->interval_ns = (config->delay_s ? config->delay_s : DEFAULT_DELAY_S) * 1e9;
+	engine->interval_ns = (config->delay_s ? config->delay_s : default_delay_s) * 1e9;
+	engine->decay_intervals = config->delay_s ? 1 : DEFAULT_DELAY_S / default_delay_s;
 	engine->begin_ns = clock_monotonic_ns();
+}
+
+static void drop_counts(struct top_engine *engine)
+{
+	if (engine->live && engine->dropping)
+		engine->dropping(engine, engine->context);
+	live_profile_destroy(take_pointer(engine->live));
 }
 
 void top_engine_deinit(struct top_engine *engine)
 {
-	live_profile_destroy(engine->live);
+	drop_counts(engine);
 	sample_texts_destroy(engine->texts);
 	filter_deinit(&engine->filter);
 	ordered_destroy(engine->ordered);
@@ -121,7 +132,7 @@ static struct error *begin_profile(struct top_engine *engine)
 	if (error)
 		return error;
 	select_vms(engine);
-	live_profile_destroy(engine->live);
+	drop_counts(engine);
 	engine->live = live_profile_create(engine->session, &engine->options);
 	memset(&engine->before, 0, sizeof(engine->before));
 	return NULL;
@@ -165,10 +176,8 @@ static void forget(struct top_engine *engine)
 	if (engine->session->live_records < RECORDS_MAX &&
 	    (!engine->live || live_profile_size(engine->live) < COUNTED_MAX))
 		return;
-	if (engine->live)
-		live_profile_settle(engine->live);
+	drop_counts(engine);
 	live_session_forget(engine->session, engine->now > kept ? engine->now - kept : 0);
-	live_profile_destroy(take_pointer(engine->live));
 }
 
 struct error *top_engine_run(struct top_engine *engine, enum perfdata_status *ret)
@@ -234,8 +243,11 @@ void top_engine_next(struct top_engine *engine)
 	engine->session->stamp++; /* threads are seen again */
 	if (!engine->live)
 		return;
-	engine->before = live_profile_look(engine->live)->totals;
-	live_profile_decay(engine->live, engine->config->zero ? 0 : LIVE_PROFILE_EIGHTHS);
+	engine->before = live_profile_totals(engine->live);
+	if (engine->config->zero)
+		live_profile_decay(engine->live, 0);
+	else if (++engine->intervals % engine->decay_intervals == 0)
+		live_profile_decay(engine->live, LIVE_PROFILE_EIGHTHS);
 }
 
 struct error *top_engine_check_end(struct top_engine *engine)

@@ -7,7 +7,7 @@
 
 #include "base/files/file.h"
 #include "base/terminal.h"
-#include "cmd/top/top.h"
+#include "cmd/top/top_run.h"
 #include "output/report_text.h"
 #include "output/stream.h"
 
@@ -26,19 +26,25 @@ static size_t default_entries(void)
 
 static void append_part(struct buffer *out, uint64_t part, uint64_t all, const char *what)
 {
-	buffer_printf(out, ", %.1f%% %s", all ? 100.0 * part / all : 0, what);
+	buffer_printf(out, "%s%.1f%% %s", out->size ? ", " : "", all ? 100.0 * part / all : 0,
+		      what);
 }
 
-/* "# 1996 samples in 2.0 s (998/s), 71.2% guest kernel, 20.1% guest user, 8.7% host, 0.0% lost" */
-static void append_rates(struct buffer *out, const struct top_interval *interval)
+void top_append_rate(struct buffer *out, const struct top_interval *interval)
+{
+	uint64_t all = profile_totals_sum(&interval->totals);
+
+	buffer_printf(out, "%" PRIu64 " samples", all);
+	if (interval->seconds > 0)
+		buffer_printf(out, " in %.1f s (%.0f/s)", interval->seconds,
+			      all / interval->seconds);
+}
+
+void top_append_parts(struct buffer *out, const struct top_interval *interval)
 {
 	const struct profile_totals *totals = &interval->totals;
 	uint64_t all = profile_totals_sum(totals);
 
-	buffer_printf(out, "# %" PRIu64 " samples", all);
-	if (interval->seconds > 0)
-		buffer_printf(out, " in %.1f s (%.0f/s)", interval->seconds,
-			      all / interval->seconds);
 	append_part(out, totals->guest_kernel, all, "guest kernel");
 	append_part(out, totals->guest_user, all, "guest user");
 	if (totals->guest_counted)
@@ -50,21 +56,20 @@ static void append_rates(struct buffer *out, const struct top_interval *interval
 		append_part(out, totals->unattributed, all, "unattributed");
 	if (totals->filtered)
 		append_part(out, totals->filtered, all, "filtered out");
-	buffer_append_u8(out, '\n');
 }
 
-static void choose_columns(const struct top_engine *engine, struct report_text_options *ret)
+void top_choose_columns(const struct top_engine *engine, struct report_columns *ret)
 {
 	const struct profile_keys *keys = &engine->options.keys;
 
-	ret->columns.usual = true;
-	if (ret->children)
-		report_columns_add(&ret->columns, REPORT_CHILDREN, 0);
-	report_columns_add(&ret->columns, REPORT_OVERHEAD, 0);
+	*ret = (struct report_columns){ .usual = true };
+	if (engine->options.children)
+		report_columns_add(ret, REPORT_CHILDREN, 0);
+	report_columns_add(ret, REPORT_OVERHEAD, 0);
 	if (engine->config->sample_counts)
-		report_columns_add(&ret->columns, REPORT_SAMPLES, 0);
+		report_columns_add(ret, REPORT_SAMPLES, 0);
 	for (size_t i = 0; i < keys->count; i++)
-		report_columns_add(&ret->columns, REPORT_KEY, keys->items[i]);
+		report_columns_add(ret, REPORT_KEY, keys->items[i]);
 }
 
 static bool is_reader_gone(void)
@@ -74,8 +79,9 @@ static bool is_reader_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP));
 }
 
-struct error *top_text_print(struct top_engine *engine, bool *ret_gone)
+struct error *top_text_show(struct top_run *run)
 {
+	struct top_engine *engine = &run->engine;
 	bool screen = isatty(STDOUT_FILENO) && !terminal_is_dumb();
 	struct top_interval interval;
 	const struct profile *profile = top_engine_look(engine, &interval);
@@ -94,15 +100,17 @@ struct error *top_text_print(struct top_engine *engine, bool *ret_gone)
 	buffer_init(&heading, 4096);
 	if (screen)
 		buffer_append_string(&heading, CLEAR);
-	append_rates(&heading, &interval);
-	buffer_append_string(&heading, profile ? "#\n" : "\n");
+	buffer_append_string(&heading, "# ");
+	top_append_rate(&heading, &interval);
+	top_append_parts(&heading, &interval);
+	buffer_append_string(&heading, profile ? "\n#\n" : "\n\n");
 	buffer_append_u8(&heading, 0);
 	options.heading = (const char *)heading.data;
-	choose_columns(engine, &options);
+	top_choose_columns(engine, &options.columns);
 	if (profile)
 		error = report_text_write(STDOUT_FILENO, profile, &options);
 	else
 		error = file_write_all(STDOUT_FILENO, heading.data, heading.size - 1, "the output");
-	*ret_gone = is_reader_gone();
+	run->gone = is_reader_gone();
 	return error;
 }
