@@ -226,7 +226,10 @@ def check_kernel_ids():
     ids = {name: found for found, name in (line.split() for line in
                                            read("build_ids").splitlines())}
     found = [ids.get(f"[guest.kernel.kallsyms.{pid}]") for pid in read("same_kernel").split()]
-    check(found and all(one and len(one) == 40 and one in read("notes") for one in found),
+    if not found:
+        print("skipped: two: build-ids of guests' kernels, because none is the host's kernel")
+        return
+    check(all(one and len(one) == 40 and one in read("notes") for one in found),
           f"two: perf buildid-list shows the build-ids of {len(found)} guest kernels")
 
 
