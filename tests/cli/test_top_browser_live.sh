@@ -10,7 +10,7 @@ trap 'in_tmux kill-server 2>/dev/null; kill "$guest"; wait; rm -rf "$here"' EXIT
 start_looping_guest
 
 top() { # ARGUMENTS…
-	enter_command "clear; $perfvisor top --engine qmp -p $guest --max-overhead 100 $*
+	enter_command "clear; $perfvisor top --engine qmp -p $guest --max-overhead 100 $*; \
 echo status \$?"
 }
 # A guest that runs nothing but a loop at the BIOS's reset vector.
