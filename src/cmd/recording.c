@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -42,6 +43,15 @@ const char *recording_find(void)
 	return newest;
 }
 
+const char *recording_input(const char *input)
+{
+	struct stat status;
+
+	if (input)
+		return input;
+	return !fstat(STDIN_FILENO, &status) && S_ISFIFO(status.st_mode) ? "-" : recording_find();
+}
+
 static struct error *raise_walls(const char *const *inputs, size_t count,
 				 const struct kernel_source_options *symbols, const char *folder,
 				 bool terminal)
@@ -59,7 +69,7 @@ static struct error *raise_walls(const char *const *inputs, size_t count,
 	if (!error)
 		error = downloads_start();
 	for (size_t i = 0; i < count && i + WALLS_READ_SYMBOLS < WALLS_READ_MAX; i++)
-		needs.read[WALLS_READ_SYMBOLS + i] = inputs[i] ? inputs[i] : recording_find();
+		needs.read[WALLS_READ_SYMBOLS + i] = recording_input(inputs[i]);
 	return error ? error : walls_raise(&needs);
 }
 
@@ -78,7 +88,7 @@ struct error *recording_raise_walls_to_browse(const char *input,
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
 			     const char **ret_path, struct session **ret)
 {
-	const char *path = input ? input : recording_find();
+	const char *path = recording_input(input);
 	struct error *error;
 
 	if (!path)

@@ -17,9 +17,12 @@
  */
 const char *recording_find(void);
 
+/* INPUT; if it is NULL, as perf: "-" where standard input is a pipe, else what was found. */
+const char *recording_input(const char *input);
+
 /*
  * Raises the walls (walls/walls.h), which every command does that reads recordings, before it opens
- * the first one of INPUTS (NULL: that of recording_find()). From then on the process starts no
+ * the first one of INPUTS (as recording_input() has them). From then on the process starts no
  * other, and makes files in FOLDER alone, which is no link; NULL: nowhere.
  */
 struct error *recording_raise_walls(const char *const *inputs, size_t count,
@@ -31,8 +34,7 @@ struct error *recording_raise_walls_to_browse(const char *input,
 	MUST_CHECK;
 
 /*
- * Opens INPUT, or the recording that recording_find() finds if INPUT is NULL, and returns its name
- * in *RET_PATH. A damaged or truncated recording is read as far as possible, with a warning.
+ * Opens what recording_input() has for INPUT, and returns its name in *RET_PATH. A damaged or truncated recording is read as far as possible, with a warning.
  */
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
 			     const char **ret_path, struct session **ret) MUST_CHECK;
@@ -64,8 +66,8 @@ void recording_note_filtered(uint64_t left_out, uint64_t all);
 	  "has no effect: recordings of other users are read without it, too" }
 #define RECORDING_INPUT_OPTION(type, field)                                                        \
 	{ OPTION_STRING, 'i', "input", offsetof(type, field), "FILE",                              \
-	  "the recording; - reads standard input (default: the newest of perf.data.guest, "        \
-	  "perf.data.kvm, perf.data.host and perf.data here)",                                     \
+	  "the recording; - reads standard input (default: a pipe there, or the newest of "        \
+	  "perf.data.guest, perf.data.kvm, perf.data.host and perf.data here)",                    \
 	  .completion = COMPLETE_FILE }
 /* FIELD is a struct kernel_source_options. */
 #define RECORDING_SYMBOL_OPTIONS(type, field)                                                      \

@@ -15,6 +15,8 @@
 #include "base/sort.h"
 #include "profile/profile_rows.h"
 
+#define UNKNOWN_DSO "[unknown]"
+#define SIGN (1ULL << 63)
 #define RANK_NONE UINT64_MAX /* of what has no name: sorted last */
 
 struct sorter {
@@ -96,6 +98,14 @@ static const char *comm_of(struct session *session, const struct profile_row *ro
 	return intern_string(session->strings, intern_text(session->strings, text));
 }
 
+/* NULL for code in no known file. */
+static const char *name_of_dso(const struct profile *profile, const struct profile_row *row)
+{
+	const char *name = intern_string(profile->session->strings, row->dso);
+
+	return strcmp(name, UNKNOWN_DSO) ? name : NULL;
+}
+
 static const char *text_of(const struct sorter *sorter, enum profile_key key,
 			   const struct profile_row *row)
 {
@@ -111,7 +121,7 @@ static const char *text_of(const struct sorter *sorter, enum profile_key key,
 	case PROFILE_GUEST_COMM:
 		return profile_guest_comm(profile, row);
 	case PROFILE_DSO:
-		return intern_string(profile->session->strings, row->dso);
+		return name_of_dso(profile, row);
 	case PROFILE_SOURCE:
 		return intern_string(
 			profile->session->strings,
@@ -145,9 +155,9 @@ static void sort_by_key(struct sorter *sorter, enum profile_key key)
 	case PROFILE_MODE:
 		SORT_BY(sorter, row->cpumode);
 		return;
-	case PROFILE_SYMBOL: /* equal names by address */
+	case PROFILE_SYMBOL: /* equal names by address, which is signed in perf */
 		SORT_BY(sorter,
-			resolver_location(sorter->profile->resolver, row->location)->address);
+			SIGN ^ resolver_location(sorter->profile->resolver, row->location)->address);
 		break;
 	default:
 		break;

@@ -10,10 +10,13 @@
 
 #include "base/memory.h"
 #include "perfdata/guest_mode.h"
+#include "perfdata/record.h"
 #include "session/live/live_session.h"
 #include "session/session_events.h"
 #include "session/session_private.h"
 
+/* tools/lib/perf/include/perf/event.h: a filter has dropped them, so they are not lost */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)
 /* A recording may be larger than memory: release data after so many records. */
 #define RELEASE_RECORDS 4096
 
@@ -139,6 +142,40 @@ void session_close(struct session *session)
 	arena_destroy(session->arena);
 	perfdata_reader_close(session->reader);
 	free(session);
+}
+
+static bool counts_events(const struct perfdata_reader *reader)
+{
+	for (size_t i = 0; i < perfdata_reader_event_count(reader); i++)
+		if (perfdata_reader_event(reader, i)->attr.read_format & PERF_FORMAT_LOST)
+			return true;
+	return false;
+}
+
+/*
+ * With PERF_FORMAT_LOST, perf (6.1) writes LOST_SAMPLES at the end: how many records of each event
+ * were lost, which are the same that the rings' LOST records have reported before
+ * (record__read_lost_samples() in tools/perf/builtin-record.c; __perf_output_begin() in the kernel
+ * counts for both). A recorder that was killed has not written them: the larger sum counts.
+ */
+bool session_take_lost(struct session *session, const struct perfdata_record *record, uint32_t vm_pid)
+{
+	bool by_event = record->type == PERF_RECORD_LOST_SAMPLES;
+	uint64_t lost;
+
+	if (!perfdata_record_lost(record, perfdata_reader_swap(session->reader), &lost))
+		return false;
+	if (by_event && (record->misc & MISC_LOST_SAMPLES_BPF))
+		return true;
+	if (counts_events(session->reader)) {
+		uint64_t *sum = &session->lost_sums[by_event];
+
+		*sum += lost;
+		lost = *sum > session->lost ? *sum - session->lost : 0;
+	}
+	session->lost += lost;
+	*map_insert(&session->lost_by_vm, vm_pid, NULL) += lost;
+	return true;
 }
 
 uint32_t session_guest_pid(const struct perfdata_decoded *decoded)

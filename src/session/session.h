@@ -56,6 +56,7 @@ struct session {
 	bool counts;		/* it has counts of perf stat record */
 	bool timed;		/* false: the file has no times, records are in order */
 	uint64_t lost;		/* records that the kernel could not write */
+	uint64_t lost_sums[2];	/* of LOST and of LOST_SAMPLES, if both count the same */
 	struct map lost_by_vm;	/* machine pid -> its share of lost */
 	uint64_t malformed;	/* records other than samples that could not be decoded */
 	struct kernel_source_options guest_symbols;
@@ -102,6 +103,13 @@ void session_close(struct session *session); /* takes NULL */
 struct machine *session_machine(struct session *session, uint32_t pid);
 /* The same, but NULL if there is none. */
 struct machine *session_find_machine(const struct session *session, uint32_t pid);
+/*
+ * For session_events.c: adds what RECORD, of PERF_RECORD_LOST or LOST_SAMPLES and VM_PID, says to
+ * what was lost. False: it is malformed.
+ */
+bool session_take_lost(struct session *session, const struct perfdata_record *record,
+		       uint32_t vm_pid);
+
 /*
  * The pid of the VMM whose guest DECODED was taken in, if it is a guest sample: that of its id,
  * else that of the thread. 0: unknown.

@@ -213,19 +213,6 @@ static bool read_ksymbol(struct collector *collector, const struct perfdata_reco
 	return true;
 }
 
-static bool read_lost(struct collector *collector, const struct perfdata_record *record,
-		      const struct perfdata_decoded *trailer)
-{
-	uint32_t vm_pid = trailer->id ? trailer->id->machine_pid : 0;
-	uint64_t lost;
-
-	if (!perfdata_record_lost(record, is_swapped(collector), &lost))
-		return false;
-	collector->session->lost += lost;
-	*map_insert(&collector->session->lost_by_vm, vm_pid, NULL) += lost;
-	return true;
-}
-
 static bool read_record(struct collector *collector, const struct perfdata_record *record)
 {
 	struct perfdata_reader *reader = collector->session->reader;
@@ -248,7 +235,8 @@ static bool read_record(struct collector *collector, const struct perfdata_recor
 		return read_ksymbol(collector, record, &trailer, &cursor);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return read_lost(collector, record, &trailer);
+		return session_take_lost(collector->session, record,
+					 trailer.id ? trailer.id->machine_pid : 0);
 	}
 	return true;
 }

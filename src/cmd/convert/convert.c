@@ -167,7 +167,7 @@ static void output_deinit(struct output *output)
 static struct error *output_begin(const struct convert_config *config, struct output *ret)
 {
 	struct errand_work work = { put_folder, remove_folder, ret };
-	const char *input = config->input ? config->input : recording_find();
+	const char *input = recording_input(config->input);
 	struct error *error;
 
 	ret->path = config->output ? config->output : "perf.data.native";

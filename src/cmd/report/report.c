@@ -40,13 +40,31 @@ struct report_config {
 };
 
 /* The keys used if the user named none. */
-static void default_keys(const struct session *session, struct profile_keys *ret)
+static bool has_tracepoints_only(const struct session *session)
+{
+	for (size_t i = 0; i < session->event_count; i++)
+		if (session->attrs[i]->type != PERF_TYPE_TRACEPOINT)
+			return false;
+	return session->event_count > 0;
+}
+
+/* As perf: of tracepoints, what they say. */
+static struct error *default_keys(const struct session *session, struct sample_texts *texts,
+				  struct profile_keys *ret)
 {
 	bool vms = session->machines.count > 1;
+	enum profile_key trace;
+	struct error *error;
 
 	ret->count = 0;
 	if (vms)
 		profile_keys_add(ret, PROFILE_VM);
+	if (has_tracepoints_only(session)) {
+		error = sample_texts_find_key(texts, "--sort", "", "trace", &trace);
+		if (!error)
+			profile_keys_add(ret, trace);
+		return error;
+	}
 	/* The command of a guest's sample would be its vCPU thread, so the VM is more useful. */
 	if (session->guest_samples && session->guest_processes)
 		profile_keys_add(ret, PROFILE_GUEST_COMM);
@@ -54,6 +72,7 @@ static void default_keys(const struct session *session, struct profile_keys *ret
 		profile_keys_add(ret, PROFILE_COMM);
 	profile_keys_add(ret, PROFILE_DSO);
 	profile_keys_add(ret, PROFILE_SYMBOL);
+	return NULL;
 }
 
 /* Parses the argument of -g: perf's words, as far as they apply here. */
@@ -91,7 +110,7 @@ static struct error *choose_keys(const struct report_config *config, const struc
 	if (config->sort)
 		return profile_options_parse_keys(config->sort, texts, ret);
 	if (!names_all_fields(config))
-		default_keys(session, ret);
+		return default_keys(session, texts, ret);
 	return NULL;
 }
 
@@ -462,7 +481,7 @@ static const struct option_spec report_options[] = {
 	RECORDING_FORCE_OPTION(struct report_config, force),
 	{ OPTION_ABSENT, 0, "group", .help = "each event of a group has rows of its own" },
 	{ OPTION_ABSENT, 'v', "verbose", .help = "notes are on standard error without it" },
-	{ OPTION_ABSENT, 0, "tui", .help = "there is only text, as with perf's --stdio" },
+	{ OPTION_ABSENT, 0, "tui", .help = "on a terminal, report opens its browser without it" },
 	{ 0 },
 };
 
