@@ -156,8 +156,8 @@ static void sort_by_key(struct sorter *sorter, enum profile_key key)
 		SORT_BY(sorter, row->cpumode);
 		return;
 	case PROFILE_SYMBOL: /* equal names by address, which is signed in perf */
-		SORT_BY(sorter,
-			SIGN ^ resolver_location(sorter->profile->resolver, row->location)->address);
+		SORT_BY(sorter, SIGN ^ resolver_location(sorter->profile->resolver,
+							 row->location)->address);
 		break;
 	default:
 		break;

@@ -158,7 +158,8 @@ static bool counts_events(const struct perfdata_reader *reader)
  * (record__read_lost_samples() in tools/perf/builtin-record.c; __perf_output_begin() in the kernel
  * counts for both). A recorder that was killed has not written them: the larger sum counts.
  */
-bool session_take_lost(struct session *session, const struct perfdata_record *record, uint32_t vm_pid)
+bool session_take_lost(struct session *session, const struct perfdata_record *record,
+		       uint32_t vm_pid)
 {
 	bool by_event = record->type == PERF_RECORD_LOST_SAMPLES;
 	uint64_t lost;

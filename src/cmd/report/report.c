@@ -52,12 +52,11 @@ static bool has_tracepoints_only(const struct session *session)
 static struct error *default_keys(const struct session *session, struct sample_texts *texts,
 				  struct profile_keys *ret)
 {
-	bool vms = session->machines.count > 1;
 	enum profile_key trace;
 	struct error *error;
 
 	ret->count = 0;
-	if (vms)
+	if (session->machines.count > 1)
 		profile_keys_add(ret, PROFILE_VM);
 	if (has_tracepoints_only(session)) {
 		error = sample_texts_find_key(texts, "--sort", "", "trace", &trace);
