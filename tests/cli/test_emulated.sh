@@ -76,6 +76,6 @@ run 1 record -e cpu-clock --vm deaf -o "$folder/none.data"
 says err "hint: VM 'deaf' .* QMP socket .* has none"
 "$perfvisor" doctor >"$folder/out" 2>&1 </dev/null
 says out 'VMs without KVM +[1-9]'
-says out "VMs +KVM runs none"
+says out 'VMs +(KVM runs none|[1-9])' # another test may have one
 [ ! -e "$folder/none.data" ] || complain 'a recording is begun'
 exit $status

@@ -65,7 +65,7 @@ if [ -d /run/lab/guest1 ]; then
 	says mended '^\[ok\]  vCPU threads +2 of 2 known by debugfs$'
 else
 	examine empty env
-	says empty '^\[no\]  VMs +none is running$'
+	says empty '^\[no\]  VMs +KVM runs none$'
 	says empty '^A recording would not work'
 	rmmod kvm_amd kvm && rm -f /dev/kvm
 	examine without-kvm env
