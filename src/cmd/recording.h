@@ -34,8 +34,8 @@ struct error *recording_raise_walls_to_browse(const char *input,
 	MUST_CHECK;
 
 /*
- * Opens what recording_input() has for INPUT, and returns its name in *RET_PATH. A damaged or truncated
- * recording is read as far as possible, with a warning.
+ * Opens what recording_input() has for INPUT, and returns its name in *RET_PATH. A damaged or
+ * truncated recording is read as far as possible, with a warning.
  */
 struct error *recording_open(const char *input, const struct kernel_source_options *symbols,
 			     const char **ret_path, struct session **ret) MUST_CHECK;
