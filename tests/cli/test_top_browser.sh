@@ -141,7 +141,12 @@ shows ' 0/0$'
 shows "with 'eta'"
 # Its end is shown until the user goes.
 end_stream
-press w
+# The first key may come before it has noticed the end, and pauses then.
+tries=0
+until screen | grep -q 'no more is to come' || [ $((tries += 1)) -gt 100 ]; do
+	press w
+	sleep 0.5
+done
 shows 'no more is to come'
 press C-c
 shows '^ready>$'

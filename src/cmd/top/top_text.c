@@ -34,7 +34,7 @@ void top_append_rate(struct buffer *out, const struct top_interval *interval)
 {
 	uint64_t all = profile_totals_sum(&interval->totals);
 
-	buffer_printf(out, "%" PRIu64 " samples", all);
+	buffer_printf(out, "%" PRIu64 " sample%s", all, all == 1 ? "" : "s");
 	if (interval->seconds > 0)
 		buffer_printf(out, " in %.1f s (%.0f/s)", interval->seconds,
 			      all / interval->seconds);
@@ -45,6 +45,8 @@ void top_append_parts(struct buffer *out, const struct top_interval *interval)
 	const struct profile_totals *totals = &interval->totals;
 	uint64_t all = profile_totals_sum(totals);
 
+	if (!all) /* of nothing, there are no shares */
+		return;
 	append_part(out, totals->guest_kernel, all, "guest kernel");
 	append_part(out, totals->guest_user, all, "guest user");
 	if (totals->guest_counted)
