@@ -41,9 +41,10 @@ compare() { # NAME MEMBERS ARGUMENTS-OF-perf-record…
 		complain "script of $name:" \
 			"$(diff perf.txt ours.txt | grep -c '^[<>]') lines differ:" \
 			"$(diff perf.txt ours.txt | head -n 6)"
-	# With -t perf does not cut off names that are longer than the event before had.
+	# perf makes the column of commands as wide as the last name of each thread, and cuts longer
+	# ones; with -t, it does so only there.
 	perf report --no-group --no-children -g none --stdio -i "$name" --sort comm,dso -t ';' \
-		2>/dev/null | rows >perf.txt
+		-w 0,200,200 2>/dev/null | rows >perf.txt
 	"$perfvisor" report --no-children -g none -i "$name" --sort comm,dso -t ';' 2>ours.err |
 		rows >ours.txt
 	[ "$(wc -l <perf.txt)" -ge $((2 * members)) ] ||
