@@ -11,7 +11,7 @@ perf_record -a -g -o trace.data -e sched:sched_switch,sched:sched_wakeup,cpu-clo
 		done'
 
 # Where an event lacks the field, perf has no column, and we have "-" in it: those are left out. Of
-# names with blanks, perf prints the first word; and it cuts what a tracepoint says.
+# names with blanks, perf prints the first word.
 rows() {
 	awk -F';' -v columns="$1" '!/^#/ && NF == columns && $NF !~ /^ *(-|N\/A) *$/ {
 		for (i = 1; i <= NF; i++) {
@@ -19,14 +19,16 @@ rows() {
 			if ($i !~ /=/)
 				sub(/ .*/, "", $i)
 			gsub(/ /, "", $i)
-			line = (i == 1 ? "" : line ";") substr($i, 1, 80)
+			line = (i == 1 ? "" : line ";") $i
 		}
 		print line
 	}' | sort
 }
 
 compare() { # MINIMUM COLUMNS OPTION…
-	perf report -i trace.data --stdio --no-children -g none -t';' "${@:3}" 2>perf.err |
+	# without widths, perf cuts what is longer than the texts that it has seen until then
+	perf report -i trace.data --stdio --no-children -g none -t';' -w 0,0,999,999 \
+		"${@:3}" 2>perf.err |
 		rows "$2" >perf.txt
 	"$perfvisor" report -i trace.data --no-children -g none -t';' "${@:3}" 2>ours.err |
 		rows "$2" >ours.txt
