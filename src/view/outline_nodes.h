@@ -37,6 +37,7 @@ struct outline {
 	struct row_match *match, *wanted; /* the filter, and what is searched for */
 	struct identities *functions; /* NULL: not needed yet */
 	uint64_t total;
+	bool lacks_rows; /* of what was zoomed into: the filter or the limit has hidden some */
 
 	VECTOR(uint32_t) items; /* rows of the event that are shown; of each node in one piece */
 	VECTOR(struct outline_node) nodes;

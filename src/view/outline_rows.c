@@ -57,6 +57,7 @@ void outline_select(struct outline *outline)
 
 	outline->items.count = outline->nodes.count = outline->order.count = 0;
 	outline->total = sum_total(outline);
+	outline->lacks_rows = false;
 	vector_reserve(&outline->items, event->rows.count);
 	for (size_t i = 0; i < event->rows.count; i++) {
 		const struct profile_row *row = &event->rows.items[i];
@@ -66,6 +67,8 @@ void outline_select(struct outline *outline)
 		    has_zooms(outline, row, false) &&
 		    row_match_row(outline->match, row, options->keys))
 			vector_append(&outline->items, i);
+		else if (has_zooms(outline, row, true))
+			outline->lacks_rows = true;
 	}
 	vector_append(&outline->nodes,
 		      (struct outline_node){ .item_count = outline->items.count,
@@ -95,7 +98,7 @@ static void plan(const struct outline *outline, size_t depth, struct division *r
 	/* A sample has a function once in its chain, but may have several of a file. */
 	ret->sums_children = ret->each || (profile_keys_have(&ret->keys, PROFILE_SYMBOL) &&
 					   !profile_keys_have(counted, PROFILE_SOURCE));
-	ret->children_known = ret->sums_children || of_sample;
+	ret->children_known = ret->sums_children || (of_sample && !outline->lacks_rows);
 }
 
 /* The number of ROW's child, from 0 on. */

@@ -258,6 +258,10 @@ static void rows_are_grouped(void **state)
 	assert_false(outline_shows(shown.outline, PROFILE_VM));
 	outline_unfold(shown.outline, 1);
 	check(&shown, "+10/10 web\n-4/4 db\n  +0/4 [g] gamma\n  +4/4 [g] alpha\n");
+	/* 9 of web's samples have a beta in their chains: its rows do not say so. */
+	outline_set_filter(shown.outline, "beta");
+	check(&shown, "+3/- web\n");
+	outline_set_filter(shown.outline, "");
 	/* The same function in two kernels is one. */
 	assert_true(outline_group_by(shown.outline, PROFILE_SYMBOL));
 	check(&shown, "+1/14 [g] gamma\n+10/10 [g] alpha\n+3/9 [g] beta\n");
