@@ -326,19 +326,6 @@ void counter_end_part(struct counter *counter)
 	count_batch(counter);
 }
 
-static void add_totals(struct profile_totals *totals, const struct profile_totals *more)
-{
-	totals->host += more->host;
-	totals->guest_kernel += more->guest_kernel;
-	totals->guest_user += more->guest_user;
-	totals->unattributed += more->unattributed;
-	totals->nested += more->nested;
-	totals->at_exit += more->at_exit;
-	totals->filtered += more->filtered;
-	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
-		totals->chain_ends[i] += more->chain_ends[i];
-}
-
 void counter_merge(struct counter *counter, const struct counter *other)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;
@@ -365,7 +352,7 @@ void counter_merge(struct counter *counter, const struct counter *other)
 		counter->left_out[i].samples += other->left_out[i].samples;
 		counter->left_out[i].period += other->left_out[i].period;
 	}
-	add_totals(&counter->totals, &other->totals);
+	profile_totals_add(&counter->totals, &other->totals);
 }
 
 void counter_seal(struct counter *counter)

@@ -95,6 +95,12 @@ struct profile_totals live_profile_totals(struct live_profile *live)
 	return live->profile.totals;
 }
 
+struct profile_totals live_profile_counted(struct live_profile *live)
+{
+	live_profile_settle(live);
+	return live->counter.totals;
+}
+
 const struct profile *live_profile_look(struct live_profile *live)
 {
 	struct profile *profile = &live->profile;

@@ -32,6 +32,8 @@ void live_profile_settle(struct live_profile *live);
 const struct profile *live_profile_look(struct live_profile *live);
 /* The totals that it would have then; the profile stays as it is. */
 struct profile_totals live_profile_totals(struct live_profile *live);
+/* Of these the samples that came: what they leave is known of the recording, not counted here. */
+struct profile_totals live_profile_counted(struct live_profile *live);
 /*
  * What was counted so far counts for so many eighths of what it did: 7 at each refresh as in perf
  * top (he_stat__decay() in tools/perf/util/hist.c), or 0 for its -z.

@@ -31,6 +31,19 @@ uint64_t profile_totals_sum(const struct profile_totals *totals)
 	       totals->host_counted + totals->guest_counted + totals->lost + totals->filtered;
 }
 
+void profile_totals_add(struct profile_totals *totals, const struct profile_totals *more)
+{
+	totals->host += more->host;
+	totals->guest_kernel += more->guest_kernel;
+	totals->guest_user += more->guest_user;
+	totals->unattributed += more->unattributed;
+	totals->nested += more->nested;
+	totals->at_exit += more->at_exit;
+	totals->filtered += more->filtered;
+	for (size_t i = 0; i < PERFDATA_CHAIN_ENDS; i++)
+		totals->chain_ends[i] += more->chain_ends[i];
+}
+
 const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row)
 {
 	if (row->guest_comm == PROFILE_HOST_COMM)

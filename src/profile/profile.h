@@ -168,6 +168,8 @@ void profile_destroy(struct profile *profile); /* takes NULL */
 const char *profile_guest_comm(const struct profile *profile, const struct profile_row *row);
 
 uint64_t profile_totals_sum(const struct profile_totals *totals);
+/* Adds samples that were counted: all but what was not written, and lost. */
+void profile_totals_add(struct profile_totals *totals, const struct profile_totals *more);
 
 DEFINE_CLEANUP(cleanup_profile, struct profile *, profile_destroy)
 #define _cleanup_profile_ _cleanup_(cleanup_profile)

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes a recording of many processes, each of which runs once, as it comes through a pipe.
 
-    many_processes.py COUNT [chains] >FILE
+    many_processes.py COUNT [chains|lost] >FILE
 
 An hour in which COUNT processes come, one after another: each with a name, a mapped file and an
 address of its own, and one sample there. Every hundredth sample is one of a process "always",
 which was there from the beginning. chains: each sample has a call chain with addresses of its own.
+lost: after every hundredth sample, three are lost.
 
 Layouts: include/uapi/linux/perf_event.h, tools/perf/Documentation/perf.data-file-format.txt.
 """
 import struct
 import sys
 
-MMAP2, COMM, SAMPLE, HEADER_ATTR, FINISHED_ROUND = 10, 3, 9, 64, 68
+MMAP2, COMM, LOST, SAMPLE, HEADER_ATTR, FINISHED_ROUND = 10, 3, 2, 9, 64, 68
 USER = 2
 IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 0x20, 0x100
 SAMPLE_ID_ALL, COMM_FLAG, MMAP_FLAG = 1 << 18, 1 << 9, 1 << 8
@@ -28,7 +29,7 @@ COMM_BYTES, MMAP_BYTES = (struct.calcsize("<" + f) for f in (COMM_FORMAT, MMAP_F
 
 
 def main():
-    count, chains = int(sys.argv[1]), len(sys.argv) > 2
+    count, chains, lost = int(sys.argv[1]), "chains" in sys.argv, "lost" in sys.argv
     sample_format = "IHHQIIQQ" + ("QQQQQ" if chains else "")
     sample_bytes = struct.calcsize("<" + sample_format)
     sample_type = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0)
@@ -50,6 +51,9 @@ def main():
         chain = (4, (1 << 64) - 512, ip, ip + 1, ip + 2) if chains else ()
         return sample.pack(SAMPLE, USER, sample_bytes, ip, pid, pid, time, 1000, *chain)
 
+    def three_lost(time):
+        return struct.pack("<IHHQQIIQ", LOST, 0, 40, 0, 3, 7, 7, time)
+
     out.write(process(7, b"always", b"/nowhere/always", START_NS))
     for first in range(0, count, ROUND):
         part = []
@@ -60,6 +64,7 @@ def main():
             part.append(one_sample(pid, 0x400000 + i % 0xffff0, time + 1))
             if i % 100 == 99:
                 part.append(one_sample(7, 0x400123, time + 2))
+                part.append(three_lost(time + 3) if lost else b"")
         out.write(b"".join(part) + end_of_round)
 
 

@@ -70,6 +70,14 @@ HOSTILE
 grep -q 100.00% ours.txt || complain "hostile: $(cat ours.txt)"
 ! LC_ALL=C grep -q '[^ -~	]' ours.txt || complain "hostile: $(cat -v ours.txt)"
 
+# Whatever is forgotten between two screens, and begins anew, every sample is in one of them, and so
+# is what was lost.
+python3 "$tests/many_processes.py" 200000 lost >many.data
+"$release" top -i many.data -d 600 -E 1 -s comm 2>/dev/null |
+	awk '/^# [0-9]+ samples in / { sum += $2; screens++ } END { print screens, sum }' >got.txt
+echo "6 $((200000 + 2000 + 3 * 2000))" >want.txt
+cmp -s want.txt got.txt || complain "screens and samples: $(cat got.txt), not $(cat want.txt)"
+
 # Ten times as many processes, names, files and addresses do not take more memory, and a process
 # that was there all the time keeps its name. The release build: sanitizers keep what was freed, and
 # the same code runs with them above.

@@ -50,6 +50,8 @@ struct top_engine {
 	uint64_t first_ns, last_ns; /* of this interval: samples' times */
 	uint64_t begin_ns;	    /* likewise, on CLOCK_MONOTONIC */
 	uint64_t now;		    /* of the last sample, as the session counts time */
+	struct profile_totals ended; /* what was counted before it began anew */
+	struct profile_totals unwritten; /* and what the recording then said was not written */
 	struct profile_totals before; /* the totals when the interval began */
 	uint64_t interval_ns;
 	unsigned intervals, decay_intervals; /* so far, and after how many of them counts decay */

@@ -41,11 +41,45 @@ void top_engine_init(struct top_engine *engine, const struct top_config *config,
 	engine->begin_ns = clock_monotonic_ns();
 }
 
+static void subtract(struct profile_totals *totals, const struct profile_totals *less)
+{
+	totals->host -= less->host;
+	totals->guest_kernel -= less->guest_kernel;
+	totals->guest_user -= less->guest_user;
+	totals->unattributed -= less->unattributed;
+	totals->host_counted -= less->host_counted;
+	totals->guest_counted -= less->guest_counted;
+	totals->lost -= less->lost;
+	totals->filtered -= less->filtered;
+}
+
+/* What was counted begins anew; what the totals are stays. */
 static void drop_counts(struct top_engine *engine)
 {
-	if (engine->live && engine->dropping)
+	struct profile_totals counted;
+
+	if (!engine->live)
+		return;
+	if (engine->dropping)
 		engine->dropping(engine, engine->context);
+	counted = live_profile_counted(engine->live);
+	engine->unwritten = live_profile_totals(engine->live);
+	subtract(&engine->unwritten, &counted);
+	profile_totals_add(&engine->ended, &counted);
 	live_profile_destroy(take_pointer(engine->live));
+}
+
+/* Of all samples of the recording so far. */
+static struct profile_totals all_totals(struct top_engine *engine)
+{
+	struct profile_totals all = engine->unwritten;
+
+	if (engine->live)
+		all = live_profile_totals(engine->live);
+	else if (!engine->config->filters.vms.count)
+		all.lost = engine->session->lost;
+	profile_totals_add(&all, &engine->ended);
+	return all;
 }
 
 void top_engine_deinit(struct top_engine *engine)
@@ -134,7 +168,6 @@ static struct error *begin_profile(struct top_engine *engine)
 	select_vms(engine);
 	drop_counts(engine);
 	engine->live = live_profile_create(engine->session, &engine->options);
-	memset(&engine->before, 0, sizeof(engine->before));
 	return NULL;
 }
 
@@ -207,29 +240,13 @@ struct error *top_engine_run(struct top_engine *engine, enum perfdata_status *re
 	return error;
 }
 
-/* Of all samples, those since BEFORE. */
-static void subtract(struct profile_totals *totals, const struct profile_totals *before)
-{
-	totals->host -= before->host;
-	totals->guest_kernel -= before->guest_kernel;
-	totals->guest_user -= before->guest_user;
-	totals->unattributed -= before->unattributed;
-	totals->host_counted -= before->host_counted;
-	totals->guest_counted -= before->guest_counted;
-	totals->lost -= before->lost;
-	totals->filtered -= before->filtered;
-}
-
 const struct profile *top_engine_look(struct top_engine *engine, struct top_interval *ret)
 {
 	const struct profile *profile = engine->live ? live_profile_look(engine->live) : NULL;
 	uint64_t ns = engine->own_time ? engine->last_ns - engine->first_ns
 				       : clock_monotonic_ns() - engine->begin_ns;
 
-	*ret = (struct top_interval){ .seconds = ns / 1e9 };
-	if (!profile)
-		return NULL;
-	ret->totals = profile->totals;
+	*ret = (struct top_interval){ .seconds = ns / 1e9, .totals = all_totals(engine) };
 	subtract(&ret->totals, &engine->before);
 	return profile;
 }
@@ -241,9 +258,9 @@ void top_engine_next(struct top_engine *engine)
 	engine->first_ns = 0;
 	engine->last_ns = 0;
 	engine->session->stamp++; /* threads are seen again */
+	engine->before = all_totals(engine);
 	if (!engine->live)
 		return;
-	engine->before = live_profile_totals(engine->live);
 	if (engine->config->zero)
 		live_profile_decay(engine->live, 0);
 	else if (++engine->intervals % engine->decay_intervals == 0)
