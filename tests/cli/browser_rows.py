@@ -3,7 +3,8 @@
 """Compares a screen of perfvisor report's browser with what stock perf prints.
 
     browser_rows.py PERF-REPORT SCREEN
-    browser_rows.py --callers PERF-SCRIPT SCREEN    of the first row's function, which is unfolded
+    browser_rows.py --callers PERF-SCRIPT SCREEN    of the first row, which is unfolded: of its
+                                                    command and function
 
 Rows of equal shares may be in another order, and the last ones on the screen others of the same
 share. Addresses without a symbol are left out: perf gives them a mode by chance."""
@@ -42,12 +43,15 @@ def compare_rows(perf, ours):
 
 
 def compare_callers(samples, lines):
-    samples = [[line.split(maxsplit=1)[1].strip() for line in sample.splitlines() if line.strip()]
-               for sample in samples.split("\n\n") if sample.strip()]
+    blocks = [[line for line in sample.splitlines() if line.strip()]
+              for sample in samples.split("\n\n") if sample.strip()]
+    samples = [(block[0].strip(), *(line.split(maxsplit=1)[1].strip() for line in block[1:]))
+               for block in blocks]
     rows = [number for number, line in enumerate(lines) if re.match(r" *\d+\.\d+% - ", line)]
+    command = re.match(r" *\d+\.\d+% - (\S+)", lines[rows[0]])[1]
     function = lines[rows[0]].split()[-1]
-    callers = collections.Counter(sample[1] for sample in samples
-                                  if len(sample) > 1 and sample[0] == function)
+    callers = collections.Counter(sample[2] for sample in samples
+                                  if len(sample) > 2 and sample[:2] == (command, function))
     shown = {}
     for line in lines[rows[0] + 1:]:
         found = re.match(r" {10,}[-+ ] +(\d+\.\d+)% (\S+)$", line)

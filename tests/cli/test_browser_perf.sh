@@ -48,8 +48,8 @@ compare 'the second event' task-clock
 press q
 shows '^ready>$'
 
-# The callers of the function with the most samples of its own, as perf script has them.
-perf script --no-inline -i chains -F ip,sym 2>/dev/null >samples
+# The callers of the row with the most samples of its own, as perf script has them.
+perf script --no-inline -i chains -F comm,ip,sym 2>/dev/null >samples
 browse -i chains --no-children
 press Enter
 shows '^ +[-+]? +[0-9.]+% [a-zA-Z_0-9.]+$'

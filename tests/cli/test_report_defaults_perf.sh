@@ -25,7 +25,7 @@ for pid in 10, 11, 12:
 END
 python3 "$tests/build_recording.py" ties.data <ties.txt
 rows() {
-	grep '%' | sed 's/  */ /g; s/ *$//'
+	grep -v '^#' | grep '%' | sed 's/  */ /g; s/ *$//'
 }
 perf report -i ties.data --stdio 2>/dev/null | rows >perf.txt
 "$perfvisor" report -i ties.data 2>/dev/null | rows >ours.txt
