@@ -318,7 +318,7 @@ many_are_there() {
 }
 (
 	ulimit -n 256
-	perfvisor list --no-memory --json >"$OUT/many.json"
+	perfvisor-release list --no-memory --json >"$OUT/many.json"
 	until_there 2 many_are_there record_many || exit
 	"${without_bpf[@]}" perfvisor-release record --duration 2 -v -o /tmp/plain \
 		2>"$OUT/plain.err"
