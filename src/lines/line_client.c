@@ -2,13 +2,11 @@
 /* The owner's side of line_wire.h: nothing that the caged process says is trusted. */
 #include "lines/line_client.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "walls/cage.h"
+#include "walls/cage_messages.h"
 #include "base/cursor.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -81,54 +79,6 @@ uint32_t line_client_open(struct line_client *client, int fd)
 	return client->files.count - 1;
 }
 
-/* FILE, -1 for none, goes with the question. */
-static bool ask(const struct line_client *client, const struct line_question *question, int file)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec part = { .iov_base = (void *)question, .iov_len = sizeof(*question) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t sent;
-
-	if (file >= 0) {
-		struct cmsghdr *with;
-
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		with = CMSG_FIRSTHDR(&message);
-		with->cmsg_level = SOL_SOCKET;
-		with->cmsg_type = SCM_RIGHTS;
-		with->cmsg_len = CMSG_LEN(sizeof(file));
-		memcpy(CMSG_DATA(with), &file, sizeof(file));
-	}
-	do
-		sent = sendmsg(client->cage.fd, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == sizeof(*question);
-}
-
-static bool receive(const struct line_client *client, uint64_t deadline_ns, void *data, size_t size)
-{
-	uint8_t *bytes = data;
-
-	while (size) {
-		struct pollfd poll_fd = { .fd = client->cage.fd, .events = POLLIN };
-		uint64_t now = clock_monotonic_ns();
-		ssize_t got;
-
-		if (now >= deadline_ns ||
-		    !poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1))
-			return false;
-		got = recv(client->cage.fd, bytes, size, MSG_DONTWAIT);
-		if (got < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (got <= 0)
-			return false;
-		bytes += got;
-		size -= got;
-	}
-	return true;
-}
-
 bool line_answer_decode(const void *data, size_t size, uint32_t count, struct line_frames *ret)
 {
 	struct cursor cursor = cursor_make(data, size, false);
@@ -172,7 +122,7 @@ static bool hand_over(struct line_client *client, struct file *file)
 
 	if (file->process == client->process)
 		return true;
-	if (!ask(client, &question, file->fd))
+	if (!cage_ask(client->cage.fd, &question, sizeof(question), file->fd))
 		return false;
 	file->process = client->process;
 	file->number = client->sent++;
@@ -185,14 +135,15 @@ static bool exchange(struct line_client *client, struct file *file, uint64_t add
 	uint64_t deadline_ns = clock_monotonic_ns() + (uint64_t)(client->seconds * 1e9);
 	struct line_question question = { .kind = LINE_FIND, .address = address };
 	struct line_answer_header header;
+	int fd = client->cage.fd;
 
 	if (!hand_over(client, file))
 		return false;
 	question.file = file->number;
-	return ask(client, &question, -1) &&
-	       receive(client, deadline_ns, &header, sizeof(header)) &&
+	return cage_ask(fd, &question, sizeof(question), -1) &&
+	       cage_hear(fd, deadline_ns, &header, sizeof(header)) &&
 	       header.bytes <= LINE_ANSWER_MAX_BYTES &&
-	       receive(client, deadline_ns, client->answer, header.bytes) &&
+	       cage_hear(fd, deadline_ns, client->answer, header.bytes) &&
 	       line_answer_decode(client->answer, header.bytes, header.count, ret);
 }
 

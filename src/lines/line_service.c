@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lines/line_service.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/buffer.h"
 #include "base/vector.h"
 #include "lines/dwarf_lines.h"
 #include "lines/line_wire.h"
+#include "walls/cage_messages.h"
 
 struct service {
 	int fd;
 	VECTOR(struct dwarf_lines *) files;
 	struct buffer answer;
 };
-
-/* Reads a question; *RET_FILE is the file that came with it, or -1. */
-static bool receive(int fd, struct line_question *ret, int *ret_file)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	struct iovec part = { .iov_base = ret, .iov_len = sizeof(*ret) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *with;
-	ssize_t got;
-
-	*ret_file = -1;
-	do
-		got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-	while (got < 0 && errno == EINTR);
-	with = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (with && with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS &&
-	    with->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_file, CMSG_DATA(with), sizeof(*ret_file));
-	return got == sizeof(*ret);
-}
 
 static uint16_t text_bytes(const char *text)
 {
@@ -64,23 +42,6 @@ static void find(struct service *service, const struct line_question *question,
 		dwarf_lines_find(service->files.items[question->file], question->address, ret);
 }
 
-static bool send_all(int fd, const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-
-	while (size) {
-		ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0)
-			return false;
-		bytes += sent;
-		size -= sent;
-	}
-	return true;
-}
-
 static bool answer(struct service *service, const struct line_question *question)
 {
 	struct line_answer_header header = { 0 };
@@ -101,7 +62,7 @@ static bool answer(struct service *service, const struct line_question *question
 	}
 	header.bytes = service->answer.size - sizeof(header);
 	memcpy(service->answer.data, &header, sizeof(header));
-	return send_all(service->fd, service->answer.data, service->answer.size);
+	return cage_answer(service->fd, service->answer.data, service->answer.size);
 }
 
 void line_service_run(int fd)
@@ -111,7 +72,7 @@ void line_service_run(int fd)
 	int file;
 
 	buffer_init(&service.answer, 2 * LINE_ANSWER_MAX_BYTES);
-	while (receive(fd, &question, &file)) {
+	while (cage_receive(fd, &question, sizeof(question), &file)) {
 		if (question.kind == LINE_OPEN && file >= 0)
 			vector_append(&service.files, dwarf_lines_open(file));
 		else if (question.kind != LINE_FIND || !answer(&service, &question))
