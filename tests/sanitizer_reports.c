@@ -179,7 +179,8 @@ __attribute__((constructor)) static void direct_reports(int argc, char **argv)
 	if (!reports_path(path, sizeof(path)))
 		return;
 	if (argc > 1 && (!strcmp(argv[1], CAGE_GUEST_COMMAND) ||
-			 !strcmp(argv[1], CAGE_LINES_COMMAND)))
+			 !strcmp(argv[1], CAGE_LINES_COMMAND) ||
+			 !strcmp(argv[1], CAGE_ELF_COMMAND)))
 		let_reports_out(path);
 	else
 		call_both("__sanitizer_set_report_path", path);

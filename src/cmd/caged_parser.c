@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfvisor guest-parser, perfvisor line-parser: the caged processes of src/walls/cage.h. perfvisor
- * starts itself with these commands; they are not for users and are not listed.
+ * perfvisor guest-parser, line-parser, elf-parser: the caged processes of src/walls/cage.h.
+ * perfvisor starts itself with these commands; they are not for users and are not listed.
  */
 #include "cmd/caged_parser.h"
 
 #include <string.h>
 
+#include "elf/elf_service.h"
 #include "lines/line_service.h"
 #include "service/service.h"
 
+static const struct {
+	const char *command;
+	void (*run)(int fd);
+} parsers[] = {
+	[CAGE_GUEST] = { CAGE_GUEST_COMMAND, guest_service_run },
+	[CAGE_LINES] = { CAGE_LINES_COMMAND, line_service_run },
+	[CAGE_ELF] = { CAGE_ELF_COMMAND, elf_service_run },
+};
+
 bool caged_parser_find(const char *command, enum cage_kind *ret)
 {
-	bool guest = !strcmp(command, CAGE_GUEST_COMMAND);
-
-	*ret = guest ? CAGE_GUEST : CAGE_LINES;
-	return guest || !strcmp(command, CAGE_LINES_COMMAND);
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
+		if (!strcmp(command, parsers[i].command)) {
+			*ret = (enum cage_kind)i;
+			return true;
+		}
+	return false;
 }
 
 struct error *caged_parser_run(enum cage_kind kind)
@@ -24,9 +36,6 @@ struct error *caged_parser_run(enum cage_kind kind)
 
 	if (error)
 		return error;
-	if (kind == CAGE_GUEST)
-		guest_service_run(CAGE_FD);
-	else
-		line_service_run(CAGE_FD);
+	parsers[kind].run(CAGE_FD);
 	_exit(0); /* exit handlers (a leak checker) are not allowed in the cage */
 }

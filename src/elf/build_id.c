@@ -3,7 +3,7 @@
  * Finds NT_GNU_BUILD_ID ("GNU", type 3) among ELF notes (elf(5): Nhdr, then name and descriptor,
  * each padded to 4 bytes). Like perf, cuts build-ids that are longer than 20 bytes.
  */
-#include "host/system/build_id.h"
+#include "elf/build_id.h"
 
 #include <elf.h>
 #include <gelf.h>

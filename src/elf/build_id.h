@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Build-ids (the ELF note NT_GNU_BUILD_ID) of files and of the running kernel. */
-#ifndef HOST_SYSTEM_BUILD_ID_H
-#define HOST_SYSTEM_BUILD_ID_H
+#ifndef ELF_BUILD_ID_H
+#define ELF_BUILD_ID_H
 
 #include <stdbool.h>
 #include <stdint.h>

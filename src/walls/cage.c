@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -33,6 +34,7 @@
 /* Plus the pid: in a range that systemd leaves unused (https://systemd.io/UIDS-GIDS). */
 #define FIRST_UID 1879048192u
 #define COMPLAINT_MAX_BYTES 512
+#define END_MS 2000 /* that a killed process has */
 
 static const struct {
 	char *command;
@@ -42,6 +44,7 @@ static const struct {
 } kinds[] = {
 	[CAGE_GUEST] = { CAGE_GUEST_COMMAND, "the guest parser", 1ULL << 30, false },
 	[CAGE_LINES] = { CAGE_LINES_COMMAND, "the parser of source lines", 8ULL << 30, true },
+	[CAGE_ELF] = { CAGE_ELF_COMMAND, "the parser of ELF files", 1ULL << 30, true },
 };
 
 /* Both ends are above those that the caged process gets, and close on exec. */
@@ -143,6 +146,21 @@ static void pass_complaint_on(const struct cage *cage)
 		log_warning("%s wrote: %.*s", kinds[cage->kind].name, (int)size, text);
 }
 
+/*
+ * A process that reads a file is not ended by a signal before the file system has answered, and a
+ * network or FUSE file system may never answer. It then is left to whoever waits for orphans.
+ */
+static void wait_for_end(pid_t pid)
+{
+	for (unsigned int ms = 0; ms < END_MS; ms++) {
+		pid_t ended = waitpid(pid, NULL, WNOHANG);
+
+		if (ended == pid || (ended < 0 && errno != EINTR))
+			return;
+		usleep(1000);
+	}
+}
+
 void cage_stop(struct cage *cage)
 {
 	close(cage->fd);
@@ -151,8 +169,7 @@ void cage_stop(struct cage *cage)
 		return;
 	}
 	kill(cage->pid, SIGKILL);
-	while (waitpid(cage->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	wait_for_end(cage->pid);
 	pass_complaint_on(cage);
 	close(cage->complaints_fd);
 }

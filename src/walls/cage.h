@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process without rights that parses what others control: a guest's memory, or files of debugging
- * information. It has no capabilities, no network, no environment, and can neither open files, nor
- * start processes, nor make code; it only has a socket to its owner, a pipe for complaints, memory,
- * and the clock. The owner may pass open files to one of
- * CAGE_LINES, through the socket.
+ * A process without rights that parses what others control: a guest's memory, files of debugging
+ * information, or ELF files of other processes. It has no capabilities, no network, no environment,
+ * and can neither open files, nor start processes, nor make code; it only has a socket to its
+ * owner, a pipe for complaints, memory, and the clock. The owner may pass open files to one of
+ * CAGE_LINES or CAGE_ELF, through the socket.
  */
 #ifndef WALLS_CAGE_H
 #define WALLS_CAGE_H
@@ -21,10 +21,12 @@
 enum cage_kind {
 	CAGE_GUEST, /* a guest's memory */
 	CAGE_LINES, /* source lines and inlined functions */
+	CAGE_ELF,   /* ELF files of the host's processes */
 };
 /* The hidden subcommands with which cage_start() runs this program. */
 #define CAGE_GUEST_COMMAND "guest-parser"
 #define CAGE_LINES_COMMAND "line-parser"
+#define CAGE_ELF_COMMAND "elf-parser"
 
 struct cage {
 	enum cage_kind kind;
@@ -40,7 +42,10 @@ struct error *cage_start(enum cage_kind kind, struct cage *ret) MUST_CHECK;
  * effect for a root that lacks CAP_SYS_RESOURCE.
  */
 void cage_renew(const struct cage *cage, unsigned int seconds);
-/* Kills the process and waits for it. Logs the first bytes of what it wrote to stderr. */
+/*
+ * Kills the process and waits for it; but not for long if it waits for a file system that does not
+ * answer. Logs the first bytes of what it wrote to stderr.
+ */
 void cage_stop(struct cage *cage);
 
 /* To be called in the new process: gives up everything except CAGE_FD and stderr. */

@@ -7,8 +7,8 @@
  * valid from the beginning.
  *
  * Files of a process are opened by their mappings, or through /proc/PID/root, since a VMM may have
- * its own file system.
- * Each (device, inode) is read once.
+ * its own file system. They are parsed in a cage (elf/elf_client.h). Each (device, inode) is read
+ * once.
  */
 #include "host/record/host_maps.h"
 
@@ -22,7 +22,7 @@
 #include "base/map.h"
 #include "base/files/untrusted.h"
 #include "base/vector.h"
-#include "host/system/build_id.h"
+#include "elf/build_id.h"
 
 #define KERNEL_PID UINT32_MAX
 #define LINE_MAX_BYTES 8192
@@ -36,15 +36,17 @@ struct known_file {
 };
 
 struct host_maps {
+	struct elf_client *elf;
 	VECTOR(struct known_file) files;
 	VECTOR(struct perfdata_writer_build_id) build_ids; /* for host_maps_build_ids() */
 	struct map by_inode; /* hash of device and inode -> index in files + 1 */
 };
 
-struct host_maps *host_maps_create(void)
+struct host_maps *host_maps_create(struct elf_client *elf)
 {
 	struct host_maps *maps = memory_calloc(1, sizeof(*maps));
 
+	maps->elf = elf;
 	map_init(&maps->by_inode);
 	return maps;
 }
@@ -267,7 +269,7 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 	*index = maps->files.count;
 	fd = open_mapped(pid, mapping);
 	if (fd >= 0)
-		build_id_of_file(fd, &id);
+		elf_client_build_id(maps->elf, pid, fd, &id);
 	return remember(maps, mapping->path, &id, PERF_RECORD_MISC_USER);
 }
 

@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "elf/elf_client.h"
 #include "host/system/kernel_symbols.h"
 #include "perfdata/writer/writer.h"
 
 /* The files seen so far with their build-ids; also used for HEADER_BUILD_ID. */
 struct host_maps;
 
-struct host_maps *host_maps_create(void);
+/* ELF, which is borrowed, is asked for build-ids. */
+struct host_maps *host_maps_create(struct elf_client *elf);
 void host_maps_destroy(struct host_maps *maps); /* takes NULL */
 
 /*

@@ -110,7 +110,8 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
 	if (config->call_chains)
 		recorder->chain = recorder_chain_create();
-	recorder->maps = host_maps_create();
+	recorder->elf = elf_client_create(0);
+	recorder->maps = host_maps_create(recorder->elf);
 	host_kernel_symbols_read(HOST_KALLSYMS, &recorder->symbols);
 	guest_mode_init(&recorder->guest_mode, &recorder->symbols);
 	recorder->scan = vm_scan_create();
@@ -155,6 +156,7 @@ void recorder_destroy(struct recorder *recorder)
 	perfdata_writer_destroy(recorder->previous);
 	recorder_hold_deinit(recorder);
 	host_maps_destroy(recorder->maps);
+	elf_client_destroy(recorder->elf);
 	vm_scan_destroy(recorder->scan);
 	perfdata_inventory_deinit(&recorder->inventory);
 	for (size_t i = 0; i < recorder->threads.count; i++) {

@@ -209,7 +209,7 @@ static void forget_file(struct recorder *recorder)
 	}
 	memset(recorder->host_ids, 0, recorder->config.event_count * sizeof(*recorder->host_ids));
 	host_maps_destroy(recorder->maps);
-	recorder->maps = host_maps_create();
+	recorder->maps = host_maps_create(recorder->elf);
 	map_deinit(&recorder->files_mapped);
 	map_init(&recorder->files_mapped);
 	recorder_begin_part(recorder);

@@ -109,6 +109,7 @@ struct recorder {
 	struct perfdata_vm_counts earlier; /* in files that are complete */
 	struct recorder_hold hold;
 	struct host_kernel_symbols symbols;
+	struct elf_client *elf; /* reads the host's files */
 	struct host_maps *maps;
 	struct guest_mode guest_mode;
 	struct perfdata_inventory inventory;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "host/system/build_id.h"
+#include "elf/build_id.h"
 
 /* readelf's output, in hexadecimal; "" if there is none. */
 static void ask_readelf(const char *path, char *ret, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The build-ids of a process whose owner has mounted something else over its program: only the file
- * that is mapped counts, and what is at its path is not opened. readelf is the truth.
+ * that is mapped counts, and what is at its path is not opened. readelf is the truth. The parser's
+ * process is this test, started again.
  */
 #include "test.h"
 
@@ -15,7 +16,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "elf/elf_service.h"
 #include "host/record/host_maps.h"
+#include "walls/cage.h"
 
 static char folder[] = "/tmp/perfvisor-test-XXXXXX";
 
@@ -86,7 +89,8 @@ static struct perfdata_writer *create_writer(void)
 
 static void what_is_mapped_counts(void **state)
 {
-	_cleanup_host_maps_ struct host_maps *maps = host_maps_create();
+	_cleanup_elf_client_ struct elf_client *elf = elf_client_create(0);
+	_cleanup_host_maps_ struct host_maps *maps = host_maps_create(elf);
 	const struct perfdata_writer_build_id *ids;
 	struct perfdata_writer *writer;
 	char want[64], got[64] = "";
@@ -127,11 +131,16 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_mapped_counts),
 	};
 
+	if (argc > 1 && !strcmp(argv[1], CAGE_ELF_COMMAND)) {
+		error_destroy(cage_enter(CAGE_ELF));
+		elf_service_run(CAGE_FD);
+		_exit(0);
+	}
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
