@@ -21,6 +21,7 @@
 #include "base/progress.h"
 #include "host/capture/capture_engine.h"
 #include "host/capture/guest_copy.h"
+#include "host/system/process.h"
 #include "host/vm/qemu_pause.h"
 
 struct vcpu {
@@ -62,6 +63,7 @@ static struct error *qmp_create(struct capture *capture)
 	capture->state = state;
 	pthread_mutex_init(&state->lock, NULL);
 	state->guest.pid = capture->config.vmm;
+	state->guest.layout = host_process_layout(capture->config.vmm, NULL);
 	state->guest.user_bytes = capture->config.user_stack_bytes;
 	state->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (state->timer_fd < 0 ||
@@ -187,12 +189,24 @@ static void deliver(struct capture *capture, uint64_t time_ns, uint64_t ticks)
 	}
 }
 
+/* Of a process that has executed another program, nothing is delivered. */
+static struct error *check_process(struct qmp_state *state)
+{
+	if (guest_copy_is_of_guest(&state->guest))
+		return NULL;
+	for (size_t i = 0; i < state->vcpus.count; i++)
+		state->vcpus.items[i].record = NULL;
+	return error_create(ERROR_UNSUPPORTED,
+			    "process %u has ended, or has executed another program",
+			    state->guest.pid);
+}
+
 static struct error *look(struct capture *capture, uint64_t ticks)
 {
 	struct qmp_state *state = capture->state;
 	uint64_t time_ns, pause_ns;
+	struct error *error, *replaced;
 	struct host_vm_memory memory;
-	struct error *error;
 	bool runs;
 
 	error = qemu_pause_begin(state->pause, &memory, &runs);
@@ -210,7 +224,11 @@ static struct error *look(struct capture *capture, uint64_t ticks)
 		capture->pauses.counts[sampler_cost_bucket(pause_ns)]++;
 		capture->pauses.total_ns += pause_ns;
 	}
+	replaced = check_process(state);
 	deliver(capture, time_ns, ticks);
+	if (!error)
+		return replaced;
+	error_destroy(replaced);
 	return error;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "host/system/kvm_registers.h"
+#include "host/system/process.h"
 
 static inline bool read_hva(struct sampler_vm *vm, uint64_t hva, void *data, uint32_t size)
 {
@@ -133,4 +134,9 @@ const struct sampler_record *guest_copy_take(struct guest_copy *copy,
 		*ret_stacks = &copy->scratch.stacks;
 	}
 	return record;
+}
+
+bool guest_copy_is_of_guest(const struct guest_copy_guest *guest)
+{
+	return guest->layout && host_process_layout(guest->pid, NULL) == guest->layout;
 }

@@ -14,6 +14,7 @@
 struct guest_copy_guest {
 	struct sampler_vm vm; /* version 0: nothing is known */
 	uint32_t pid;	      /* the VMM's */
+	uint64_t layout;      /* its host_process_layout(), from before its slots were found */
 	uint32_t user_bytes;  /* how much of a user stack to copy at most */
 	VECTOR(struct guest_cpu) cpus;
 };
@@ -32,5 +33,11 @@ const struct sampler_record *guest_copy_take(struct guest_copy *copy,
 					     struct guest_copy_guest *guest,
 					     const struct host_vm_registers *registers, bool stacks,
 					     const struct sampler_stacks **ret_stacks);
+
+/*
+ * Whether GUEST's process has executed no other program, whose memory would be where the guest's
+ * was. To be asked after copying: if not, what was copied must not be used.
+ */
+bool guest_copy_is_of_guest(const struct guest_copy_guest *guest);
 
 #endif
