@@ -2,7 +2,8 @@
 /*
  * A table as of RFC 4180, with a line of titles. Every text is quoted. Names come from guests and
  * files: control characters are escaped, and what a spreadsheet would take for a formula has a ' in
- * front (OWASP, "CSV Injection").
+ * front (OWASP, "CSV Injection"); some take the signs of full width, too. A leading tab or carriage
+ * return is a control character.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,12 +25,24 @@ static void append_escaped(struct writer *writer, const char *name)
 	utf8_append_escaped(&writer->text, name);
 }
 
+static bool is_formula(const struct buffer *text)
+{
+	static const char *const signs[] = { "=", "+", "-", "@",
+					     "\uff1d", "\uff0b", "\uff0d", "\uff20" };
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (text->size >= strlen(signs[i]) &&
+		    !memcmp(text->data, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
 static void write_cell(struct writer *writer)
 {
 	const struct buffer *text = &writer->text;
 
 	fputc('"', writer->out);
-	if (text->size && strchr("=+-@", text->data[0]))
+	if (is_formula(text))
 		fputc('\'', writer->out);
 	for (size_t i = 0; i < text->size; i++) {
 		if (text->data[i] == '"')

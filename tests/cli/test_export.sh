@@ -141,6 +141,18 @@ if not good:
     print(sorted(cells))
 sys.exit(not good)
 CHECK
+for sign in = + - @ '\t=' '\r=' $'\uff1d' $'\uff0b' $'\uff0d' $'\uff20'; do
+	name=$sign.....
+	sed "s/worker/$(printf %b "$name" | head -c 6 | sed 's/\r/\\r/')/" example >steering
+	"$perfvisor" export -i steering -f csv 2>/dev/null >steering.csv
+	python3 - "$(printf %q "$sign")" <<'CHECK' || complain "a formula: $(printf %q "$sign")"
+import csv, sys
+rows = list(csv.DictReader(open("steering.csv", newline="")))
+names = {row["process"] for row in rows if row["process"].endswith("..")}
+print(sys.argv[1], names)
+sys.exit(not names or not all(name[0] in "'\\" for name in names))
+CHECK
+done
 "$perfvisor" export -i chains -f csv -o mine 2>/dev/null
 "$perfvisor" export -i chains -f json -o mine 2>err && complain "a file was replaced"
 grep -q 'was not replaced' err || complain "no reason: $(cat err)"
