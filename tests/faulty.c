@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does what sanitizers report, for tests/tree/test_run.sh: faulty read|add|leak, or, with
- * FAULTY_CAGED in the environment, read or add in the cage.
+ * Does what sanitizers report, for tests/tree/test_run.sh: faulty read|add|leak; or, with one of
+ * these words in FAULTY_CAGED, the same in the cage, and with FAULTY_FORKED, in a child that ends
+ * without exit handlers.
  */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "walls/cage.h"
+#include "walls/sanitizers.h"
 
 static void *volatile lost;
 
@@ -39,13 +42,24 @@ static int fail(const char *how)
 }
 
 /* The caged process, which has no environment, gets a word. */
-static int fail_caged(void)
+static void fail_caged(int fd)
 {
 	char how[8] = "";
 
-	error_destroy(cage_enter(CAGE_GUEST));
-	(void)!recv(CAGE_FD, how, sizeof(how) - 1, 0);
-	return fail(how);
+	(void)!recv(fd, how, sizeof(how) - 1, 0);
+	(void)fail(how);
+}
+
+static int fail_forked(const char *how)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		(void)fail(how);
+		sanitizer_find_leaks();
+		_exit(0);
+	}
+	return child < 0 || waitpid(child, NULL, 0) < 0;
 }
 
 /* The owner sees nothing but that the caged process ends. */
@@ -63,11 +77,15 @@ static int wait_for_caged(const char *how)
 
 int main(int argc, char **argv)
 {
-	const char *caged = getenv("FAULTY_CAGED");
+	const char *caged = getenv("FAULTY_CAGED"), *forked = getenv("FAULTY_FORKED");
 
 	if (argc != 2)
 		return 2;
-	if (!strcmp(argv[1], CAGE_GUEST_COMMAND))
-		_exit(fail_caged());
+	if (!strcmp(argv[1], CAGE_GUEST_COMMAND)) {
+		error_destroy(cage_serve(CAGE_GUEST, fail_caged));
+		_exit(1);
+	}
+	if (forked)
+		return fail_forked(forked);
 	return caged ? wait_for_caged(caged) : fail(argv[1]);
 }

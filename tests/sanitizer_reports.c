@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Has the sanitizers put what they say where ASAN_OPTIONS' log_path asks for it, in two cases in
- * which they would not. Part of every program of a build with sanitizers, and of no other.
+ * which they would not, and looks for leaks where LeakSanitizer does not (walls/sanitizers.h). Part
+ * of every program of a build with sanitizers, and of no other.
  *
  * GCC's libubsan takes its log_path to libasan, which has a function of that name, too, and goes on
  * writing to stderr: it is told by its own function.
@@ -28,6 +29,7 @@
 #include <unistd.h>
 #include <sys/file.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 
 #include "walls/cage.h"
 #include "walls/sanitizers.h"
@@ -131,6 +133,34 @@ const char *sanitizer_reports_folder(void)
 	if (!found && reports_path(folder, sizeof(folder)))
 		found = dirname(folder);
 	return found;
+}
+
+void sanitizer_find_leaks(void)
+{
+	(void)__lsan_do_recoverable_leak_check();
+}
+
+/* sanitizer/allocator_interface.h of LLVM: GCC has the function, but not the header. */
+extern size_t __sanitizer_get_current_allocated_bytes(void);
+
+size_t sanitizer_memory_in_use(void)
+{
+	return __sanitizer_get_current_allocated_bytes();
+}
+
+/* As the other reports of a cage: to the pipe in place of stdout. */
+void sanitizer_report_rest(size_t bytes)
+{
+	size_t now = sanitizer_memory_in_use();
+	char text[128];
+	int length;
+
+	if (now <= bytes)
+		return;
+	length = snprintf(text, sizeof(text),
+			  "ERROR: the caged process ends with %zu bytes that it did not free\n",
+			  now - bytes);
+	(void)!write(STDOUT_FILENO, text, length);
 }
 
 static int lock_folder(const char *path)

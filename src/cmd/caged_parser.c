@@ -32,10 +32,5 @@ bool caged_parser_find(const char *command, enum cage_kind *ret)
 
 struct error *caged_parser_run(enum cage_kind kind)
 {
-	struct error *error = cage_enter(kind);
-
-	if (error)
-		return error;
-	parsers[kind].run(CAGE_FD);
-	_exit(0); /* exit handlers (a leak checker) are not allowed in the cage */
+	return cage_serve(kind, parsers[kind].run);
 }

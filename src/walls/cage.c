@@ -28,13 +28,15 @@
 #include "base/memory.h"
 #include "walls/cage_keeper.h"
 #include "walls/rights.h"
+#include "walls/sanitizers.h"
 #include "walls/system_calls.h"
 
 #define NOBODY 65534
 /* Plus the pid: in a range that systemd leaves unused (https://systemd.io/UIDS-GIDS). */
 #define FIRST_UID 1879048192u
 #define COMPLAINT_MAX_BYTES 512
-#define END_MS 2000 /* that a killed process has */
+#define END_MS 500 /* that a killed process has */
+#define REPORT_MS 5000 /* for one that may have something to report */
 
 static const struct {
 	char *command;
@@ -146,19 +148,28 @@ static void pass_complaint_on(const struct cage *cage)
 		log_warning("%s wrote: %.*s", kinds[cage->kind].name, (int)size, text);
 }
 
-/*
- * A process that reads a file is not ended by a signal before the file system has answered, and a
- * network or FUSE file system may never answer. It then is left to whoever waits for orphans.
- */
-static void wait_for_end(pid_t pid)
+static bool ends_within(pid_t pid, unsigned int wait_ms)
 {
-	for (unsigned int ms = 0; ms < END_MS; ms++) {
+	for (unsigned int ms = 0; ms < wait_ms; ms++) {
 		pid_t ended = waitpid(pid, NULL, WNOHANG);
 
 		if (ended == pid || (ended < 0 && errno != EINTR))
-			return;
+			return true;
 		usleep(1000);
 	}
+	return false;
+}
+
+void cage_end_process(pid_t pid)
+{
+#ifdef __SANITIZE_ADDRESS__
+	if (ends_within(pid, REPORT_MS))
+		return;
+#else
+	(void)REPORT_MS;
+#endif
+	kill(pid, SIGKILL);
+	(void)ends_within(pid, END_MS);
 }
 
 void cage_stop(struct cage *cage)
@@ -168,8 +179,7 @@ void cage_stop(struct cage *cage)
 		cage_keeper_stop_cage();
 		return;
 	}
-	kill(cage->pid, SIGKILL);
-	wait_for_end(cage->pid);
+	cage_end_process(cage->pid);
 	pass_complaint_on(cage);
 	close(cage->complaints_fd);
 }
@@ -274,4 +284,20 @@ struct error *cage_enter(enum cage_kind kind)
 		error = admit_system_calls(kinds[kind].files);
 	return error ? error_prefix(error, "could not enter the cage of %s", kinds[kind].name)
 		     : NULL;
+}
+
+struct error *cage_serve(enum cage_kind kind, void (*serve)(int fd))
+{
+	struct error *error = cage_enter(kind);
+#ifdef __SANITIZE_ADDRESS__
+	size_t before = sanitizer_memory_in_use();
+#endif
+
+	if (error)
+		return error;
+	serve(CAGE_FD);
+#ifdef __SANITIZE_ADDRESS__
+	sanitizer_report_rest(before);
+#endif
+	_exit(0); /* exit handlers (a leak checker) are not allowed in the cage */
 }

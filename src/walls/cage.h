@@ -42,13 +42,23 @@ struct error *cage_start(enum cage_kind kind, struct cage *ret) MUST_CHECK;
  * effect for a root that lacks CAP_SYS_RESOURCE.
  */
 void cage_renew(const struct cage *cage, unsigned int seconds);
-/*
- * Kills the process and waits for it; but not for long if it waits for a file system that does not
- * answer. Logs the first bytes of what it wrote to stderr.
- */
+/* Kills the process (cage_end_process()). Logs the first bytes of what it wrote to stderr. */
 void cage_stop(struct cage *cage);
+
+/*
+ * Kills the child PID, which ends anyway when it sees that a socket was closed, and waits for it;
+ * but not for long: a process that opens or reads a file cannot be killed before the file system
+ * has answered, and a network or FUSE file system may never answer. It then is left to whoever
+ * waits for orphans. Builds with sanitizers let it report before.
+ */
+void cage_end_process(pid_t pid);
 
 /* To be called in the new process: gives up everything except CAGE_FD and stderr. */
 struct error *cage_enter(enum cage_kind kind) MUST_CHECK;
+/*
+ * The same, then calls SERVE with CAGE_FD, and ends the process. Returns only if the cage could not
+ * be entered. Builds with sanitizers report memory that SERVE has not freed.
+ */
+struct error *cage_serve(enum cage_kind kind, void (*serve)(int fd)) MUST_CHECK;
 
 #endif

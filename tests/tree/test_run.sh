@@ -193,6 +193,9 @@ report background "$read" <<<"\$FAULTY read & $wait_for_report; kill -9 \$!; exi
 report 'read in the cage' "$read" <<<'FAULTY_CAGED=read $FAULTY owner'
 report 'its place' 'read_behind .*tests/faulty.c' <<<'FAULTY_CAGED=read $FAULTY owner'
 report 'add in the cage' "$add" <<<'FAULTY_CAGED=add $FAULTY owner'
+report 'leak in the cage' 'ends with 4 bytes that it did not free' \
+	<<<'FAULTY_CAGED=leak $FAULTY owner'
+report 'leak in a child' "$leak" <<<'FAULTY_FORKED=leak $FAULTY owner'
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
 	cp "$faulty" "$work/faulty"

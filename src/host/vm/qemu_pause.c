@@ -23,6 +23,7 @@
 #include "base/utf8.h"
 #include "host/vm/qemu_monitor.h"
 #include "host/vm/qemu_text.h"
+#include "walls/sanitizers.h"
 
 #define MAX_ANSWER_BYTES ((size_t)16 << 20)
 #define MAX_SAID_BYTES 200
@@ -146,6 +147,9 @@ static void guard(struct qemu_pause *pause, int owner_fd)
 	while (read(owner_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	let_go_on(pause);
+#ifdef __SANITIZE_ADDRESS__
+	sanitizer_find_leaks();
+#endif
 	_exit(0);
 }
 

@@ -226,10 +226,10 @@ static int be_a_parser(void)
 		return 1;
 	fclose(file);
 
-	error_destroy(cage_enter(CAGE_LINES));
 	if (!strcmp(behaviour, "serves"))
-		line_service_run(CAGE_FD);
-	else if (!strcmp(behaviour, "says too much"))
+		error_destroy(cage_serve(CAGE_LINES, line_service_run));
+	error_destroy(cage_enter(CAGE_LINES));
+	if (!strcmp(behaviour, "says too much"))
 		say(UINT32_MAX, 1, 256);
 	else if (!strcmp(behaviour, "says nonsense"))
 		say(256, 200, 256);
