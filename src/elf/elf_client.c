@@ -14,15 +14,16 @@
 #include "base/progress.h"
 #include "elf/elf_wire.h"
 #include "walls/cage.h"
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 
 #define DEFAULT_SECONDS 2
 #define START_SECONDS 30 /* until a parser is ready: our own program, on a busy machine */
 
 struct elf_client {
 	double seconds;
+	struct mapped_file_opener *opener; /* NULL: not started */
 	struct cage cage;
-	bool running;
+	bool running; /* the parser */
 	size_t failures;
 	uint32_t failed[ELF_CLIENT_MAX_FAILURES]; /* processes whose file ended a parser */
 };
@@ -32,11 +33,14 @@ struct elf_client *elf_client_create(double seconds)
 	struct elf_client *client = memory_calloc(1, sizeof(*client));
 
 	client->seconds = seconds > 0 ? seconds : DEFAULT_SECONDS;
+	/* A fork, best made before there are threads; what fails is tried again. */
+	error_destroy(mapped_file_opener_start(&client->opener));
 	return client;
 }
 
 static void stop(struct elf_client *client)
 {
+	mapped_file_opener_stop(take_pointer(client->opener));
 	if (client->running)
 		cage_stop(&client->cage);
 	client->running = false;
@@ -58,40 +62,52 @@ static bool may_ask(const struct elf_client *client, uint32_t pid)
 	return client->failures < ELF_CLIENT_MAX_FAILURES;
 }
 
-static bool hear(const struct elf_client *client, double seconds, void *data, size_t size)
+static uint64_t after_seconds(double seconds)
 {
-	return cage_hear(client->cage.fd, clock_monotonic_ns() + (uint64_t)(seconds * 1e9), data,
-			 size);
+	return clock_monotonic_ns() + (uint64_t)(seconds * 1e9);
 }
 
-static bool start(struct elf_client *client)
+static struct error *start_parser(struct elf_client *client)
 {
 	struct error *error = cage_start(CAGE_ELF, &client->cage);
 	uint8_t word = 0;
 
-	client->running = !error;
-	if (client->running &&
-	    (!hear(client, START_SECONDS, &word, sizeof(word)) || word != ELF_READY)) {
-		stop(client);
-		error = error_create(ERROR_SYSTEM, "their parser did not start");
-	}
-	if (error) {
-		log_warning("build-ids of the host's files are not recorded: %s",
-			    error_message(error));
-		client->failures = ELF_CLIENT_MAX_FAILURES;
-	}
-	error_destroy(error);
-	return client->running;
+	if (error)
+		return error;
+	client->running = true;
+	if (message_await(client->cage.fd, after_seconds(START_SECONDS), &word, sizeof(word)) &&
+	    word == ELF_READY)
+		return NULL;
+	return error_create(ERROR_SYSTEM, "their parser did not start");
 }
 
-static bool exchange(struct elf_client *client, int file, struct build_id *ret)
+/* False: not possible. */
+static bool start(struct elf_client *client)
+{
+	struct error *error = NULL;
+
+	if (!client->opener)
+		error = mapped_file_opener_start(&client->opener);
+	if (!error && !client->running)
+		error = start_parser(client);
+	if (!error)
+		return true;
+	log_warning("build-ids of the host's files are not recorded: %s", error_message(error));
+	error_destroy(error);
+	stop(client);
+	client->failures = ELF_CLIENT_MAX_FAILURES;
+	return false;
+}
+
+static bool parse(struct elf_client *client, int file, struct build_id *ret)
 {
 	const uint8_t question = ELF_ASK_BUILD_ID;
 	struct elf_answer answer;
 
 	cage_renew(&client->cage, (unsigned int)client->seconds + 1);
-	if (!cage_ask(client->cage.fd, &question, sizeof(question), file) ||
-	    !hear(client, client->seconds, &answer, sizeof(answer)) ||
+	if (!message_send(client->cage.fd, &question, sizeof(question), file) ||
+	    !message_await(client->cage.fd, after_seconds(client->seconds), &answer,
+			   sizeof(answer)) ||
 	    answer.bytes > sizeof(ret->bytes))
 		return false;
 	ret->size = answer.bytes;
@@ -99,24 +115,29 @@ static bool exchange(struct elf_client *client, int file, struct build_id *ret)
 	return true;
 }
 
-static void fail(struct elf_client *client, uint32_t pid)
+static void fail(struct elf_client *client, uint32_t pid, const char *reason)
 {
 	stop(client);
 	client->failed[client->failures++] = pid;
 	log_warning("the build-ids of some files of process %u are not recorded: a file could not "
-		    "be parsed",
-		    pid);
+		    "be %s",
+		    pid, reason);
 	if (client->failures == ELF_CLIENT_MAX_FAILURES)
 		log_warning("no more build-ids of the host's files are recorded: the files of %d "
-			    "processes could not be parsed",
+			    "processes could not be read",
 			    ELF_CLIENT_MAX_FAILURES);
 }
 
-void elf_client_build_id(struct elf_client *client, uint32_t pid, int fd, struct build_id *ret)
+void elf_client_build_id(struct elf_client *client, const struct mapped_file *file,
+			 struct build_id *ret)
 {
+	_cleanup_close_ int fd = -1;
+
 	ret->size = 0;
-	if (!may_ask(client, pid) || (!client->running && !start(client)))
+	if (!may_ask(client, file->pid) || !start(client))
 		return;
-	if (!exchange(client, fd, ret))
-		fail(client, pid);
+	if (!mapped_file_open(client->opener, file, after_seconds(client->seconds), &fd))
+		fail(client, file->pid, "opened");
+	else if (fd >= 0 && !parse(client, fd, ret))
+		fail(client, file->pid, "parsed");
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "elf/elf_wire.h"
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 
 static bool answer(int fd, int file)
 {
@@ -15,16 +15,16 @@ static bool answer(int fd, int file)
 	(void)build_id_of_file(file, &id);
 	answer.bytes = id.size;
 	memcpy(answer.build_id, id.bytes, id.size);
-	return cage_answer(fd, &answer, sizeof(answer));
+	return message_send_all(fd, &answer, sizeof(answer));
 }
 
 void elf_service_run(int fd)
 {
 	uint8_t word = ELF_READY;
-	bool goes_on = cage_answer(fd, &word, sizeof(word));
+	bool goes_on = message_send_all(fd, &word, sizeof(word));
 	int file;
 
-	while (goes_on && cage_receive(fd, &word, sizeof(word), &file)) {
+	while (goes_on && message_receive(fd, &word, sizeof(word), &file)) {
 		goes_on = word == ELF_ASK_BUILD_ID && file >= 0 && answer(fd, file);
 		if (file >= 0)
 			close(file);

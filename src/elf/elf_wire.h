@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages between the caged parser of the host's ELF files and its owner (walls/cage_messages.h).
+ * Messages between the caged parser of the host's ELF files and its owner (walls/messages.h).
  * A new parser first sends one byte, ELF_READY. Each question has an open file next to it, and gets
  * one struct elf_answer.
  */

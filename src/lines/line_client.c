@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "walls/cage.h"
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 #include "base/cursor.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -122,7 +122,7 @@ static bool hand_over(struct line_client *client, struct file *file)
 
 	if (file->process == client->process)
 		return true;
-	if (!cage_ask(client->cage.fd, &question, sizeof(question), file->fd))
+	if (!message_send(client->cage.fd, &question, sizeof(question), file->fd))
 		return false;
 	file->process = client->process;
 	file->number = client->sent++;
@@ -140,10 +140,10 @@ static bool exchange(struct line_client *client, struct file *file, uint64_t add
 	if (!hand_over(client, file))
 		return false;
 	question.file = file->number;
-	return cage_ask(fd, &question, sizeof(question), -1) &&
-	       cage_hear(fd, deadline_ns, &header, sizeof(header)) &&
+	return message_send(fd, &question, sizeof(question), -1) &&
+	       message_await(fd, deadline_ns, &header, sizeof(header)) &&
 	       header.bytes <= LINE_ANSWER_MAX_BYTES &&
-	       cage_hear(fd, deadline_ns, client->answer, header.bytes) &&
+	       message_await(fd, deadline_ns, client->answer, header.bytes) &&
 	       line_answer_decode(client->answer, header.bytes, header.count, ret);
 }
 

@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "lines/dwarf_lines.h"
 #include "lines/line_wire.h"
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 
 struct service {
 	int fd;
@@ -62,7 +62,7 @@ static bool answer(struct service *service, const struct line_question *question
 	}
 	header.bytes = service->answer.size - sizeof(header);
 	memcpy(service->answer.data, &header, sizeof(header));
-	return cage_answer(service->fd, service->answer.data, service->answer.size);
+	return message_send_all(service->fd, service->answer.data, service->answer.size);
 }
 
 void line_service_run(int fd)
@@ -72,7 +72,7 @@ void line_service_run(int fd)
 	int file;
 
 	buffer_init(&service.answer, 2 * LINE_ANSWER_MAX_BYTES);
-	while (cage_receive(fd, &question, sizeof(question), &file)) {
+	while (message_receive(fd, &question, sizeof(question), &file)) {
 		if (question.kind == LINE_OPEN && file >= 0)
 			vector_append(&service.files, dwarf_lines_open(file));
 		else if (question.kind != LINE_FIND || !answer(&service, &question))

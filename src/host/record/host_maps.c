@@ -7,8 +7,8 @@
  * valid from the beginning.
  *
  * Files of a process are opened by their mappings, or through /proc/PID/root, since a VMM may have
- * its own file system. They are parsed in a cage (elf/elf_client.h). Each (device, inode) is read
- * once.
+ * its own file system, by a process of its own, and parsed by another one, in a cage
+ * (elf/elf_client.h). Each (device, inode) is read once.
  */
 #include "host/record/host_maps.h"
 
@@ -20,7 +20,6 @@
 #include <sys/utsname.h>
 
 #include "base/map.h"
-#include "base/files/untrusted.h"
 #include "base/vector.h"
 #include "elf/build_id.h"
 
@@ -228,27 +227,6 @@ struct error *host_maps_write_kernel(struct host_maps *maps, struct perfdata_wri
 	return error ? error : write_modules(maps, writer);
 }
 
-/*
- * The file of a mapping: the very one that is mapped, which only root may open, or else whatever is
- * at its path for process PID now. The process chose both. -1: it cannot be opened.
- */
-static int open_mapped(uint32_t pid, const struct perfdata_mapping *mapping)
-{
-	_cleanup_free_ char *link =
-		memory_printf("/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
-			      mapping->start, mapping->start + mapping->length);
-	_cleanup_free_ char *root = memory_printf("/proc/%" PRIu32 "/root", pid);
-	int fd = -1;
-	struct error *error = open_untrusted(UNTRUSTED_ANYWHERE, link,
-					     UNTRUSTED_PROC_LINK | UNTRUSTED_NOT_EMPTY, &fd);
-	bool try_path = error && error_code(error) != ERROR_BAD_DATA;
-
-	error_destroy(error);
-	if (try_path)
-		error_destroy(open_untrusted(root, mapping->path, UNTRUSTED_NOT_EMPTY, &fd));
-	return fd;
-}
-
 /* The build-id of a process's file, read when the file is first seen. */
 static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid,
 					    const struct perfdata_mapping *mapping)
@@ -257,7 +235,10 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 	uint64_t key = hash_u64(makedev(mapping->device_major, mapping->device_minor)) ^
 		       hash_u64(mapping->inode);
 	struct build_id id = { .size = 0 };
-	_cleanup_close_ int fd = -1;
+	const struct mapped_file file = { .pid = pid,
+					  .start = mapping->start,
+					  .end = mapping->start + mapping->length,
+					  .path = mapping->path };
 	uint64_t *index;
 	bool added;
 
@@ -267,9 +248,7 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 	if (!added)
 		return &maps->files.items[*index].id;
 	*index = maps->files.count;
-	fd = open_mapped(pid, mapping);
-	if (fd >= 0)
-		elf_client_build_id(maps->elf, pid, fd, &id);
+	elf_client_build_id(maps->elf, &file, &id);
 	return remember(maps, mapping->path, &id, PERF_RECORD_MISC_USER);
 }
 

@@ -17,7 +17,7 @@
 /* The files seen so far with their build-ids; also used for HEADER_BUILD_ID. */
 struct host_maps;
 
-/* ELF, which is borrowed, is asked for build-ids. */
+/* ELF, which is borrowed, is asked for build-ids; NULL if no process will be written. */
 struct host_maps *host_maps_create(struct elf_client *elf);
 void host_maps_destroy(struct host_maps *maps); /* takes NULL */
 

@@ -110,7 +110,8 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	recorder->host_ids = memory_calloc(config->event_count, sizeof(*recorder->host_ids));
 	if (config->call_chains)
 		recorder->chain = recorder_chain_create();
-	recorder->elf = elf_client_create(0);
+	if (recorder_writes_host(config))
+		recorder->elf = elf_client_create(0);
 	recorder->maps = host_maps_create(recorder->elf);
 	host_kernel_symbols_read(HOST_KALLSYMS, &recorder->symbols);
 	guest_mode_init(&recorder->guest_mode, &recorder->symbols);

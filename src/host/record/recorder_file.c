@@ -14,7 +14,7 @@
 
 #define IDS_BESIDES 4096 /* vCPUs that may appear later; the header keeps room for them */
 
-static bool writes_host(const struct recorder_config *config)
+bool recorder_writes_host(const struct recorder_config *config)
 {
 	for (size_t i = 0; i < config->event_count; i++)
 		if (config->modes[i] & HOST_MODES_HOST & ~(1 << PERF_RECORD_MISC_CPUMODE_UNKNOWN))
@@ -27,7 +27,7 @@ struct error *recorder_introduce_vm(struct recorder *recorder, size_t vm)
 	uint32_t pid = recorder->inventory.vms.items[vm].pid;
 	struct error *error = host_maps_write_comm(recorder->writer, pid, pid);
 
-	if (!error && writes_host(&recorder->config))
+	if (!error && recorder_writes_host(&recorder->config))
 		error = host_maps_write_process(recorder->maps, recorder->writer, pid);
 	return error;
 }

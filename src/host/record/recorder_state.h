@@ -109,7 +109,7 @@ struct recorder {
 	struct perfdata_vm_counts earlier; /* in files that are complete */
 	struct recorder_hold hold;
 	struct host_kernel_symbols symbols;
-	struct elf_client *elf; /* reads the host's files */
+	struct elf_client *elf; /* reads the host's files; NULL: they are not wanted */
 	struct host_maps *maps;
 	struct guest_mode guest_mode;
 	struct perfdata_inventory inventory;
@@ -135,6 +135,8 @@ struct recorder {
 	struct recorder_chain *chain; /* scratch of recorder_chain(); NULL: no call chains */
 };
 
+/* Whether samples of the host may come, so that its files have to be known. */
+bool recorder_writes_host(const struct recorder_config *config);
 /* Hands the encoded records to the writer; an error is returned by the next step. */
 void recorder_write_records(struct recorder *recorder);
 

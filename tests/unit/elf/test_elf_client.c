@@ -2,13 +2,18 @@
 /*
  * The caged parser of ELF files and its owner. The parser's process is this test, started again as
  * perfvisor does it; a file selects its behaviour. The file that is parsed is this test, too, and
- * readelf knows its build-id.
+ * readelf knows its build-id. A file system that does not answer is one that fanotify(7) asks
+ * whether this may be.
  */
 #include "test.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -16,7 +21,7 @@
 #include "elf/elf_service.h"
 #include "elf/elf_wire.h"
 #include "walls/cage.h"
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 
 #define BEHAVIOUR "/tmp/perfvisor-elf-%d" /* the pid of the owner */
 
@@ -42,10 +47,36 @@ static int forget_behaviour(void **state)
 	return unlink(path);
 }
 
+/* Other processes, which have the same files. */
+static pid_t processes[ELF_CLIENT_MAX_FAILURES + 2];
+#define PROCESSES (sizeof(processes) / sizeof(*processes))
+static char own_path[PATH_MAX];
+
+static int start_processes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PROCESSES; i++) {
+		processes[i] = fork();
+		if (!processes[i])
+			for (;;)
+				pause();
+	}
+	return readlink("/proc/self/exe", own_path, sizeof(own_path) - 1) < 0;
+}
+
+static int end_processes(void **state)
+{
+	for (size_t i = 0; i < PROCESSES; i++) {
+		kill(processes[i], SIGKILL);
+		waitpid(processes[i], NULL, 0);
+	}
+	return forget_behaviour(state);
+}
+
 static void ask_readelf(char *ret, size_t size)
 {
-	_cleanup_free_ char *command = memory_printf(
-		"readelf -n /proc/%d/exe 2>/dev/null | sed -n 's/.*Build ID: //p'", getpid());
+	_cleanup_free_ char *command =
+		memory_printf("readelf -n %s 2>/dev/null | sed -n 's/.*Build ID: //p'", own_path);
 	FILE *pipe = popen(command, "r");
 
 	assert_non_null(pipe);
@@ -54,38 +85,42 @@ static void ask_readelf(char *ret, size_t size)
 	pclose(pipe);
 }
 
-static void assert_known(struct elf_client *client, uint32_t pid)
+/* Of the file at PATH: no file is mapped at these addresses. */
+static struct build_id ask(struct elf_client *client, size_t process, const char *path)
 {
-	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct build_id id;
+	const struct mapped_file file = { .pid = processes[process], .path = path };
+	struct build_id id = { .size = 7 };
+
+	elf_client_build_id(client, &file, &id);
+	return id;
+}
+
+static void assert_known(struct elf_client *client, size_t process)
+{
+	struct build_id id = ask(client, process, own_path);
 	char want[64], got[64] = "";
 
 	ask_readelf(want, sizeof(want));
-	elf_client_build_id(client, pid, fd, &id);
 	for (size_t i = 0; i < id.size; i++)
 		snprintf(got + 2 * i, 3, "%02x", id.bytes[i]);
 	assert_string_equal(got, want);
 }
 
-static void assert_unknown(struct elf_client *client, uint32_t pid, const char *path)
+static void assert_unknown(struct elf_client *client, size_t process)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct build_id id = { .size = 7 };
-
-	assert_true(fd >= 0);
-	elf_client_build_id(client, pid, fd, &id);
-	assert_int_equal(id.size, 0);
+	assert_int_equal(ask(client, process, own_path).size, 0);
 }
 
 static void build_ids_are_found(void **state)
 {
-	_cleanup_elf_client_ struct elf_client *client = elf_client_create(0);
+	_cleanup_elf_client_ struct elf_client *client = elf_client_create(60);
 
 	(void)state;
 	choose_behaviour("serves");
 	assert_known(client, 1);
-	assert_unknown(client, 1, "/etc/passwd");
-	assert_unknown(client, 1, "/dev/null");
+	assert_int_equal(ask(client, 1, "/etc/passwd").size, 0);
+	assert_int_equal(ask(client, 1, "/dev/null").size, 0);
+	assert_int_equal(ask(client, 1, "/no/such/file").size, 0);
 	/* That a file has none is no failure. */
 	assert_known(client, 1);
 }
@@ -93,64 +128,101 @@ static void build_ids_are_found(void **state)
 /* It costs the files of the process whose file it was; another's are read by a new parser. */
 static void a_parser_that_fails_costs_that_process_its_names(void **state)
 {
-	static const char *const behaviours[] = { "dies",	  "opens a file",    "makes a socket",
-						  "says too much", "says too little", "is silent" };
+	static const char *const behaviours[] = {
+		"dies",		 "opens a file",    "makes a socket",
+		"says too much", "says too little", "is silent",
+	};
 	const size_t count = sizeof(behaviours) / sizeof(*behaviours);
 	_cleanup_elf_client_ struct elf_client *client = elf_client_create(0.3);
 
 	(void)state;
-	for (uint32_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		print_message("%s\n", behaviours[i]);
 		choose_behaviour(behaviours[i]);
-		assert_unknown(client, i, "/proc/self/exe");
+		assert_unknown(client, i);
 	}
 	elf_client_destroy(client);
-	client = elf_client_create(0);
+	client = elf_client_create(60);
 	choose_behaviour("dies");
-	assert_unknown(client, 1, "/proc/self/exe");
+	assert_unknown(client, 1);
 	choose_behaviour("serves");
-	assert_unknown(client, 1, "/proc/self/exe");
+	assert_unknown(client, 1);
 	assert_known(client, 2);
-	assert_unknown(client, 1, "/proc/self/exe");
+	assert_unknown(client, 1);
 	assert_known(client, 2);
 }
 
 /* Each failure takes time. */
 static void many_failures_are_the_end(void **state)
 {
-	_cleanup_elf_client_ struct elf_client *client = elf_client_create(0);
+	_cleanup_elf_client_ struct elf_client *client = elf_client_create(60);
 
 	(void)state;
 	choose_behaviour("dies");
-	for (uint32_t i = 0; i < ELF_CLIENT_MAX_FAILURES; i++)
-		assert_unknown(client, i, "/proc/self/exe");
+	for (size_t i = 0; i < ELF_CLIENT_MAX_FAILURES; i++)
+		assert_unknown(client, i);
 	choose_behaviour("serves");
-	assert_unknown(client, ELF_CLIENT_MAX_FAILURES, "/proc/self/exe");
+	assert_unknown(client, ELF_CLIENT_MAX_FAILURES);
 }
 
 /* One that has been taken over can name any build-id, as the file itself can. */
 static void lies_are_harmless(void **state)
 {
-	_cleanup_elf_client_ struct elf_client *client = elf_client_create(0);
-	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct build_id id = { .size = 0 };
+	_cleanup_elf_client_ struct elf_client *client = elf_client_create(60);
+	struct build_id id;
 
 	(void)state;
 	choose_behaviour("lies");
-	elf_client_build_id(client, 1, fd, &id);
+	id = ask(client, 1, own_path);
 	assert_int_equal(id.size, BUILD_ID_MAX);
 	assert_int_equal(id.bytes[BUILD_ID_MAX - 1], 0xee);
 }
 
+/* EVENT: opening the file, or reading it, waits for an answer that never comes. */
+static void stall(uint64_t event)
+{
+	char path[] = "/tmp/perfvisor-elf-XXXXXX";
+	_cleanup_elf_client_ struct elf_client *client = elf_client_create(4);
+	_cleanup_close_ int asks = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	fd = truncate(path, 4096);
+	if (fd || asks < 0 || fanotify_mark(asks, FAN_MARK_ADD, event, AT_FDCWD, path) < 0) {
+		unlink(path);
+		skip_because("fanotify cannot be used here");
+	}
+	choose_behaviour("serves");
+	assert_known(client, 1);
+	assert_int_equal(ask(client, 2, path).size, 0);
+	/* Process 2 is not asked about any more, others are. */
+	assert_unknown(client, 2);
+	assert_known(client, 1);
+	unlink(path);
+}
+
+static void a_file_that_does_not_open_costs_its_process_its_names(void **state)
+{
+	(void)state;
+	stall(FAN_OPEN_PERM);
+}
+
+static void a_file_that_cannot_be_read_costs_its_process_its_names(void **state)
+{
+	(void)state;
+	stall(FAN_ACCESS_PERM);
+}
+
 static void a_parser_that_does_not_start_is_the_end(void **state)
 {
-	_cleanup_elf_client_ struct elf_client *client = elf_client_create(0);
+	_cleanup_elf_client_ struct elf_client *client = elf_client_create(60);
 
 	(void)state;
 	choose_behaviour("does not start");
-	assert_unknown(client, 1, "/proc/self/exe");
+	assert_unknown(client, 1);
 	choose_behaviour("serves");
-	assert_unknown(client, 2, "/proc/self/exe");
+	assert_unknown(client, 2);
 }
 
 static void say(const void *data, size_t size)
@@ -166,7 +238,7 @@ static void misbehave(const char *behaviour)
 	int file;
 
 	say(&word, 1);
-	(void)cage_receive(CAGE_FD, &word, sizeof(word), &file);
+	(void)message_receive(CAGE_FD, &word, sizeof(word), &file);
 	if (!strcmp(behaviour, "says too much")) {
 		say(&too_much, sizeof(too_much));
 	} else if (!strcmp(behaviour, "says too little")) {
@@ -182,7 +254,7 @@ static void misbehave(const char *behaviour)
 		(void)!socket(AF_INET, SOCK_STREAM, 0);
 		say(&lie, sizeof(lie));
 	} else if (!strcmp(behaviour, "is silent")) {
-		(void)cage_receive(CAGE_FD, &word, sizeof(word), &file);
+		(void)message_receive(CAGE_FD, &word, sizeof(word), &file);
 	}
 }
 
@@ -199,11 +271,10 @@ static int be_a_parser(void)
 	if (!strcmp(behaviour, "does not start"))
 		return 1;
 
-	error_destroy(cage_enter(CAGE_ELF));
 	if (!strcmp(behaviour, "serves"))
-		elf_service_run(CAGE_FD);
-	else
-		misbehave(behaviour);
+		error_destroy(cage_serve(CAGE_ELF, elf_service_run));
+	error_destroy(cage_enter(CAGE_ELF));
+	misbehave(behaviour);
 	_exit(0);
 }
 
@@ -214,10 +285,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_parser_that_fails_costs_that_process_its_names),
 		cmocka_unit_test(many_failures_are_the_end),
 		cmocka_unit_test(lies_are_harmless),
+		cmocka_unit_test(a_file_that_does_not_open_costs_its_process_its_names),
+		cmocka_unit_test(a_file_that_cannot_be_read_costs_its_process_its_names),
 		cmocka_unit_test(a_parser_that_does_not_start_is_the_end),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], CAGE_ELF_COMMAND))
 		return be_a_parser();
-	return cmocka_run_group_tests(tests, NULL, forget_behaviour);
+	return cmocka_run_group_tests(tests, start_processes, end_processes);
 }

@@ -138,9 +138,8 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 1 && !strcmp(argv[1], CAGE_ELF_COMMAND)) {
-		error_destroy(cage_enter(CAGE_ELF));
-		elf_service_run(CAGE_FD);
-		_exit(0);
+		error_destroy(cage_serve(CAGE_ELF, elf_service_run));
+		_exit(1);
 	}
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "walls/cage_messages.h"
+#include "walls/messages.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #include "base/progress.h"
 
-bool cage_ask(int fd, const void *data, size_t size, int file)
+bool message_send(int fd, const void *data, size_t size, int file)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec part = { .iov_base = (void *)data, .iov_len = size };
@@ -32,17 +32,28 @@ bool cage_ask(int fd, const void *data, size_t size, int file)
 	return sent == (ssize_t)size;
 }
 
-bool cage_hear(int fd, uint64_t deadline_ns, void *data, size_t size)
+bool message_is_there(int fd, uint64_t deadline_ns)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	uint64_t now;
+
+	while ((now = clock_monotonic_ns()) < deadline_ns) {
+		int ready = poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1);
+
+		if (ready >= 0 || errno != EINTR)
+			return ready > 0;
+	}
+	return false;
+}
+
+bool message_await(int fd, uint64_t deadline_ns, void *data, size_t size)
 {
 	uint8_t *bytes = data;
 
 	while (size) {
-		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-		uint64_t now = clock_monotonic_ns();
 		ssize_t got;
 
-		if (now >= deadline_ns ||
-		    !poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1))
+		if (!message_is_there(fd, deadline_ns))
 			return false;
 		got = recv(fd, bytes, size, MSG_DONTWAIT);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
@@ -55,7 +66,7 @@ bool cage_hear(int fd, uint64_t deadline_ns, void *data, size_t size)
 	return true;
 }
 
-bool cage_receive(int fd, void *data, size_t size, int *ret_file)
+bool message_receive(int fd, void *data, size_t size, int *ret_file)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = { .iov_base = data, .iov_len = size };
@@ -75,7 +86,7 @@ bool cage_receive(int fd, void *data, size_t size, int *ret_file)
 	return got == (ssize_t)size;
 }
 
-bool cage_answer(int fd, const void *data, size_t size)
+bool message_send_all(int fd, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
 
