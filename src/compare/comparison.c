@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "compare/function_name.h"
 
 #define KEY_MAX_BYTES ((size_t)1 << 20)
@@ -140,10 +141,52 @@ static uint64_t first_time(const struct comparison_side *side)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; side->event && i < side->event->rows.count; i++)
-		if (side->event->rows.items[i].time_ns < first)
-			first = side->event->rows.items[i].time_ns;
+	for (size_t i = 0; side->event && i < side->event->slices.count; i++)
+		if (side->event->slices.items[i].time_ns < first)
+			first = side->event->slices.items[i].time_ns;
 	return first;
+}
+
+/* Without times: the rows as a whole. */
+static void add_rows(struct judgement *judgement, const struct profile_event *event,
+		     const uint32_t *numbers)
+{
+	for (size_t i = 0; i < event->rows.count; i++) {
+		const struct profile_row *row = &event->rows.items[i];
+
+		if (!row->count)
+			continue;
+		judgement_add_samples(judgement, 0, row->period);
+		judgement_add(judgement, numbers[row->number], 0, row->period, row->count);
+	}
+}
+
+static void add_slices(struct judgement *judgement, const struct profile_event *event,
+		       const uint32_t *numbers)
+{
+	for (size_t i = 0; i < event->slices.count; i++) {
+		const struct profile_slice *slice = &event->slices.items[i];
+
+		judgement_add_samples(judgement, slice->time_ns, slice->period);
+		judgement_add(judgement, numbers[slice->row], slice->time_ns, slice->period,
+			      slice->count);
+	}
+}
+
+static void add_event(struct builder *builder, size_t side, const struct profile_event *event)
+{
+	struct comparison *comparison = builder->comparison;
+	_cleanup_free_ uint32_t *numbers = memory_calloc(
+		comparison->sides[side].profile->row_count + 1, sizeof(*numbers));
+
+	for (size_t i = 0; i < event->rows.count; i++)
+		if (event->rows.items[i].count)
+			numbers[event->rows.items[i].number] =
+				find_row(builder, side, &event->rows.items[i]);
+	if (comparison->sides[side].quantum_ns)
+		add_slices(&comparison->judgement, event, numbers);
+	else
+		add_rows(&comparison->judgement, event, numbers);
 }
 
 static void add_side(struct builder *builder, size_t number)
@@ -153,15 +196,8 @@ static void add_side(struct builder *builder, size_t number)
 	const struct profile_event *event = side->event;
 
 	judgement_begin_side(judgement, number, first_time(side), side->quantum_ns);
-	for (size_t i = 0; event && i < event->rows.count; i++) {
-		const struct profile_row *row = &event->rows.items[i];
-
-		if (!row->count)
-			continue;
-		judgement_add_samples(judgement, row->time_ns, row->period);
-		judgement_add(judgement, find_row(builder, number, row), row->time_ns,
-			      row->period, row->count);
-	}
+	if (event)
+		add_event(builder, number, event);
 	judgement_end_side(judgement, event ? event->total_samples : 0,
 			   event ? event->total_period : 0);
 }

@@ -17,8 +17,8 @@ struct comparison_side {
 	struct profile *profile;
 	const struct profile_event *event; /* of the profile; NULL: it has no such event */
 	/*
-	 * The profile was counted by PROFILE_TIME, too, with this quantum. 0: it was not, because
-	 * its samples have no times.
+	 * The profile has slices of this quantum of time. 0: it has none, because its samples have
+	 * no times.
 	 */
 	uint64_t quantum_ns;
 };

@@ -68,35 +68,59 @@ void judgement_add(struct judgement *judgement, uint32_t row, uint64_t time_ns, 
 							 .period = period });
 }
 
-static int compare_pieces(const void *left, const void *right)
+/* The side's pieces by row; the caller frees the array. *RET_STARTS: where each row's begin. */
+static const struct comparison_piece **order_pieces(const struct judgement *judgement, size_t rows,
+						    size_t **ret_starts)
 {
-	const struct comparison_piece *a = left, *b = right;
+	size_t *ends = memory_calloc(rows + 1, sizeof(*ends));
+	const struct comparison_piece **ordered =
+		memory_alloc((judgement->pieces.count + 1) * sizeof(*ordered));
 
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
+	for (size_t i = 0; i < judgement->pieces.count; i++)
+		ends[judgement->pieces.items[i].row]++;
+	for (size_t i = 1; i <= rows; i++)
+		ends[i] += ends[i - 1];
+	for (size_t i = judgement->pieces.count; i-- > 0;)
+		ordered[--ends[judgement->pieces.items[i].row]] = &judgement->pieces.items[i];
+	*ret_starts = ends;
+	return ordered;
+}
+
+/* Sums COUNT pieces of one row by block; returns how many blocks there are. */
+static size_t sum_blocks(const struct comparison_piece *const *pieces, size_t count,
+			 struct share_block *ret)
+{
+	double sums[COMPARISON_MAX_BLOCKS] = { 0 };
+	bool met[COMPARISON_MAX_BLOCKS] = { false };
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		sums[pieces[i]->block] += pieces[i]->period;
+		met[pieces[i]->block] = true;
+	}
+	for (uint32_t i = 0; i < COMPARISON_MAX_BLOCKS; i++)
+		if (met[i])
+			ret[used++] = (struct share_block){ .block = i, .period = sums[i] };
+	return used;
 }
 
 /* Finds how far the side's rows scatter; its pieces are complete. */
 static void measure_scatter(struct judgement *judgement)
 {
-	size_t count = judgement->pieces.count, at = 0;
+	size_t rows = judgement->cells.count / judgement->side_count;
+	_cleanup_free_ size_t *starts = NULL;
+	_cleanup_free_ const struct comparison_piece **ordered =
+		order_pieces(judgement, rows, &starts);
 
-	qsort(judgement->pieces.items, count, sizeof(*judgement->pieces.items), compare_pieces);
-	while (at < count) {
-		uint32_t row = judgement->pieces.items[at].row;
-		struct share_block blocks[COMPARISON_MAX_BLOCKS];
+	for (uint32_t row = 0; row < rows; row++) {
 		struct share_evidence *evidence =
 			&judgement_row(judgement, row)[judgement->side].evidence;
-		size_t used = 0;
+		struct share_block blocks[COMPARISON_MAX_BLOCKS];
+		size_t used;
 
-		for (; at < count && judgement->pieces.items[at].row == row; at++) {
-			const struct comparison_piece *piece = &judgement->pieces.items[at];
-
-			if (!used || blocks[used - 1].block != piece->block)
-				blocks[used++] = (struct share_block){ .block = piece->block };
-			blocks[used - 1].period += piece->period;
-		}
+		if (starts[row] == starts[row + 1])
+			continue;
+		used = sum_blocks(&ordered[starts[row]], starts[row + 1] - starts[row], blocks);
 		evidence->scatter = share_scatter(blocks, used, judgement->whole,
 						  COMPARISON_MAX_BLOCKS, &evidence->blocks);
 	}

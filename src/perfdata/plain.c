@@ -5,14 +5,16 @@
  * are computed once per event. Everything else, and everything malformed, is left to
  * perfdata_reader_next() and perfdata_reader_decode().
  *
- * Headers are some hundred bytes apart, so they have to be prefetched.
+ * Headers are some hundred bytes apart, so they have to be prefetched: two cache lines for each, for
+ * one would miss every other header.
  */
 #include <string.h>
 
 #include "perfdata/reader_state.h"
 #include "perfdata/sample_fields.h"
 
-#define PREFETCH_BYTES 1024
+#define PREFETCH_BYTES 4096
+#define CACHE_LINE_BYTES 64
 
 /* The position of FIELD in samples of TYPE; PLAIN_ABSENT if it is missing. */
 static uint8_t place_of(uint64_t type, uint64_t field)
@@ -122,6 +124,12 @@ static inline bool has_record(const struct perfdata_reader *reader, const uint8_
 	return ret->size >= sizeof(*ret) && ret->size <= left && ret->type < RECORD_USER_FIRST;
 }
 
+static inline void prefetch_ahead(const uint8_t *at)
+{
+	__builtin_prefetch(at + PREFETCH_BYTES);
+	__builtin_prefetch(at + PREFETCH_BYTES + CACHE_LINE_BYTES);
+}
+
 static bool is_ready(const struct perfdata_reader *reader)
 {
 	return !reader->swap && !reader->error && reader->events.count;
@@ -135,7 +143,7 @@ bool perfdata_reader_next_plain(struct perfdata_reader *reader, struct perfdata_
 	if (!is_ready(reader))
 		return false;
 	while (has_record(reader, at, &header)) {
-		__builtin_prefetch(at + PREFETCH_BYTES);
+		prefetch_ahead(at);
 		if (header.type == PERF_RECORD_SAMPLE) {
 			reader->window.at = at;
 			if (!decode(reader, at + sizeof(header), header.size - sizeof(header), ret))
@@ -161,7 +169,7 @@ size_t perfdata_reader_skip_samples(struct perfdata_reader *reader, unsigned cpu
 	while (count < max && has_record(reader, at, &header) &&
 	       header.type == PERF_RECORD_SAMPLE &&
 	       (cpumodes >> (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) & 1)) {
-		__builtin_prefetch(at + PREFETCH_BYTES);
+		prefetch_ahead(at);
 		at += header.size;
 		count++;
 	}

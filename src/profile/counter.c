@@ -285,8 +285,9 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->filters = shared->options->filter && shared->options->filter->any;
 	filtering_init(&counter->filtering, shared->options->filter, resolver);
 	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
-	if (profile_keys_have(&shared->options->keys, PROFILE_TIME) ||
-	    profile_keys_have(&shared->options->keys, PROFILE_CPU) || shared->options->texts)
+	counter->by_time = profile_keys_have(&shared->options->keys, PROFILE_TIME);
+	counter->by_cpu = profile_keys_have(&shared->options->keys, PROFILE_CPU);
+	if (counter->by_time || counter->by_cpu || shared->options->texts)
 		counter->moments = memory_calloc(COUNTER_MOMENTS, sizeof(*counter->moments));
 	buffer_init(&counter->text, TEXT_BYTES_MAX);
 	if (!shared->options->chains)

@@ -67,6 +67,8 @@ struct counter {
 	VECTOR(struct profile_moment) samples; /* in the order in which they were counted */
 	struct profile_totals totals;
 	struct counter_moment *moments; /* a cache; NULL: time, CPU and texts are no keys */
+	bool by_time, by_cpu; /* these are keys */
+	uint64_t quantum_ns; /* when the last moment's quantum began; 0 without the key */
 	struct buffer text; /* scratch memory */
 	bool filters; /* else there is no filter */
 	struct filtering filtering;

@@ -12,20 +12,26 @@
 #define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
 /* As of perf's sort__time_sort: a time is that of its quantum's beginning. */
-static uint64_t quantum_of(const struct profile_options *options, uint64_t time_ns)
+static uint64_t quantum_of(struct counter *counter, uint64_t time_ns)
 {
+	const struct profile_options *options = counter->shared->options;
 	uint64_t quantum_ns =
 		options->time_quantum_ns ? options->time_quantum_ns : DEFAULT_QUANTUM_NS;
 
-	return profile_keys_have(&options->keys, PROFILE_TIME) ? time_ns - time_ns % quantum_ns : 0;
+	if (time_ns - counter->quantum_ns < quantum_ns) /* mostly that of the sample before */
+		return counter->quantum_ns;
+	if (counter->by_time)
+		counter->quantum_ns = time_ns - time_ns % quantum_ns;
+	return counter->quantum_ns;
 }
 
-static uint32_t cpu_of(const struct counter_shared *shared, const struct session_sample *sample)
+static uint32_t cpu_of(const struct counter *counter, const struct session_sample *sample)
 {
-	const struct perf_event_attr *attr = shared->session->attrs[sample->decoded.event_index];
+	const struct perf_event_attr *attr;
 
-	if (!profile_keys_have(&shared->options->keys, PROFILE_CPU))
+	if (!counter->by_cpu)
 		return 0;
+	attr = counter->shared->session->attrs[sample->decoded.event_index];
 	return attr->sample_type & PERF_SAMPLE_CPU ? sample->decoded.sample.cpu : PROFILE_NO_CPU;
 }
 
@@ -69,11 +75,11 @@ static void find_texts(struct counter *counter, const struct session_sample *sam
 
 static uint64_t hash_moment(const struct counter_moment *moment)
 {
-	uint64_t hash = hash_u64((uint64_t)moment->row << 32 | moment->cpu);
+	uint64_t hash = hash_u64(moment->time_ns ^ (uint64_t)moment->row << 32 ^ moment->cpu);
 
 	for (size_t i = 0; i < PROFILE_TEXTS && moment->texts[i]; i++)
 		hash = hash_u64(hash ^ moment->texts[i]);
-	return hash_u64(moment->time_ns ^ hash);
+	return hash;
 }
 
 const uint32_t *counter_find_moment(struct counter *counter, const struct session_sample *sample,
@@ -82,8 +88,8 @@ const uint32_t *counter_find_moment(struct counter *counter, const struct sessio
 	struct counter_moment wanted = {
 		.row = context->row,
 		.chain_row = context->chain_row,
-		.cpu = cpu_of(counter->shared, sample),
-		.time_ns = quantum_of(counter->shared->options, sample->decoded.sample.time_ns),
+		.cpu = cpu_of(counter, sample),
+		.time_ns = quantum_of(counter, sample->decoded.sample.time_ns),
 	};
 	struct counter_moment *moment;
 

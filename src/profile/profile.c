@@ -222,8 +222,10 @@ void profile_destroy(struct profile *profile)
 {
 	if (!profile)
 		return;
-	for (size_t i = 0; i < profile->event_count; i++)
+	for (size_t i = 0; i < profile->event_count; i++) {
 		vector_deinit(&profile->events[i].rows);
+		vector_deinit(&profile->events[i].slices);
+	}
 	free(profile->events);
 	calltree_destroy(profile->tree);
 	vector_deinit(&profile->samples);

@@ -86,6 +86,13 @@ struct profile_row {
 	uint64_t cycles, instructions;
 };
 
+/* The part of a row's samples that was taken in one quantum of time. */
+struct profile_slice {
+	uint32_t row; /* its number */
+	uint64_t time_ns; /* when the quantum began */
+	uint64_t period, count;
+};
+
 struct profile_event {
 	const char *name;
 	uint64_t samples;
@@ -93,6 +100,8 @@ struct profile_event {
 	uint64_t total_samples, total_period; /* what percentages are of */
 	/* Sorted by period (by children if there are chains), highest first. */
 	VECTOR(struct profile_row) rows;
+	/* If times are apart: those of a row may be anywhere, also several of the same time. */
+	VECTOR(struct profile_slice) slices;
 };
 
 /* When a sample was taken, and where its chain ends. */
@@ -134,6 +143,8 @@ struct profile {
 struct profile_options {
 	struct profile_keys keys;
 	uint64_t time_quantum_ns;  /* of PROFILE_TIME; 0: perf's, 100 ms */
+	/* With PROFILE_TIME, without chains: rows are of all times, and have slices. */
+	bool times_apart;
 	struct profile_keys first; /* of them: rows are sorted by these before their share */
 	bool chains;   /* count call chains, too: the tree … */
 	bool inlined; /* … with inlined functions, which then have rows of their own … */

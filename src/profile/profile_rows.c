@@ -27,6 +27,8 @@ struct builder {
 	struct map numbers; /* group << 32 | identity -> row number + 1 */
 	/* each frame of a root has a row that only it counts for, so rows need no lookup */
 	bool one_each;
+	bool times_apart;
+	VECTOR(uint32_t) timeless; /* for each group, the one without its time; 0: not yet known */
 	VECTOR(struct row_place) places; /* for each row number */
 };
 
@@ -116,13 +118,46 @@ static void add_samples(struct builder *builder, uint32_t number, uint64_t perio
 	event->samples += count;
 }
 
+/* The group that NUMBER would be without its time. */
+static uint32_t timeless_group(struct builder *builder, uint32_t number)
+{
+	struct profile_group group;
+	uint32_t *known;
+
+	while (builder->timeless.count <= number)
+		vector_append(&builder->timeless, 0);
+	known = &builder->timeless.items[number];
+	if (!*known) {
+		group = group_of(builder, number);
+		group.time_ns = 0;
+		*known = groups_find(builder->groups, &group, UINT64_MAX);
+	}
+	return *known;
+}
+
+static void add_slice(struct builder *builder, uint32_t row, const struct profile_cell *cell)
+{
+	struct profile_group group = group_of(builder, cell->key >> 32);
+
+	vector_append(&builder->profile->events[group.event].slices,
+		      (struct profile_slice){ .row = row,
+					      .time_ns = group.time_ns,
+					      .period = cell->period,
+					      .count = cell->count });
+}
+
 static void add_cell(struct builder *builder, const struct profile_cell *cell)
 {
 	uint32_t group = cell->key >> 32, location = cell->key;
 	uint16_t cpumode = group_of(builder, group).cpumode;
+	uint32_t row;
 
-	add_samples(builder, find_row(builder, group, location, cpumode), cell->period,
-		    cell->count);
+	if (builder->times_apart)
+		group = timeless_group(builder, group);
+	row = find_row(builder, group, location, cpumode);
+	add_samples(builder, row, cell->period, cell->count);
+	if (builder->times_apart)
+		add_slice(builder, row, cell);
 }
 
 /*
@@ -372,6 +407,7 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, options, &profile->events[i]);
 	map_deinit(&builder->numbers);
+	vector_deinit(&builder->timeless);
 	vector_deinit(&builder->places);
 	if (!by_function)
 		identities_destroy(builder->identities);
@@ -381,7 +417,8 @@ void profile_rows_build(struct profile *profile, const struct profile_options *o
 			const struct profile_counts *counts)
 {
 	struct builder builder = { .profile = profile, .keys = &options->keys,
-				   .groups = counts->groups, .children = counts->children };
+				   .groups = counts->groups, .children = counts->children,
+				   .times_apart = options->times_apart };
 
 	if (counts->rows)
 		build_rows(&builder, options, counts);

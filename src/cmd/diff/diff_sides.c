@@ -163,6 +163,7 @@ static struct error *count_side(const struct diff_config *config, struct diff_si
 	if (side->session->timed) {
 		options.time_quantum_ns =
 			span_ns(side->session, &side->filter) / COMPARISON_BLOCKS + 1;
+		options.times_apart = !options.chains;
 		side->quantum_ns = options.time_quantum_ns;
 		profile_keys_add(&options.keys, PROFILE_TIME);
 	}
