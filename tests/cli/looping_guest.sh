@@ -4,13 +4,13 @@
 # $guest, its pid, and $record, the command that records it. $perfvisor is the program to test.
 # shellcheck shell=bash disable=SC2034,SC2154 # the variables are the caller's
 
-start_looping_guest() {
+start_looping_guest() { # [NAME]
 	command -v qemu-system-x86_64 >/dev/null ||
 		{ echo "no qemu-system-x86_64: make setup"; exit 77; }
 	[ "$(id -u)" = 0 ] || { echo 'this takes root'; exit 77; }
 	# A BIOS is at the end of the first MiB; at its reset vector: jmp to itself.
 	{ head -c 65520 /dev/zero; printf '\xeb\xfe'; head -c 14 /dev/zero; } >loop.bin
-	qemu-system-x86_64 -name looping -accel tcg -m 16 -nodefaults -no-user-config \
+	qemu-system-x86_64 -name "${1:-looping}" -accel tcg -m 16 -nodefaults -no-user-config \
 		-display none -bios loop.bin -qmp "unix:$PWD/qmp,server=on,wait=off" \
 		>qemu.log 2>&1 &
 	guest=$!

@@ -7,7 +7,8 @@
 . "$tests/looping_guest.sh"
 . "$tests/tmux.sh"
 trap 'in_tmux kill-server 2>/dev/null; kill "$guest"; wait; rm -rf "$here"' EXIT
-start_looping_guest
+name=looping-$$ # other tests have guests that loop, too
+start_looping_guest "$name"
 
 top() { # ARGUMENTS…
 	enter_command "clear; $perfvisor top --engine qmp -p $guest --max-overhead 100 $*; \
@@ -17,11 +18,11 @@ echo status \$?"
 shows_guest() {
 	shows '^[1-9][0-9]* samples in 0\.[0-9] s \([0-9]+/s\), 1 VM, cpu-clock'
 	shows '^100\.0% guest kernel, 0\.0% guest user, 0\.0% lost'
-	shows '^ *100\.00%  *looping .*0x0*fff0$'
+	shows "^ *100\.00%  *$name .*0x0*fff0\$"
 }
 ends() { # STATUS
 	shows "^status $1\$"
-	pgrep -f "top --engine qmp -p $guest" >left && complain "left: $(ps -fp "$(xargs <left)")"
+	pgrep -f "top --engine qmp (-p $guest|--vm $name)" >left && complain "left: $(ps -fp "$(xargs <left)")"
 	is_sane
 }
 
@@ -30,9 +31,14 @@ for key in q C-c; do
 	top -v
 	shows_guest
 	press "$key"
-	shows '^perfvisor: recording 1 VM \(looping\)'
+	shows "^perfvisor: recording 1 VM \($name\)"
 	ends 0
 done
+# By its name, which KVM does not know of.
+enter_command "clear; $perfvisor top --engine qmp --vm $name --max-overhead 100; echo status \$?"
+shows_guest
+press q
+ends 0
 top --duration 1
 shows '^[0-9]+ samples in '
 ends 0

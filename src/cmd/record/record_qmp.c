@@ -34,8 +34,7 @@ struct error *record_qmp_check(const struct record_options *options)
 		return error_create(ERROR_USAGE, "--engine qmp excludes %s", unfit);
 	if (options->vms.count != 1)
 		return error_hint(error_create(ERROR_USAGE, "--engine qmp records one VM"),
-				  "choose it with --vm NAME, or with -p PID (also for QEMU "
-				  "without KVM)");
+				  "choose it with --vm NAME, or with -p PID");
 	return NULL;
 }
 

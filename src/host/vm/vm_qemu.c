@@ -48,18 +48,30 @@ static struct error *find_vcpus(struct host_vm *vm)
 	return error;
 }
 
-struct error *vm_qemu_find(const char *text, struct host_vms *vms)
+/* The VM that TEXT names, which may be a QEMU's without KVM: then it is added. */
+static struct error *select_vm(struct host_vms *vms, const char *text, const struct host_vm **ret)
 {
 	uint32_t pid = pid_of(text);
-	const struct host_vm *vm;
-	struct error *error = host_vms_select(vms, text, &vm); /* a name may look like a pid */
+	struct error *error = host_vms_select(vms, text, ret); /* a name may look like a pid */
 
-	if (error && pid && !host_vms_of_process(vms, pid)) {
-		error_destroy(error);
+	if (!error || error_code(error) == ERROR_USAGE) /* or more than one has the name */
+		return error;
+	error_destroy(error);
+	if (!pid) {
+		host_vms_add_all_emulated(vms);
+	} else if (!host_vms_of_process(vms, pid)) {
 		error = host_vms_add_emulated(vms, pid);
-		if (!error)
-			error = host_vms_select(vms, text, &vm);
+		if (error)
+			return error;
 	}
+	return host_vms_select(vms, text, ret);
+}
+
+struct error *vm_qemu_find(const char *text, struct host_vms *vms)
+{
+	const struct host_vm *vm;
+	struct error *error = select_vm(vms, text, &vm);
+
 	if (error)
 		return error;
 	vms->vcpu_source = HOST_VCPU_QEMU;

@@ -6,8 +6,8 @@
 #include "host/vm/vm.h"
 
 /*
- * Makes sure that VMS, the VMs that were found, contains the one that TEXT names (its name, its
- * pid, or the pid of a QEMU without KVM), with the vCPUs that its QEMU reports. ERROR_NOT_FOUND, or
+ * Makes sure that VMS, the VMs that were found, contains the one that TEXT names by its name or
+ * pid, even if its QEMU does not use KVM, with the vCPUs that its QEMU reports. ERROR_NOT_FOUND, or
  * errors of qemu_monitor_open().
  */
 struct error *vm_qemu_find(const char *text, struct host_vms *vms) MUST_CHECK;
