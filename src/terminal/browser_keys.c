@@ -182,6 +182,17 @@ static void change_order(struct browser *browser)
 	go_home(browser);
 }
 
+/* What shares are of. */
+static void change_base(struct browser *browser)
+{
+	bool absolute = !outline_options(browser->outline)->absolute;
+
+	outline_set_absolute(browser->outline, absolute);
+	if (!outline_narrows_samples(browser->outline))
+		browser_say(browser, "shares are of all samples here: only a VM, vCPU or process "
+				     "has samples of its own");
+}
+
 static void reverse_calls(struct browser *browser)
 {
 	const struct outline_options *options = outline_options(browser->outline);
@@ -200,8 +211,10 @@ static void show_info(struct browser *browser)
 	size_t count = 0;
 	char *copy, *rest, *line;
 
-	if (!browser->info)
+	if (!browser->info) {
+		browser_say(browser, "nothing is known about it but what is shown");
 		return;
+	}
 	lines = memory_calloc(MAX_INFO_LINES, sizeof(*lines));
 	copy = rest = memory_printf("%.*s", (int)browser->info->size,
 				    (const char *)browser->info->data);
@@ -305,8 +318,7 @@ static bool change_view(struct browser *browser, wint_t key)
 		reverse_calls(browser);
 		return true;
 	case 'P':
-		outline_set_absolute(browser->outline,
-				     !outline_options(browser->outline)->absolute);
+		change_base(browser);
 		return true;
 	default:
 		return false;

@@ -107,6 +107,8 @@ bool outline_is_sorted_by_self(const struct outline *outline);
 /* Call chains from the outermost function on, or from the innermost. */
 void outline_set_caller(struct outline *outline, bool caller);
 void outline_set_absolute(struct outline *outline, bool absolute);
+/* Whether what was zoomed into leaves out samples, of which shares could be or not. */
+bool outline_narrows_samples(const struct outline *outline);
 
 /*
  * What line NUMBER can be zoomed into: appended to RET, which has room for PROFILE_KEY_COUNT, for

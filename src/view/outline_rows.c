@@ -33,16 +33,21 @@ static bool has_zooms(struct outline *outline, const struct profile_row *row, bo
 	return true;
 }
 
+bool outline_narrows_samples(const struct outline *outline)
+{
+	for (size_t i = 0; i < outline->zooms.count; i++)
+		if (outline_is_of_sample(outline->zooms.items[i].key))
+			return true;
+	return false;
+}
+
 /* What shares are of: the samples that have what was zoomed into. */
 static uint64_t sum_total(struct outline *outline)
 {
 	const struct profile_event *event = outline->event;
-	bool zoomed = false;
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < outline->zooms.count; i++)
-		zoomed |= outline_is_of_sample(outline->zooms.items[i].key);
-	if (!zoomed || outline->options.absolute)
+	if (!outline_narrows_samples(outline) || outline->options.absolute)
 		return event->total_period;
 	for (size_t i = 0; i < event->rows.count; i++)
 		if (has_zooms(outline, &event->rows.items[i], true))

@@ -91,6 +91,9 @@ press j Enter
 shows 'Guest Command server'
 press Left # there is nothing above the first row
 shows " 1/$lines\$"
+press P
+shows '^shares are of all samples here'
+press P
 press p
 shows "^ *$(share '	server	') \\+ server"
 press p d

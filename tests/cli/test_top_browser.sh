@@ -74,6 +74,8 @@ press q Down
 shows ' 2/4$'
 press w
 shows 'no more is to come'
+press i
+shows 'nothing is known about it but what is shown'
 in_tmux resize-window -x 40 -y 24
 shows '^0.0% guest kernel, 0.0% guest user,$'
 shows '^100.0% host, 0.0% lost$'
