@@ -195,7 +195,10 @@ static void add_side(struct builder *builder, size_t number)
 	struct judgement *judgement = &builder->comparison->judgement;
 	const struct profile_event *event = side->event;
 
-	judgement_begin_side(judgement, number, first_time(side), side->quantum_ns);
+	if (side->time)
+		judgement_begin_time(judgement, number, side->time, side->quantum_ns);
+	else
+		judgement_begin_side(judgement, number, first_time(side), side->quantum_ns);
 	if (event)
 		add_event(builder, number, event);
 	judgement_end_side(judgement, event ? event->total_samples : 0,
@@ -243,6 +246,8 @@ bool comparison_value(const struct comparison_row *row, size_t side,
 		return first->count || cell->count;
 	case COMPARISON_RATIO:
 		*ret = both ? (double)cell->period / first->period : 0;
+		if (both && first->evidence.of_time)
+			*ret = cell->evidence.share / first->evidence.share;
 		return both && first->period;
 	case COMPARISON_WDIFF:
 		*ret = cell->period * order->second_weight - first->period * order->first_weight;

@@ -30,7 +30,16 @@ void judgement_begin_side(struct judgement *judgement, size_t number, uint64_t f
 	judgement->first_ns = first_ns;
 	judgement->quantum_ns = quantum_ns;
 	judgement->pieces.count = 0;
+	judgement->time = NULL;
 	memset(judgement->whole, 0, sizeof(judgement->whole));
+}
+
+void judgement_begin_time(struct judgement *judgement, size_t number,
+			  const struct judgement_time *time, uint64_t quantum_ns)
+{
+	judgement_begin_side(judgement, number, time->first_ns, quantum_ns);
+	judgement->time = time;
+	memcpy(judgement->whole, time->blocks_ns, sizeof(judgement->whole));
 }
 
 static uint32_t block_of(const struct judgement *judgement, uint64_t time_ns)
@@ -42,7 +51,8 @@ static uint32_t block_of(const struct judgement *judgement, uint64_t time_ns)
 
 void judgement_add_samples(struct judgement *judgement, uint64_t time_ns, uint64_t period)
 {
-	judgement->whole[block_of(judgement, time_ns)] += period;
+	if (!judgement->time)
+		judgement->whole[block_of(judgement, time_ns)] += period;
 }
 
 /* Cells of rows up to COUNT, exclusive, exist. */
@@ -129,8 +139,16 @@ static void measure_scatter(struct judgement *judgement)
 void judgement_end_side(struct judgement *judgement, uint64_t total_samples,
 			uint64_t total_period)
 {
-	judgement->totals[judgement->side] =
-		(struct judgement_total){ .samples = total_samples, .period = total_period };
+	struct judgement_total *total = &judgement->totals[judgement->side];
+
+	*total = (struct judgement_total){ .samples = total_samples, .period = total_period };
+	if (judgement->time) {
+		double per_sample = total_samples ? (double)total_period / total_samples : 0;
+
+		total->of_time = true;
+		total->period = judgement->time->span_ns;
+		total->samples = per_sample > 0 ? total->period / per_sample : 0;
+	}
 	measure_scatter(judgement);
 }
 
@@ -148,6 +166,7 @@ static void set_shares(struct judgement *judgement, size_t number)
 		cells[i].evidence.blocks = blocks;
 		cells[i].evidence.count = cells[i].count;
 		cells[i].evidence.all = total->samples;
+		cells[i].evidence.of_time = total->of_time;
 		cells[i].evidence.share =
 			total->period ? (double)cells[i].period / total->period : 0;
 	}

@@ -37,8 +37,16 @@ struct comparison_piece {
 	uint64_t period;
 };
 
+/* The time of a side, if costs per time are compared instead of shares of samples. */
+struct judgement_time {
+	uint64_t first_ns; /* when the first block began */
+	uint64_t span_ns; /* without what filters leave out */
+	double blocks_ns[COMPARISON_MAX_BLOCKS]; /* of each block; their sum is the span */
+};
+
 struct judgement_total {
 	uint64_t samples, period; /* of a side: what shares are of */
+	bool of_time;
 };
 
 struct judgement {
@@ -46,8 +54,9 @@ struct judgement {
 	VECTOR(struct comparison_cell) cells; /* of each row one for each side */
 	VECTOR(struct comparison_piece) pieces; /* of the current side */
 	uint64_t first_ns, quantum_ns;
+	const struct judgement_time *time; /* of the current side; NULL: shares are compared */
 	struct judgement_total totals[COMPARISON_MAX_SIDES];
-	double whole[COMPARISON_MAX_BLOCKS]; /* periods of all samples in each block */
+	double whole[COMPARISON_MAX_BLOCKS]; /* what shares are of, in each block */
 };
 
 void judgement_init(struct judgement *judgement, size_t side_count);
@@ -59,6 +68,12 @@ void judgement_deinit(struct judgement *judgement);
  */
 void judgement_begin_side(struct judgement *judgement, size_t number, uint64_t first_ns,
 			  uint64_t quantum_ns);
+/*
+ * The same for a side whose periods are ns: shares are then of TIME, borrowed until the side ends:
+ * 1 is a CPU that was busy all the time. All sides must be of one kind.
+ */
+void judgement_begin_time(struct judgement *judgement, size_t number,
+			  const struct judgement_time *time, uint64_t quantum_ns);
 /* Samples that were taken in the quantum from TIME_NS on, of whatever row. */
 void judgement_add_samples(struct judgement *judgement, uint64_t time_ns, uint64_t period);
 /* COUNT of them count for ROW. Rows may overlap, as those of a function and its callers. */

@@ -117,9 +117,10 @@ double share_scatter(const struct share_block *parts, size_t count, const double
 	return fmax(squares, 0) / (all * all) * blocks / (blocks - 1);
 }
 
-static double independent_variance(double share, uint64_t samples)
+/* A part of a fixed number of samples is binomial; of time, the number itself is chance (Poisson). */
+static double independent_variance(double share, uint64_t samples, bool of_time)
 {
-	return samples ? share * (1 - share) / samples : 0;
+	return samples ? share * (of_time ? 1 : 1 - share) / samples : 0;
 }
 
 /* By Welch's formula, from the scatter of both. */
@@ -147,14 +148,14 @@ struct share_difference share_compare(const struct share_evidence *first,
 
 	if (!first->all || !second->all)
 		return result;
-	least = independent_variance(first->share, first->all) +
-		independent_variance(second->share, second->all);
+	least = independent_variance(first->share, first->all, first->of_time) +
+		independent_variance(second->share, second->all, second->of_time);
 	result.margin = student_quantile(degrees) * sqrt(fmax(least, scatter));
 	/* If there is no difference, the share is that of both together. */
 	pooled = (first->share * first->all + second->share * second->all) /
 		 (first->all + second->all);
-	least = independent_variance(pooled, first->all) +
-		independent_variance(pooled, second->all);
+	least = independent_variance(pooled, first->all, first->of_time) +
+		independent_variance(pooled, second->all, second->of_time);
 	/* Counts are whole: Yates's correction. */
 	distance = fabs(result.delta) - 0.5 / first->all - 0.5 / second->all;
 	if (distance > 0 && fmax(least, scatter) > 0)

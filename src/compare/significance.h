@@ -20,6 +20,11 @@ struct share_evidence {
 	uint64_t count, all;	/* of samples: the function's, and all */
 	double scatter;		/* variance of the share between blocks of time */
 	size_t blocks;		/* with samples; under 2: scatter is not known */
+	/*
+	 * The share is of time: of a CPU, so it may be above 1. ALL is then how many samples a CPU
+	 * that is always busy would have.
+	 */
+	bool of_time;
 };
 
 /* A function's part of the periods in one block of time. */

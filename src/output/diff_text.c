@@ -295,12 +295,19 @@ static void write_head(struct writer *writer, const char *name)
 	buffer_append_string(out, "'\n#\n# Data files:\n");
 	for (size_t i = 0; i < writer->comparison->side_count; i++) {
 		const struct profile_event *event = writer->comparison->sides[i].event;
+		const struct judgement_time *time = writer->comparison->sides[i].time;
 
 		buffer_printf(out, "#  [%zu] ", i);
 		utf8_append_escaped(out, writer->options->labels[i]);
-		buffer_printf(out, ", %" PRIu64 " samples%s\n", event ? event->total_samples : 0,
-			      i ? "" : " (Baseline)");
+		buffer_printf(out, ", %" PRIu64 " samples", event ? event->total_samples : 0);
+		if (time && event)
+			buffer_printf(out, ", %.1f s, %.3f CPUs", time->span_ns / 1e9,
+				      (double)event->period / time->span_ns);
+		buffer_append_string(out, i ? "\n" : " (Baseline)\n");
 	}
+	if (writer->comparison->sides->time)
+		buffer_append_string(out, "#\n# Percentages are of time: 100 % is a CPU that was "
+					  "busy all the time.\n");
 	buffer_printf(out,
 		      "#\n# Certain: whether a difference is more than chance. If nothing "
 		      "differed, a row would say\n# yes in at most %.0f %% of all cases; so a "

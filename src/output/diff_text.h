@@ -20,6 +20,7 @@ struct diff_text_options {
 	bool periods;		   /* also show periods */
 	double min_percent;	   /* leave out rows that have less in each side */
 	bool colour;
+	bool by_time; /* the sides are compared by time */
 };
 
 /* Prints the differences of event NAME. The reader of a pipe that is gone is no error. */

@@ -67,6 +67,19 @@ static struct error *parse_method(const char *text, struct comparison_order *ret
 	return NULL;
 }
 
+static struct error *parse_weights_of(const struct diff_config *config, bool *ret_time)
+{
+	const char *text = config->weights;
+
+	*ret_time = text && !strcmp(text, "time");
+	if (text && !*ret_time && strcmp(text, "samples") != 0)
+		return error_create(ERROR_USAGE, "--weights takes samples or time, not '%s'", text);
+	if (*ret_time && config->compute && !strncmp(config->compute, "wdiff", 5))
+		return error_create(ERROR_USAGE, "--weights time excludes -c wdiff, which compares "
+						 "periods");
+	return NULL;
+}
+
 static struct error *parse_options(const struct diff_config *config, struct profile_keys *keys,
 				   struct diff_text_options *text)
 {
@@ -78,6 +91,8 @@ static struct error *parse_options(const struct diff_config *config, struct prof
 	text->periods = config->periods;
 	if (!error)
 		error = parse_method(config->compute, &text->order);
+	if (!error)
+		error = parse_weights_of(config, &text->by_time);
 	if (!error)
 		error = values_percent("--percent-limit", config->percent_limit,
 				       &text->min_percent);
@@ -128,8 +143,13 @@ static struct error *write_events(const struct diff_config *config, const struct
 	struct error *error = NULL;
 	size_t at = 0, written = 0;
 
-	for (; !error && diff_sides_next_event(sides, &at, compared); written++)
-		error = write_event(config, compared, sides->count, keys, fd, options, ret_over);
+	for (; !error && diff_sides_next_event(sides, &at, compared); written++) {
+		if (options->by_time)
+			error = diff_sides_weigh_by_time(sides, compared);
+		if (!error)
+			error = write_event(config, compared, sides->count, keys, fd, options,
+					    ret_over);
+	}
 	if (!error && !written)
 		error = diff_no_event();
 	return error;
@@ -214,6 +234,9 @@ static const struct option_spec diff_options[] = {
 	{ OPTION_STRING, 'c', "compute", offsetof(struct diff_config, compute), "METHOD",
 	  "how to express a difference: delta-abs (default), delta, ratio, wdiff:WEIGHT1,WEIGHT2",
 	  .completion = COMPLETE_WORDS, .words = "delta-abs delta ratio wdiff:" },
+	{ OPTION_STRING, 0, "weights", offsetof(struct diff_config, weights), "WEIGHTS",
+	  "compare shares of samples (the default), or of time: how much of a CPU a function took",
+	  .completion = COMPLETE_WORDS, .words = "samples time" },
 	{ OPTION_UNSIGNED, 0, "order", offsetof(struct diff_config, order), "N",
 	  "sort by the difference of recording N from the first, or for 0 by the first's share "
 	  "(default: 1)", .max = COMPARISON_MAX_SIDES - 1 },

@@ -8,7 +8,7 @@
 #include "compare/comparison.h"
 
 struct diff_config {
-	const char *sort, *compute, *separator, *percent_limit, *output;
+	const char *sort, *compute, *weights, *separator, *percent_limit, *output;
 	uint64_t order;
 	double fail_over; /* 0: not given */
 	bool baseline_only, periods, flamegraph, force;
@@ -26,6 +26,7 @@ struct diff_side {
 	struct filter filter;
 	struct profile *profile;
 	uint64_t quantum_ns; /* its time was counted in such blocks; 0: it has no times */
+	struct judgement_time time; /* if it has times */
 };
 
 struct diff_sides {
@@ -48,6 +49,12 @@ struct error *diff_sides_count(const struct diff_config *config, struct diff_sid
  */
 bool diff_sides_next_event(const struct diff_sides *sides, size_t *at,
 			   struct comparison_side *ret);
+/*
+ * The events of COMPARED, one of each side, are to be compared by the time that they stand for. An
+ * error if that cannot be known.
+ */
+struct error *diff_sides_weigh_by_time(const struct diff_sides *sides,
+				       struct comparison_side *compared) MUST_CHECK;
 struct error *diff_no_event(void) MUST_CHECK; /* for when there was none */
 void diff_sides_deinit(struct diff_sides *sides);
 

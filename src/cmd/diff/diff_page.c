@@ -13,6 +13,7 @@ static struct error *check_options(const struct diff_config *config)
 	} options[] = {
 		{ config->sort, "--sort" },
 		{ config->compute, "--compute" },
+		{ config->weights, "--weights" },
 		{ config->separator, "--field-separator" },
 		{ config->percent_limit, "--percent-limit" },
 		{ config->order != 1, "--order" },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which recordings, or VMs of a recording, diff compares. */
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,22 +130,74 @@ struct error *diff_sides_open(const struct diff_config *config, const struct str
 	return error;
 }
 
-/* The recording's time, or that part of it that a filter leaves. */
-static uint64_t span_ns(struct session *session, const struct filter *filter)
+struct time_parts {
+	VECTOR(struct range) list; /* inclusive */
+};
+
+/* The recording's time, or those parts of it that a filter leaves. */
+static void list_time(struct session *session, const struct filter *filter, struct time_parts *ret)
 {
 	struct filter_span span = filter_find_span(session);
-	uint64_t sum = 0;
 
 	if (span.last_ns < span.first_ns)
-		return 0;
+		return;
+	if (!filter->times.count)
+		vector_append(&ret->list, (struct range){ span.first_ns, span.last_ns });
 	for (size_t i = 0; i < filter->times.count; i++) {
 		const struct range *range = &filter->times.items[i];
 		uint64_t first = range->first > span.first_ns ? range->first : span.first_ns;
 		uint64_t last = range->last < span.last_ns ? range->last : span.last_ns;
 
-		sum += last > first ? last - first : 0;
+		if (last > first)
+			vector_append(&ret->list, (struct range){ first, last });
 	}
-	return filter->times.count ? sum : span.last_ns - span.first_ns;
+}
+
+static uint64_t sum_time(const struct time_parts *parts)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < parts->list.count; i++)
+		sum += parts->list.items[i].last - parts->list.items[i].first;
+	return sum;
+}
+
+/* The blocks that the profile's times are cut into, which begin at multiples of QUANTUM_NS. */
+static struct judgement_time cut_time(const struct time_parts *parts, uint64_t quantum_ns)
+{
+	struct judgement_time time = { .span_ns = sum_time(parts), .first_ns = UINT64_MAX };
+
+	for (size_t i = 0; i < parts->list.count; i++)
+		if (parts->list.items[i].first < time.first_ns)
+			time.first_ns = parts->list.items[i].first;
+	time.first_ns -= time.first_ns % quantum_ns;
+	for (size_t i = 0; i < parts->list.count; i++) {
+		const struct range *part = &parts->list.items[i];
+		uint64_t at = part->first;
+
+		while (at < part->last) {
+			uint64_t end = at - at % quantum_ns + quantum_ns;
+			size_t block = (at - time.first_ns) / quantum_ns % COMPARISON_MAX_BLOCKS;
+
+			end = end < part->last ? end : part->last;
+			time.blocks_ns[block] += end - at;
+			at = end;
+		}
+	}
+	return time;
+}
+
+static void cut_side(struct diff_side *side, struct profile_options *options)
+{
+	struct time_parts parts = { 0 };
+
+	list_time(side->session, &side->filter, &parts);
+	side->quantum_ns = sum_time(&parts) / COMPARISON_BLOCKS + 1;
+	side->time = cut_time(&parts, side->quantum_ns);
+	options->time_quantum_ns = side->quantum_ns;
+	options->times_apart = !options->chains;
+	profile_keys_add(&options->keys, PROFILE_TIME);
+	vector_deinit(&parts.list);
 }
 
 static struct error *count_side(const struct diff_config *config, struct diff_side *side,
@@ -160,13 +213,8 @@ static struct error *count_side(const struct diff_config *config, struct diff_si
 	if (error)
 		return error;
 	options.filter = &side->filter;
-	if (side->session->timed) {
-		options.time_quantum_ns =
-			span_ns(side->session, &side->filter) / COMPARISON_BLOCKS + 1;
-		options.times_apart = !options.chains;
-		side->quantum_ns = options.time_quantum_ns;
-		profile_keys_add(&options.keys, PROFILE_TIME);
-	}
+	if (side->session->timed)
+		cut_side(side, &options);
 	side->profile = profile_create(side->session, &options);
 	return recording_symbols_error(side->session);
 }
@@ -240,6 +288,36 @@ bool diff_sides_next_event(const struct diff_sides *sides, size_t *at,
 		}
 	}
 	return lone || all;
+}
+
+/* Of clocks, the period of a sample is the time since the one before, in ns. */
+static bool is_clock(const struct comparison_side *side)
+{
+	const struct perf_event_attr *attr =
+		side->profile->session->attrs[side->event - side->profile->events];
+
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+struct error *diff_sides_weigh_by_time(const struct diff_sides *sides,
+				       struct comparison_side *compared)
+{
+	for (size_t i = 0; i < sides->count; i++) {
+		const struct diff_side *side = &sides->items[i];
+
+		if (!is_clock(&compared[i]))
+			return error_hint(error_create(ERROR_UNSUPPORTED,
+						       "%s: event '%s' counts something else than "
+						       "time", side->label, compared[i].event->name),
+					  "--weights time is for recordings of a clock, which "
+					  "'perfvisor record -e cpu-clock' makes");
+		if (!side->quantum_ns || !side->time.span_ns)
+			return error_create(ERROR_UNSUPPORTED, "%s: its samples do not say how "
+							       "long it took", side->label);
+		compared[i].time = &side->time;
+	}
+	return NULL;
 }
 
 struct error *diff_no_event(void)
