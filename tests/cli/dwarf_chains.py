@@ -9,12 +9,24 @@ begins differently.
 
 Where a copy of the stack ends, perf reads 0 and has a frame at ffffffffffffffff, which is left out
 here; and it takes the last word of the copy to be outside (access_mem() in
-tools/perf/util/unwind-libunwind-local.c), so that it may miss one more frame.
+tools/perf/util/unwind-libunwind-local.c), so that it may miss one more frame. With libunwind, perf
+takes what a signal's handler returns to for a return address, and looks up the byte before it;
+with libdw (Linux 7.2) it does not. Frames that only differ in this are equal here.
 """
+import re
 import sys
 
 SHOWN = 10
+RESTORER = re.compile(r"__restore_rt|__kernel_(rt_)?sigreturn|\[unknown\]")
 NOWHERE = "ffffffffffffffff [unknown] ([unknown])"
+
+
+def to_restorer(theirs, own):
+    """perf's frame, or OWN if it is the code after a signal's handler, of which perf has the byte
+    before."""
+    address, _, name = own.partition(" ")
+    return own if (RESTORER.match(name) and
+                   theirs.split()[0] == format(int(address, 16) - 1, "x")) else theirs
 
 
 def read(path):
@@ -40,6 +52,7 @@ for (head, perf), (_, own) in zip(theirs, ours):
         counts["cut off"] += 1
         if own[:-1] == perf:
             perf = own
+    perf = [to_restorer(*pair) for pair in zip(perf, own)] + perf[len(own):]
     common = min(len(perf), len(own))
     kind = ("equal" if perf == own else "different" if perf[:common] != own[:common] else
             "shorter" if len(own) < len(perf) else "longer")

@@ -55,7 +55,8 @@ struct unwind_frame {
 
 enum unwind_frame_kind {
 	UNWIND_FRAME_CALL,      /* a return address: the call is just before it */
-	UNWIND_FRAME_INTERRUPT, /* the interrupted or sampled instruction */
+	/* the interrupted or sampled instruction, or what a signal's handler returns to */
+	UNWIND_FRAME_INTERRUPT,
 };
 
 enum unwind_end {

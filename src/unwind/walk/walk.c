@@ -336,7 +336,11 @@ static __attribute__((noinline)) bool pass_iret(struct unwind_walk *walk,
 	return true;
 }
 
-/* A signal's frame. The next frame can be anywhere: the handler may have had its own stack. */
+/*
+ * A signal's frame. The next frame can be anywhere: the handler may have had its own stack. The
+ * code to which the handler returns, whose frame was added last, was not called: its address is
+ * exact, and usually the first of its function.
+ */
 static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 						  const struct unwind_row *row)
 {
@@ -358,6 +362,8 @@ static __attribute__((noinline)) bool pass_signal(struct unwind_walk *walk,
 	walk->bp_known = true;
 	walk->others = context;
 	walk->layout = layout;
+	if (walk->chain->count)
+		walk->chain->frames[walk->chain->count - 1].kind = UNWIND_FRAME_INTERRUPT;
 	return true;
 }
 

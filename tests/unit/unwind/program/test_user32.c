@@ -127,12 +127,10 @@ static const char *name_of(uint64_t address)
 		       : "";
 }
 
-/* A signal handler's return address was not called: it is the function's first instruction. */
 static const char *name_of_frame(const struct unwind_chain *chain, size_t number)
 {
 	const struct unwind_frame *frame = &chain->frames[number];
-	bool returns = number + 1 < chain->count && frame[1].kind == UNWIND_FRAME_INTERRUPT;
-	const char *name = name_of(frame->address - (frame->kind == UNWIND_FRAME_CALL && !returns));
+	const char *name = name_of(frame->address - (frame->kind == UNWIND_FRAME_CALL));
 
 	/* In a system call at the end of a function. */
 	return *name ? name : name_of(frame->address - 1);
