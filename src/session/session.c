@@ -158,22 +158,35 @@ static bool counts_events(const struct perfdata_reader *reader)
  * (record__read_lost_samples() in tools/perf/builtin-record.c; __perf_output_begin() in the kernel
  * counts for both). A recorder that was killed has not written them: the larger sum counts.
  */
-bool session_take_lost(struct session *session, const struct perfdata_record *record,
-		       uint32_t vm_pid)
+bool session_count_lost(const struct session *session, const struct perfdata_record *record,
+			struct session_losses *losses, uint64_t *ret)
 {
 	bool by_event = record->type == PERF_RECORD_LOST_SAMPLES;
 	uint64_t lost;
 
+	*ret = 0;
 	if (!perfdata_record_lost(record, perfdata_reader_swap(session->reader), &lost))
 		return false;
 	if (by_event && (record->misc & MISC_LOST_SAMPLES_BPF))
 		return true;
 	if (counts_events(session->reader)) {
-		uint64_t *sum = &session->lost_sums[by_event];
+		uint64_t *sum = &losses->sums[by_event];
 
 		*sum += lost;
-		lost = *sum > session->lost ? *sum - session->lost : 0;
+		lost = *sum > losses->counted ? *sum - losses->counted : 0;
 	}
+	losses->counted += lost;
+	*ret = lost;
+	return true;
+}
+
+bool session_take_lost(struct session *session, const struct perfdata_record *record,
+		       uint32_t vm_pid)
+{
+	uint64_t lost;
+
+	if (!session_count_lost(session, record, &session->losses, &lost))
+		return false;
 	session->lost += lost;
 	*map_insert(&session->lost_by_vm, vm_pid, NULL) += lost;
 	return true;

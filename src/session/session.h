@@ -32,6 +32,12 @@
 /* The function and dso name for everything in a nested guest. */
 #define SESSION_NESTED_NAME "[nested guest]"
 
+/* What records have reported as lost, to count each loss once; zero at first. */
+struct session_losses {
+	uint64_t counted;
+	uint64_t sums[2]; /* of LOST and of LOST_SAMPLES, if both count the same */
+};
+
 struct session {
 	struct perfdata_reader *reader;
 	const struct perf_event_attr **attrs; /* of each event; owned */
@@ -56,7 +62,7 @@ struct session {
 	bool counts;		/* it has counts of perf stat record */
 	bool timed;		/* false: the file has no times, records are in order */
 	uint64_t lost;		/* records that the kernel could not write */
-	uint64_t lost_sums[2];	/* of LOST and of LOST_SAMPLES, if both count the same */
+	struct session_losses losses; /* what lost was told from */
 	struct map lost_by_vm;	/* machine pid -> its share of lost */
 	uint64_t malformed;	/* records other than samples that could not be decoded */
 	struct kernel_source_options guest_symbols;
@@ -103,6 +109,12 @@ void session_close(struct session *session); /* takes NULL */
 struct machine *session_machine(struct session *session, uint32_t pid);
 /* The same, but NULL if there is none. */
 struct machine *session_find_machine(const struct session *session, uint32_t pid);
+/*
+ * How many samples RECORD, of PERF_RECORD_LOST or LOST_SAMPLES, reports as lost that no record
+ * before it has reported. False: it is malformed.
+ */
+bool session_count_lost(const struct session *session, const struct perfdata_record *record,
+			struct session_losses *losses, uint64_t *ret);
 /*
  * For session_events.c: adds what RECORD, of PERF_RECORD_LOST or LOST_SAMPLES and VM_PID, says to
  * what was lost. False: it is malformed.

@@ -15,6 +15,9 @@
                        event, which have no id)
     module-id=HEX      and the build-id section lists it
     unmapped           but no record maps it
+    lost=NUMBER        so many samples of the first guest with processes were lost, which LOST and
+                       LOST_SAMPLES report (events have PERF_FORMAT_LOST, samples TID, TIME and
+                       IDENTIFIER)
 
 Layouts: include/uapi/linux/perf_event.h and tools/perf/util/header.c.
 """
@@ -26,7 +29,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../golden"))
 from rewrite import Recording
 
 BUILD_ID, OSRELEASE, ARCH = 2, 4, 6
-KERNEL, CPUMODE = 1, 7
+KERNEL, GUEST_USER, CPUMODE = 1, 5, 7
+LOST, LOST_SAMPLES = 2, 13
 MMAP, MMAP2, MMAP_BUILD_ID = 1, 10, 1 << 14
 KERNEL_NAME = b"[kernel.kallsyms]"
 SAMPLE, MODULE_START, MODULE_SIZE = 9, 0xffffffffc0400000, 0x10000
@@ -89,6 +93,21 @@ def add_module(records, path, mapped):
     return out
 
 
+def add_lost(recording, count):
+    recording.entries = [(attr[:32] + struct.pack("<Q", struct.unpack_from("<Q", attr, 32)[0] | 16)
+                          + attr[40:], ids) for attr, ids in recording.entries]
+    at, trailer = 0, None
+    while not trailer:
+        kind, misc, size = struct.unpack_from("<IHH", recording.records, at)
+        if kind == MMAP2 and misc & CPUMODE == GUEST_USER:
+            trailer = recording.records[at + size - 24:at + size]
+        at += size
+    for kind, body in ((LOST, struct.pack("<QQ", 0, count)),
+                       (LOST_SAMPLES, struct.pack("<Q", count))):
+        body += trailer
+        recording.records += struct.pack("<IHH", kind, 0, 8 + len(body)) + body
+
+
 def string(text):
     data = text.encode().ljust((len(text) + 1 + 63) // 64 * 64, b"\0")
     return struct.pack("<I", len(data)) + data
@@ -119,6 +138,8 @@ def main(source, target, *changes):
                                        "unmapped" not in wanted)
     if "module-id" in wanted:
         features[BUILD_ID] += list_module(wanted["module"], bytes.fromhex(wanted["module-id"]))
+    if "lost" in wanted:
+        add_lost(recording, int(wanted["lost"]))
     recording.write(target, "<", 128)
 
 

@@ -137,6 +137,18 @@ awk '$7 == 5000 { print $1 "/" $2, $5, $9, $10 }' truth >want
 perf_script -F comm,pid,tid,period,ip |
 	sed -E 's,^ *(\S+) +(-?[0-9]+)/(-?[0-9]+) +([0-9]+) +([0-9a-f]+) *$,\2/\3 \4 \5 \1,' >got
 same 'processes: as they were written' 250
+# What two kinds of records report was lost once.
+python3 "$tools/edit_recording.py" vm.data lost.data lost=7
+"$perfvisor" report -i lost.data 2>/dev/null | grep -q ' 7 lost,' ||
+	complain 'lost.data: not 7 lost'
+for name in 'web <1>' db; do
+	"$perfvisor" convert --native --vm "$name" -i lost.data -o lost 2>/dev/null
+	perf script --show-lost-events -i lost 2>/dev/null | sed -n 's/.*RECORD_LOST[^ ]* //p'
+	rm -rf lost
+done >got
+echo 'lost 7' >want
+same 'lost samples' 1
+
 # Samples of unknown threads are attributed to vCPU threads, with numbers that readers accept as
 # tids.
 "$perfvisor" convert --native --vm second -i example -o unknown 2>err.txt ||

@@ -23,6 +23,7 @@ struct native_side {
 	VECTOR(struct perfdata_record) records;
 	VECTOR(struct order_entry) order; /* by time; values are indices into records */
 	size_t next;			  /* index into order */
+	struct session_losses losses;	  /* those that have been written */
 };
 
 /* Twenty bytes that no linker produces, always the same for the same path. */
@@ -84,12 +85,11 @@ static struct error *copy_mapping(struct native *native, const struct perfdata_r
 static struct error *copy_lost(struct native_side *side, const struct perfdata_record *record,
 			       const struct perfdata_decoded *trailer)
 {
-	bool swap = perfdata_reader_swap(side->native->session->reader);
 	uint64_t count, id;
 	struct error *error;
 
-	if (!perfdata_record_lost(record, swap, &count) ||
-	    !side->native->events[trailer->event_index])
+	if (!side->native->events[trailer->event_index] ||
+	    !session_count_lost(side->native->session, record, &side->losses, &count) || !count)
 		return NULL;
 	error = native_find_id(side->native, trailer->event_index, native_cpu(trailer->id->vcpu),
 			       &id);
