@@ -24,7 +24,7 @@ help:
 	@echo 'make bench         measure speed and memory: against stock perf, and on saved guests'
 	@echo 'make fuzz          run the fuzzers, SECONDS_PER_FUZZER=$(SECONDS_PER_FUZZER) each'
 	@echo 'make install       install into PREFIX=$(PREFIX), below DESTDIR if it is set'
-	@echo 'make setup         install the Debian packages that all of these need, and fetch other perfs'
+	@echo 'make setup         install the Debian packages that all of these need, fetch perfs'
 	@echo 'make clean         remove everything that was built, but no downloads in build/cache'
 
 setup:

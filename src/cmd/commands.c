@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of subcommands and the code they share: parsing, --help, usage errors. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/suggestion.h"
@@ -21,11 +22,40 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* perf's commands that perfvisor does not have, and what to use instead. */
+static const struct {
+	const char *names, *instead;
+} perf_commands[] = {
+	{ " kvm ", "every command here is for VMs: 'perfvisor record' is perf kvm's record" },
+	{ " stat ", "'perf stat -e cycles:G' counts in guests; 'perfvisor top' shows them live" },
+	{ " trace ftrace ", "'perfvisor record -e kvm:kvm_exit' records tracepoints" },
+	{ " evlist ", "'perfvisor report --header-only' shows a recording's events" },
+	{ " inject ", "'perfvisor convert' makes a recording of one guest" },
+	{ " archive buildid-cache buildid-list ",
+	  "a recording has the guests' symbols; other files are found by build-id" },
+	{ " c2c config daemon data iostat kallsyms kmem kwork lock mem probe sched test timechart "
+	  "bench ",
+	  "there is nothing like it here; perf reads perfvisor's recordings, too" },
+};
+
+static const char *perf_command_instead(const char *name)
+{
+	_cleanup_free_ char *word = memory_printf(" %s ", name);
+
+	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(*perf_commands); i++)
+		if (*name && !strchr(name, ' ') && strstr(perf_commands[i].names, word))
+			return perf_commands[i].instead;
+	return NULL;
+}
+
 struct error *command_unknown(const char *name)
 {
 	struct error *error = error_create(ERROR_USAGE, "unknown command '%s'", name);
 	struct suggestion suggestion = { .text = name };
+	const char *instead = perf_command_instead(name);
 
+	if (instead)
+		return error_hint(error, "%s", instead);
 	for (size_t i = 0; commands[i]; i++)
 		suggestion_consider(&suggestion, commands[i]->name);
 	if (suggestion.best)
@@ -56,6 +86,19 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
+/* ARGUMENT is not of an option. */
+static struct error *unexpected(const struct command *command, const char *argument)
+{
+	struct error *error = error_create(ERROR_USAGE, "%s takes no argument '%s'", command->name,
+					   argument);
+
+	for (const struct option_spec *spec = command->options; spec->type != OPTION_END; spec++)
+		if (spec->short_name == 'i' && spec->name && !strcmp(spec->name, "input") &&
+		    !access(argument, F_OK))
+			return error_hint(error, "-i %s names a recording", argument);
+	return error;
+}
+
 struct error *command_parse(const struct command *command, void *config, int argc, char **argv,
 			    int *ret_rest, bool *ret_help)
 {
@@ -69,7 +112,7 @@ struct error *command_parse(const struct command *command, void *config, int arg
 	}
 	error = options_parse(command->options, config, argc, argv, &rest);
 	if (!error && !ret_rest && rest < argc)
-		error = error_create(ERROR_USAGE, "%s takes no argument '%s'", argv[0], argv[rest]);
+		error = unexpected(command, argv[rest]);
 	if (error)
 		return error_hint(error, "'perfvisor %s --help' lists its options",
 				  command->name);

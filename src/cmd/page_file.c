@@ -39,6 +39,7 @@ struct error *page_file_write(struct page_file *file, const struct flamegraph_pa
 {
 	FILE *out = file->output.file.out ? file->output.file.out : stdout;
 	struct error *error;
+	struct stat status;
 	bool done;
 
 	flamegraph_write(out, page);
@@ -46,7 +47,7 @@ struct error *page_file_write(struct page_file *file, const struct flamegraph_pa
 		return NULL; /* main() checks it */
 	error = output_file_finish(&file->output, &done);
 	*ret_status = done ? 0 : 1;
-	if (!error && done)
+	if (!error && done && !stat(file->path, &status) && S_ISREG(status.st_mode))
 		log_note("wrote '%s': open it in a browser", file->path);
 	return error;
 }

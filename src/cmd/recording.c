@@ -122,6 +122,7 @@ static char *describe_cut(uint64_t begin_ns, uint64_t end_ns)
 
 static void warn_of_cut(const struct session *session, const char *path)
 {
+	const char *name = strcmp(path, "-") ? path : "standard input";
 	uint64_t rest_bytes = perfdata_reader_rest_bytes(session->reader);
 	_cleanup_free_ char *when = NULL;
 	uint64_t begin_ns, end_ns;
@@ -129,13 +130,13 @@ static void warn_of_cut(const struct session *session, const char *path)
 	if (perfdata_reader_cut_off(session->reader, &begin_ns, &end_ns)) {
 		when = describe_cut(begin_ns, end_ns);
 		log_warning("the recording '%s' was cut off%s; showing what was written until "
-			    "then", path, when);
+			    "then", name, when);
 	} else if (rest_bytes) {
-		log_warning("the last %" PRIu64 " bytes of records in '%s' are not a whole record "
-			    "and are left out", rest_bytes, path);
+		log_warning("'%s' ends within a record, so it may have been cut off: its last "
+			    "%" PRIu64 " bytes are left out", name, rest_bytes);
 	} else if (perfdata_reader_truncated(session->reader)) {
 		log_warning("'%s' is incomplete, as if its recorder was killed or the disk full: "
-			    "showing what was written", path);
+			    "showing what was written", name);
 	}
 }
 

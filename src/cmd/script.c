@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/pager.h"
+#include "cmd/perf_habits.h"
 #include "cmd/recording.h"
 #include "output/header/recording_header.h"
 #include "output/script/script_text.h"
@@ -38,7 +39,8 @@ static const struct {
 struct script_config {
 	const char *input;
 	bool force;
-	const char *fields;
+	struct string_list fields;
+	bool nanoseconds, relative, delta, no_chains;
 	uint64_t max_stack;
 	struct record_flags records;
 	bool inlined, no_inlined;
@@ -105,14 +107,22 @@ static struct error *run_script(const struct command *command, int argc, char **
 	struct error *error = command_parse(command, &config, argc, argv, NULL, &help);
 
 	(void)ret_status;
-	if (!error && !help && config.fields)
-		error = script_fields_parse(config.fields, &fields);
+	for (size_t i = 0; !error && i < config.fields.count; i++)
+		error = script_fields_parse(config.fields.items[i], &fields);
+	if (!error && config.relative && config.delta)
+		error = error_create(ERROR_USAGE, "--reltime and --deltatime exclude each other");
+	fields.time = config.relative ? SCRIPT_TIME_RELATIVE
+		      : config.delta  ? SCRIPT_TIME_DELTA
+				      : SCRIPT_TIME_RECORDED;
+	fields.nanoseconds = config.nanoseconds;
+	fields.no_chains = config.no_chains;
 	fields.max_stack = config.max_stack;
 	fields.records = types_of(&config.records);
 	fields.inlined = config.inlined && !config.no_inlined;
 	if (!error && !help)
 		error = script(&config, &fields);
 	filter_options_deinit(&config.filters);
+	vector_deinit(&config.fields);
 	return error;
 }
 
@@ -122,12 +132,21 @@ static struct error *run_script(const struct command *command, int argc, char **
 
 static const struct option_spec script_options[] = {
 	RECORDING_INPUT_OPTION(struct script_config, input),
-	{ OPTION_STRING, 'F', "fields", offsetof(struct script_config, fields), "FIELDS",
-	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default",
+	{ OPTION_STRINGS, 'F', "fields", offsetof(struct script_config, fields), "FIELDS",
+	  "what to print of a sample, separated by commas; +FIELD and -FIELD change the default; "
+	  "sw:FIELD,... (hw:, trace:, raw:, break:) is of such events alone",
 	  .completion = COMPLETE_WORDS,
 	  .words = "comm tid pid time cpu event ip sym symoff dso period machine_pid vcpu trace "
 		   "addr data_src weight ins_lat iregs uregs brstack brstacksym phys_addr "
-		   "data_page_size code_page_size cgroup srcline" },
+		   "data_page_size code_page_size cgroup srcline misc tod" },
+	{ OPTION_FLAG, 'G', "hide-call-graph", offsetof(struct script_config, no_chains), NULL,
+	  "print samples as if they had no call chain" },
+	{ OPTION_FLAG, 0, "ns", offsetof(struct script_config, nanoseconds), NULL,
+	  "print times with nanoseconds" },
+	{ OPTION_FLAG, 0, "reltime", offsetof(struct script_config, relative), NULL,
+	  "print times since the first that is printed" },
+	{ OPTION_FLAG, 0, "deltatime", offsetof(struct script_config, delta), NULL,
+	  "print times since the line before" },
 	{ OPTION_UNSIGNED, 0, "max-stack", offsetof(struct script_config, max_stack), "FRAMES",
 	  "how many frames of a call chain to print, innermost first (default: 127)", .min = 1,
 	  .max = UINT16_MAX },
@@ -150,8 +169,7 @@ static const struct option_spec script_options[] = {
 		       "changes of the kernel's code, and generated functions"),
 	RECORDING_SYMBOL_OPTIONS(struct script_config, symbols),
 	RECORDING_FORCE_OPTION(struct script_config, force),
-	{ OPTION_ABSENT, 'G', "hide-call-graph", .help = "-F -ip hides call chains" },
-	{ OPTION_ABSENT, 'v', "verbose", .help = "notes are on standard error without it" },
+	PERF_ABSENT_SCRIPT,
 	{ 0 },
 };
 

@@ -106,7 +106,15 @@ static const struct trace_field **find_fields(const struct sample_texts *texts, 
 
 static struct error *unknown_key(const char *option, const char *others, const char *word)
 {
-	return error_hint(error_create(ERROR_USAGE, "%s: unknown key '%s'", option, word),
+	static const char *const columns[] = { "overhead", "overhead_children", "sample", "period",
+					       "ipc" };
+	struct error *error = error_create(ERROR_USAGE, "%s: unknown key '%s'", option, word);
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		if (!*others && !strcmp(columns[i], word))
+			return error_hint(error, "it is a column: -F %s,… chooses columns and keys",
+					  word);
+	return error_hint(error,
 			  "the keys are %svm, vcpu, comm, pid, tid, gcomm, gpid, dso, mode, sym, "
 			  "srcline, cpu, time, and of tracepoints trace and their fields", others);
 }

@@ -212,6 +212,16 @@ static void take_memory(struct perfdata_features *features, struct cursor *curso
 	features->total_memory_kb = cursor_u64(cursor);
 }
 
+static void take_clock(struct perfdata_features *features, struct cursor *cursor)
+{
+	uint32_t version = cursor_u32(cursor);
+
+	features->clock = cursor_u32(cursor);
+	features->clock_day_ns = cursor_u64(cursor);
+	features->clock_ns = cursor_u64(cursor);
+	features->has_clock = !cursor->failed && version == FORMAT_CLOCK_DATA_VERSION;
+}
+
 void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, const void *data,
 			   size_t size)
 {
@@ -227,6 +237,8 @@ void perfdata_feature_take(struct perfdata_reader *reader, unsigned feature, con
 		return;
 	case FEATURE_BUILD_ID:
 		return take_build_ids(reader, &cursor);
+	case FEATURE_CLOCK_DATA:
+		return take_clock(features, &cursor);
 	case FEATURE_HOSTNAME:
 		return take_string(reader, &cursor, &features->hostname);
 	case FEATURE_OSRELEASE:

@@ -23,11 +23,21 @@
 #define HEADER_WITHOUT_FEATURES_BYTES offsetof(struct format_header, features)
 #define ATTR_ENTRY_MAX_BYTES 4096
 
-static struct error *not_perf_data(const struct perfdata_reader *reader)
+static struct error *not_perf_data(const struct perfdata_reader *reader, uint64_t magic)
 {
-	return error_hint(
-		error_create(ERROR_BAD_DATA, "'%s' is not a perf.data file", reader->name),
-		"use 'perfvisor record' or 'perf record' to create one");
+	struct error *error =
+		error_create(ERROR_BAD_DATA, "'%s' is not a perf.data file", reader->name);
+	char start[sizeof(magic)];
+	bool text = true;
+
+	memcpy(start, &magic, sizeof(magic));
+	for (size_t i = 0; i < sizeof(start); i++)
+		text &= (start[i] >= ' ' && start[i] <= '~') || start[i] == '\n' ||
+			start[i] == '\t';
+	if (text)
+		return error_hint(error, "it is text; 'perfvisor record' or 'perf record' makes a "
+					 "recording, with -o - into a pipe");
+	return error_hint(error, "use 'perfvisor record' or 'perf record' to create one");
 }
 
 static struct error *find_byte_order(struct perfdata_reader *reader, uint64_t magic)
@@ -37,7 +47,7 @@ static struct error *find_byte_order(struct perfdata_reader *reader, uint64_t ma
 				    "'%s' was recorded by a perf older than Linux 3.5",
 				    reader->name);
 	if (magic != FORMAT_MAGIC && magic != __builtin_bswap64(FORMAT_MAGIC))
-		return not_perf_data(reader);
+		return not_perf_data(reader, magic);
 	reader->swap = magic != FORMAT_MAGIC;
 	return NULL;
 }
@@ -263,7 +273,7 @@ struct error *perfdata_header_read(struct perfdata_reader *reader)
 	uint64_t size;
 
 	if (file->size < sizeof(struct format_pipe_header))
-		return not_perf_data(reader);
+		return not_perf_data(reader, 0);
 	error = find_byte_order(reader, cursor_u64(&cursor));
 	if (error)
 		return error;

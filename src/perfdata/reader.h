@@ -188,6 +188,9 @@ struct perfdata_features {
 	uint32_t cpus_online, cpus_available;
 	uint64_t total_memory_kb;
 	uint64_t first_sample_ns, last_sample_ns; /* 0: not in the file */
+	bool has_clock;			 /* CLOCK_DATA is there: at the same moment, */
+	uint32_t clock;			 /* CLOCK_*, which the recording uses, */
+	uint64_t clock_ns, clock_day_ns; /* had this time, and this was the time of day */
 	const struct perfdata_build_id *build_ids;
 	size_t build_id_count;
 	const void *tracing_data; /* HEADER_TRACING_DATA as it is in the file, or NULL */

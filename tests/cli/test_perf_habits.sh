@@ -54,7 +54,33 @@ for option in --group -v --verbose --tui; do
 	refuses 2 'is not available' report $option
 	grep -q 'hint:' err || complain "report $option has no hint"
 done
-refuses 2 'hint: -F -ip' script -G
+
+# Words of perf that mean something else here, or nothing.
+refuses 2 "hint: -i chains.data names a recording" report chains.data
+refuses 2 "report takes no argument 'nosuch.data'" report nosuch.data
+! grep -q 'hint: -i' err || complain "report nosuch.data: $(cat err)"
+refuses 2 'hint: it is a column: -F overhead' report -i chains.data -s overhead,sym
+refuses 2 'hint: the words are caller, callee, none' report -i chains.data -g fractal
+refuses 2 "perf's option --event is not available" report -e cycles
+for command in kvm stat trace evlist inject archive mem lock; do
+	refuses 2 "unknown command '$command'" $command
+	grep -q 'hint: .' err && ! grep -q 'did you mean' err || complain "$command: $(cat err)"
+done
+
+# What is no recording, or the beginning of one.
+"$perfvisor" script -i chains.data >text 2>/dev/null
+"$perfvisor" report -i - <text >out 2>err
+grep -q 'hint: it is text' err || complain "text on standard input: $(cat err)"
+head -c 64 /dev/zero | "$perfvisor" report -i - >out 2>err
+grep -q 'is not a perf.data file' err && ! grep -q 'text' err || complain "zeros: $(cat err)"
+perf record -q -e cpu-clock -c 200000 -z -o - -- ls -R /usr/share/doc >pipe.data 2>/dev/null
+if perf report -i pipe.data --stdio >/dev/null 2>&1; then
+	head -c $(($(stat -c %s pipe.data) - 5)) pipe.data | "$perfvisor" report -i - >out 2>err
+	grep -q "'standard input' ends within a record, so it may have been cut off" err ||
+		complain "a pipe that ends early: $(cat err)"
+fi
+"$perfvisor" flamegraph -i chains.data -o /dev/stdout 2>err | cat >page.html
+[ -s page.html ] && [ ! -s err ] || complain "a page on standard output: $(cat err)"
 
 # Files of options are wanted even where nothing needs them.
 for option in --guestkallsyms --guestmodules --guestvmlinux; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# docs/perf-options.md says of each option of perf's record, report and script whether perfvisor has
-# it: no option of the perf that is here is missing, and --help agrees.
+# docs/perf-options.md says of each option of perf's record, report, script and top whether
+# perfvisor has it: no option of the perf that is here is missing, and --help agrees. Of an option
+# that is left out, record, report and script say so.
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 set -u
 table=docs/perf-options.md
@@ -13,7 +14,7 @@ complain() {
 command -v perf >/dev/null || { echo 'there is no perf here'; exit 77; }
 
 names() { # the options in a text of help, -x and --word
-	sed -nE 's/^ {2,8}((-., )?(--[a-zA-Z-]+)|-.)([^a-zA-Z,-].*|$)/\1/p' |
+	sed -nE 's/^ {2,8}((-., )?(--[a-zA-Z_-]+)|-.)([^a-zA-Z_,-].*|$)/\1/p' |
 		tr -d ',' | tr ' ' '\n' | sort -u
 }
 rows() { # COMMAND: its lines of the table, "has|-x --word …"
@@ -21,10 +22,20 @@ rows() { # COMMAND: its lines of the table, "has|-x --word …"
 		sed -E 's/^\| ([^|]*) \| ([^|]*) \|.*/\2|\1/; s/[`,]//g'
 }
 
-for command in record report script; do
+refused() { # COMMAND OPTION: it is not an unknown one, and there is a hint
+	"$perfvisor" "$1" "$2" </dev/null >said 2>&1
+	grep -q "perf's option .* is not available" said && grep -q 'hint: .' said ||
+		complain "$1 $2: $(head -n 2 said)"
+}
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+table=$(realpath "$table")
+cd "$here" || exit 1
+
+for command in record report script top; do
 	perfs=$(perf "$command" -h 2>&1 | names)
 	ours=$("$perfvisor" "$command" --help | names)
-	[ "$(wc -l <<<"$perfs")" -ge 60 ] ||
+	[ "$(wc -l <<<"$perfs")" -ge 50 ] ||
 		complain "perf $command -h: $(wc -l <<<"$perfs") options"
 	listed=$(rows "$command" | cut -d'|' -f2 | tr ' ' '\n' | sort)
 	while read -r name; do
@@ -44,6 +55,8 @@ for command in record report script; do
 					complain "$command: $name is not left out"
 			elif [ "$state" = has ]; then
 				complain "$command: --help does not have $name"
+			elif [ "$state" = 'left out' ] && [ $command != top ]; then
+				refused $command "$name"
 			fi
 		done
 		case $state in

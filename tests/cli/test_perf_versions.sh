@@ -26,7 +26,8 @@ compare_samples() { # WHAT FILE
 			complain "$1: script: $(cut -c1-300 differences)"
 		return
 	fi
-	[ "$(wc -l <perf.txt)" -ge 50 ] || complain "$1: perf script: $(head -n 3 perf.txt perf.err)"
+	[ "$(wc -l <perf.txt)" -ge 50 ] ||
+		complain "$1: perf script: $(head -n 3 perf.txt perf.err)"
 	cmp -s perf.txt ours.txt || complain "$1: script: $(diff perf.txt ours.txt | head -n 6)"
 }
 
@@ -35,7 +36,8 @@ rows() { # perf 7.2 writes [.] of the kernel's functions that only call; order o
 }
 
 compare_rows() { # WHAT FILE ARGUMENTS OF perf report…
-	"$perf" report --stdio --no-inline -i "$2" -w 0,99 -s comm,dso,sym "${@:3}" 2>/dev/null | rows >perf.txt
+	"$perf" report --stdio --no-inline -i "$2" -w 0,99 -s comm,dso,sym "${@:3}" 2>/dev/null |
+		rows >perf.txt
 	"$perfvisor" report -i "$2" -s comm,dso,sym -g none 2>ours.err | rows >ours.txt
 	[ ! -s ours.err ] || complain "$1: report: $(cat ours.err)"
 	[ "$(wc -l <perf.txt)" -ge 5 ] || complain "$1: perf report: $(head -n 3 perf.txt)"

@@ -33,8 +33,10 @@ for command in "${commands[@]}"; do
 		complain "$command --help lists (>) other options than $page (<)"
 	! grep -q '^\.so' "$page" ||
 		complain "$page cannot be read where it is, before it is installed"
-	warnings=$(groff -man -ww -Tutf8 -z "$page" 2>&1)
-	[ -z "$warnings" ] || complain "$page: $warnings"
+	for width in 60 78; do
+		warnings=$(groff -man -ww -Tutf8 -rLL=${width}n -z "$page" 2>&1)
+		[ -z "$warnings" ] || complain "$page, $width columns wide: $warnings"
+	done
 done
 [ $count -ge 50 ] || complain "only $count options are documented"
 exit $status

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cmd/command.h"
+#include "cmd/perf_habits.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_control.h"
 #include "cmd/record/record_options.h"
@@ -58,12 +59,7 @@ static const struct option_spec record_option_table[] = {
 	RECORD_GUEST_OPTIONS,
 	RECORD_OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print more"),
 	RECORD_OPTION(OPTION_FLAG, 'q', "quiet", quiet, NULL, "print only what went wrong"),
-	{ OPTION_ABSENT, 0, "all-cpus", .help = "-a records every VM, on whatever CPU it runs" },
-	{ OPTION_ABSENT, 'u', "uid", .help = "-p PID or --vm NAME chooses a VM" },
-	{ OPTION_ABSENT, 'G', "cgroup", .help = "-p PID or --vm NAME chooses a VM" },
-	{ OPTION_ABSENT, 'b', "branch-any", .help = "-g records call chains, without branches" },
-	{ OPTION_ABSENT, 'j', "branch-filter",
-	  .help = "-g records call chains, without branches" },
+	PERF_ABSENT_RECORD,
 	{ 0 }
 };
 

@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/pager.h"
+#include "cmd/perf_habits.h"
 #include "cmd/profile_options.h"
 #include "cmd/recording.h"
 #include "cmd/report/browse.h"
@@ -92,7 +93,8 @@ static struct error *parse_graph(const char *text, struct report_text_options *o
 			 strcmp(word, "percent"))
 			error = error_hint(error_create(ERROR_USAGE, "-g: unknown word '%s'", word),
 					  "the words are caller, callee, none, and the share below "
-					  "which branches are left out, in percent");
+					  "which branches are left out, in percent of all samples, "
+					  "as perf's graph; perfvisor fold folds stacks");
 	}
 	return error;
 }
@@ -478,9 +480,7 @@ static const struct option_spec report_options[] = {
 	{ OPTION_FLAG, 'q', "quiet", offsetof(struct report_config, quiet), NULL,
 	  "print warnings and errors only besides the profile, no notes" },
 	RECORDING_FORCE_OPTION(struct report_config, force),
-	{ OPTION_ABSENT, 0, "group", .help = "each event of a group has rows of its own" },
-	{ OPTION_ABSENT, 'v', "verbose", .help = "notes are on standard error without it" },
-	{ OPTION_ABSENT, 0, "tui", .help = "on a terminal, report opens its browser without it" },
+	PERF_ABSENT_REPORT,
 	{ 0 },
 };
 

@@ -101,8 +101,8 @@ struct error *host_event_choose(bool guest, bool host, struct host_event_choice 
 	if (errno_value)
 		return choose_clock(
 			guest, host,
-			memory_printf("no hardware cycles event works here: %s",
-				      strerror(errno_value)),
+			memory_printf("used instead of hardware cycles, which cannot be counted "
+				      "here (%s)", strerror(errno_value)),
 			ret);
 	*ret = (struct host_event_choice){
 		.event = memory_strdup(cycles),

@@ -11,7 +11,7 @@ struct host_event_choice {
 	char *event; /* in -e syntax: "cycles:G", "cpu-clock" */
 	bool hardware;
 	bool sees_host; /* false: host samples are "not sampled", not 0 */
-	char *why;      /* one line: "no hardware cycles event here (ENOENT): …" */
+	char *why;      /* one line: "the PMU can count cycles" */
 };
 
 /*

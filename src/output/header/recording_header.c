@@ -127,25 +127,24 @@ static const char *clock_name(uint32_t clock)
 	return "(not found)";
 }
 
-/* u32 version, clock; u64 time of day and time of that clock, in ns: the same moment. */
-static void append_clock_data(struct buffer *out, struct cursor *cursor)
+static void append_clock_data(struct buffer *out, const struct perfdata_features *features)
 {
-	uint32_t version = cursor_u32(cursor), clock = cursor_u32(cursor);
-	uint64_t day_ns = cursor_u64(cursor), clock_ns = cursor_u64(cursor);
+	uint64_t day_ns = features->clock_day_ns, clock_ns = features->clock_ns;
+	const char *name = clock_name(features->clock);
 	time_t seconds = day_ns / NS_PER_S;
 	struct tm local;
 	char date[64] = "";
 
-	if (cursor->failed || version != 1)
+	if (!features->has_clock)
 		return;
 	if (!localtime_r(&seconds, &local) ||
 	    !strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &local))
 		date[0] = 0;
-	buffer_printf(out, "# clockid: %s (%" PRIu32 ")\n", clock_name(clock), clock);
+	buffer_printf(out, "# clockid: %s (%" PRIu32 ")\n", name, features->clock);
 	buffer_printf(out, "# reference time: %s.%06" PRIu64 " = %" PRIu64 ".%06" PRIu64
 		      " (TOD) = %" PRIu64 ".%09" PRIu64 " (%s)\n",
 		      date, day_ns % NS_PER_S / 1000, day_ns / NS_PER_S, day_ns % NS_PER_S / 1000,
-		      clock_ns / NS_PER_S, clock_ns % NS_PER_S, clock_name(clock));
+		      clock_ns / NS_PER_S, clock_ns % NS_PER_S, name);
 }
 
 /* Perf's names of the features, for those that are missing. */
@@ -204,7 +203,7 @@ static void append_recording(struct buffer *out, const struct session *session, 
 		append_compression(out, cursor);
 		break;
 	case FEATURE_CLOCK_DATA:
-		append_clock_data(out, cursor);
+		append_clock_data(out, features);
 		break;
 	}
 }

@@ -16,11 +16,11 @@
 #define COMMON (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define ADDRESS (SCRIPT_IP | SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO)
 
-static uint32_t default_fields(const struct perf_event_attr *attr)
+static uint32_t default_fields(const struct perf_event_attr *attr, bool chains)
 {
 	if (attr->type != PERF_TYPE_TRACEPOINT)
 		return COMMON | ADDRESS | SCRIPT_PERIOD;
-	return COMMON | SCRIPT_TRACE | (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? ADDRESS : 0);
+	return COMMON | SCRIPT_TRACE | (chains ? ADDRESS : 0);
 }
 
 static const struct {
@@ -32,6 +32,7 @@ static const struct {
 	{ SCRIPT_PID, PERF_SAMPLE_TID, "pid", "a process" },
 	{ SCRIPT_TID, PERF_SAMPLE_TID, "tid", "a thread" },
 	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "time", "a time" },
+	{ SCRIPT_TOD, PERF_SAMPLE_TIME, "tod", "a time" },
 	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "cpu", "a CPU" },
 	{ SCRIPT_ADDR, PERF_SAMPLE_ADDR, "addr", "a data address" },
 	{ SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "data_src", "a data source" },
@@ -47,13 +48,18 @@ static const struct {
 	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "cgroup", "a cgroup" },
 };
 
-static struct error *choose(const struct perfdata_event *event, const struct script_fields *fields,
-			    uint32_t *ret)
+static const struct script_choice *choice_of(const struct script_fields *fields, uint32_t type)
 {
-	uint32_t asked = fields->only | fields->more, chosen = asked;
+	return &fields->kinds[type < SCRIPT_KINDS - 1 ? type : SCRIPT_KINDS - 1];
+}
 
-	if (!fields->only)
-		chosen = (default_fields(&event->attr) | fields->more) & ~fields->less;
+static struct error *choose(const struct perfdata_event *event, const struct script_choice *choice,
+			    bool chains, uint32_t *ret)
+{
+	uint32_t asked = choice->only | choice->more, chosen = choice->only;
+
+	if (!choice->set)
+		chosen = (default_fields(&event->attr, chains) | choice->more) & ~choice->less;
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
 		chosen &= ~SCRIPT_TRACE;
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
@@ -100,13 +106,16 @@ struct error *script_events_create(const struct session *session,
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct perfdata_event *event = perfdata_reader_event(session->reader, i);
-		struct error *error = choose(event, fields, &events[i].fields);
+		bool chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) &&
+			      !fields->no_chains;
+		struct error *error = choose(event, choice_of(fields, event->attr.type), chains,
+					     &events[i].fields);
 
 		if (error) {
 			script_events_destroy(events, count);
 			return error;
 		}
-		events[i].chains = event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+		events[i].chains = chains;
 		events[i].name = make_name(event->name, width);
 		events[i].name_bytes = strlen(events[i].name);
 	}

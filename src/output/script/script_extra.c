@@ -104,6 +104,19 @@ static void append_data_source(struct script_extra *extra, uint64_t data_src, st
 		buffer_append_u8(out, ' ');
 }
 
+void script_append_machine(const struct session_sample *sample, uint32_t fields,
+			   struct buffer *out)
+{
+	const struct perfdata_id *id = sample->decoded.id;
+
+	if (!id || !id->machine_pid)
+		return;
+	if (fields & SCRIPT_MACHINE_PID)
+		buffer_printf(out, "VM:%5d ", (int)id->machine_pid);
+	if (fields & SCRIPT_VCPU)
+		buffer_printf(out, "VCPU:%03d ", (int)id->vcpu);
+}
+
 void script_extra_before(struct script_extra *extra, const struct session_sample *sample,
 			 uint32_t fields, struct buffer *out)
 {

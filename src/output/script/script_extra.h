@@ -25,6 +25,9 @@ struct script_extra {
 	size_t memory_width; /* of the widest data_src so far: later ones are padded to it */
 };
 
+/* Appends the VM and the vCPU of SAMPLE, those of FIELDS. */
+void script_append_machine(const struct session_sample *sample, uint32_t fields,
+			   struct buffer *out);
 /* Appends what stands before the address of SAMPLE, of SCRIPT_BEFORE_ADDRESS. */
 void script_extra_before(struct script_extra *extra, const struct session_sample *sample,
 			 uint32_t fields, struct buffer *out);

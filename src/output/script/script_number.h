@@ -70,17 +70,6 @@ static inline void put_address(char *at, uint64_t address)
 	memset(at, ' ', blanks);
 }
 
-/* "  1421.753052: ": seconds and microseconds, not rounded. */
-static inline char *put_time(char *at, uint64_t time_ns)
-{
-	at = put_padded(at, time_ns / 1000000000, 5, ' ');
-	*at++ = '.';
-	at = put_padded(at, time_ns % 1000000000 / 1000, 6, '0');
-	*at++ = ':';
-	*at++ = ' ';
-	return at;
-}
-
 /* "   12/13 [001] " */
 static inline char *put_thread(char *at, const struct perfdata_sample *values, uint32_t fields)
 {

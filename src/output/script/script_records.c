@@ -132,6 +132,7 @@ bool script_records_begin(struct script_records *records, const struct perfdata_
 		return false;
 	if (!perfdata_reader_decode_id(session->reader, record, &ret->head.decoded))
 		ret->head.decoded = (struct perfdata_decoded){ 0 };
+	head->misc = record->misc;
 	if (!find_thread(records, record, head, &pid, &tid))
 		return false;
 	ret->machine = session_record_machine(session, record, &ret->head.decoded, pid);

@@ -26,6 +26,7 @@
 #include "output/script/script_extra.h"
 #include "output/script/script_number.h"
 #include "output/script/script_records.h"
+#include "output/script/script_time.h"
 #include "output/stream.h"
 #include "output/tracepoint.h"
 #include "session/chain.h"
@@ -37,7 +38,7 @@
 /* What stands before a record that is not a sample. */
 #define RECORD_FIELDS                                                                              \
 	(SCRIPT_MACHINE_PID | SCRIPT_VCPU | SCRIPT_COMM | SCRIPT_PID | SCRIPT_TID | SCRIPT_CPU |   \
-	 SCRIPT_TIME)
+	 SCRIPT_MOMENT)
 #define ADDRESS_FIELDS (SCRIPT_SYMBOL | SCRIPT_OFFSET | SCRIPT_DSO | SCRIPT_SOURCE)
 #define GUESSED " ?"			 /* precedes a guessed name: VIEW_GUESSED */
 #define MAX_STACK 127			 /* PERF_MAX_STACK_DEPTH */
@@ -74,6 +75,7 @@ struct writer {
 	struct resolver *resolver;
 	struct tracepoints *tracepoints;
 	struct script_extra extra;
+	struct script_times times;
 	struct script_records records;
 	uint32_t record_types; /* of those that are printed besides samples */
 	struct buffer texts; /* kept text: a length (u32) and the text, at offset tag - 1 */
@@ -320,35 +322,21 @@ static void write_comm(struct writer *writer, const struct context *context, boo
 	buffer_append(&writer->heads, writer->scratch.data, writer->scratch.size);
 }
 
-static void write_machine(struct writer *writer, const struct session_sample *sample,
-			  uint32_t fields)
-{
-	const struct perfdata_id *id = sample->decoded.id;
-
-	if (!id || !id->machine_pid)
-		return;
-	if (fields & SCRIPT_MACHINE_PID)
-		buffer_printf(&writer->heads, "VM:%5d ", (int)id->machine_pid);
-	if (fields & SCRIPT_VCPU)
-		buffer_printf(&writer->heads, "VCPU:%03d ", (int)id->vcpu);
-}
-
-/* Writes those of FIELDS that stand before the address. */
-static void write_start(struct writer *writer, const struct session_sample *sample,
+/* Writes those of FIELDS that stand before the address, of a record of this TYPE. */
+static void write_start(struct writer *writer, const struct session_sample *sample, uint32_t type,
 			const struct context *context, const struct script_event *event,
 			uint32_t fields)
 {
 	const struct perfdata_sample *values = &sample->decoded.sample;
 	struct buffer *out = &writer->heads;
-	char text[160], *at = text;
+	char text[160 + SCRIPT_MOMENT_BYTES], *at = text;
 
 	if (fields & (SCRIPT_MACHINE_PID | SCRIPT_VCPU))
-		write_machine(writer, sample, fields);
+		script_append_machine(sample, fields, out);
 	if (fields & SCRIPT_COMM)
 		write_comm(writer, context, !(event->chains && (event->fields & SCRIPT_IP)));
 	at = put_thread(at, values, fields);
-	if (fields & SCRIPT_TIME)
-		at = put_time(at, values->time_ns);
+	at = script_put_moment(&writer->times, at, type, values->misc, values->time_ns, fields);
 	if (fields & SCRIPT_PERIOD) {
 		at = put_padded(at, values->period, 10, ' ');
 		*at++ = ' ';
@@ -384,7 +372,7 @@ static void take_sample(struct writer *writer, struct session_sample *sample)
 	if (!passes_filter(writer, sample, context))
 		return;
 	writer->pending_count++;
-	write_start(writer, sample, context, event, event->fields);
+	write_start(writer, sample, PERF_RECORD_SAMPLE, context, event, event->fields);
 	if (address && event->chains)
 		buffer_append_u8(&writer->heads, '\n');
 	tail_start = writer->heads.size;
@@ -417,7 +405,8 @@ static void take_record(struct writer *writer, const struct perfdata_record *rec
 		return;
 	event = &writer->events[begun.head.decoded.event_index];
 	write_pending(writer);
-	write_start(writer, &begun.head, &begun.thread, event, event->fields & RECORD_FIELDS);
+	write_start(writer, &begun.head, record->type, &begun.thread, event,
+		    event->fields & RECORD_FIELDS);
 	buffer_append(&writer->stream.buffer, writer->heads.data, writer->heads.size);
 	buffer_clear(&writer->heads);
 	script_records_append(&writer->records, record, &begun, &writer->stream.buffer);
@@ -442,19 +431,31 @@ static void write_all(struct writer *writer)
 	ordered_destroy(ordered);
 }
 
+static struct error *choose_fields(struct writer *writer, size_t event_count,
+				   const struct script_fields *fields)
+{
+	struct error *error = script_events_create(writer->session, fields, &writer->events);
+
+	if (!error && script_events_have(writer->events, event_count, SCRIPT_TRACE))
+		error = tracepoints_create(writer->session,
+					   "-F without 'trace' shows the rest of its samples",
+					   &writer->tracepoints);
+	if (error)
+		return error;
+	return script_times_init(&writer->times, writer->session, fields,
+				 script_events_have(writer->events, event_count, SCRIPT_TOD));
+}
+
 struct error *script_text_write(int fd, struct session *session, const struct script_fields *fields,
 				const struct filter *filter, struct script_counts *ret_counts)
 {
 	struct writer writer = { .session = session };
 	size_t event_count = perfdata_reader_event_count(session->reader);
-	struct error *error = script_events_create(session, fields, &writer.events);
+	struct error *error = choose_fields(&writer, event_count, fields);
 
-	if (!error && script_events_have(writer.events, event_count, SCRIPT_TRACE))
-		error = tracepoints_create(session,
-					   "-F without 'trace' shows the rest of its samples",
-					   &writer.tracepoints);
 	*ret_counts = writer.counts;
 	if (error) {
+		tracepoints_destroy(writer.tracepoints);
 		script_events_destroy(writer.events, event_count);
 		return error;
 	}

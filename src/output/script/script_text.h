@@ -42,18 +42,38 @@ enum script_field {
 	SCRIPT_CODE_PAGE_SIZE = 1 << 24,
 	SCRIPT_CGROUP = 1 << 25,
 	SCRIPT_SOURCE = 1 << 26,
+	SCRIPT_MISC = 1 << 27,
+	SCRIPT_TOD = 1 << 28,
 };
 
-struct script_fields {
-	uint32_t only; /* only these fields; 0: perf's defaults for the kind of event … */
+/* How times are shown: as they were recorded, since the first one, or since the one before. */
+enum script_time { SCRIPT_TIME_RECORDED, SCRIPT_TIME_RELATIVE, SCRIPT_TIME_DELTA };
+
+/* Which fields are printed of samples of one kind of event. */
+struct script_choice {
+	bool set;      /* only these fields; else perf's defaults for the kind of event … */
+	uint32_t only;
 	uint32_t more, less; /* … plus these, and minus these */
+};
+
+/* PERF_TYPE_* up to PERF_TYPE_BREAKPOINT; the last is of all others. */
+#define SCRIPT_KINDS 7
+
+struct script_fields {
+	struct script_choice kinds[SCRIPT_KINDS];
+	enum script_time time;
+	bool nanoseconds; /* of times, else microseconds */
+	bool no_chains;   /* samples are shown as if they had no call chain */
 	uint32_t records;    /* records other than samples: a bit for each type, PERF_RECORD_* */
 	bool inlined;	     /* show functions that are inlined at a chain's addresses */
 	size_t max_stack;    /* innermost frames of a chain; 0: as many as in perf, 127 */
 };
 
-/* Parses perf's words, separated by commas. Either all have a + or - in front, or none. */
-struct error *script_fields_parse(const char *text, struct script_fields *ret) MUST_CHECK;
+/*
+ * Parses perf's words, separated by commas, into FIELDS. Either all have a + or - in front, or
+ * none. With hw:, sw:, trace:, raw: or break: before the first, they are of such events alone.
+ */
+struct error *script_fields_parse(const char *text, struct script_fields *fields) MUST_CHECK;
 
 struct script_counts {
 	uint64_t samples, left_out; /* that were read; of them: that the filter left out */
