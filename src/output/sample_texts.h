@@ -2,7 +2,7 @@
 /*
  * The keys that a recording adds to those of view.h: texts that its samples have. As in perf's
  * --sort: "trace", all that a tracepoint says, and its fields, FIELD, NAME.FIELD or
- * SYSTEM:NAME.FIELD.
+ * SYSTEM:NAME.FIELD; and "cgroup", the path of the control group.
  */
 #ifndef OUTPUT_SAMPLE_TEXTS_H
 #define OUTPUT_SAMPLE_TEXTS_H

@@ -200,4 +200,27 @@ fi
 "$perfvisor" report -i aux.data >out 2>err
 [ "$(grep -c 'perfvisor: 12288 bytes of Intel PT trace data are not decoded' err)" = 1 ] ||
 	complain "aux: $(cat err)"
+
+# Control groups: of a known path, an unknown one, and none; a path is text from elsewhere.
+python3 - >cgroups.txt <<'END'
+print("event type=1 config=0 sample=IP,TID,TIME,PERIOD,CGROUP")
+for number, path in (1, "/"), (77, "/machine.slice/web"), (78, "/machine.slice/d\x1b[31mb"):
+    data = path.encode() + b"\0"
+    print("record 19 0", number.to_bytes(8, "little").hex(),
+          data.ljust((len(data) + 7) // 8 * 8, b"\0").hex())
+print("comm 10 first")
+for time, number in enumerate([1, 77, 77, 77, 78, 78, 5, 0, 77, 77, 5, 5, 5, 5, 5, 5]):
+    print(f"sample pid=10 time={1000 + time} ip=0x400010 period=1000 cgroup={number}")
+END
+python3 "$build" cgroups.data <cgroups.txt || complain 'cgroups.data cannot be built'
+perf report -i cgroups.data -s cgroup,comm --stdio -t';' 2>/dev/null | grep -v '^#' | grep . |
+	sed 's/ *; */;/g; s/^ *//; s/ *$//; s/\x1b/\\x1b/' | sort >perf.txt
+"$perfvisor" report -i cgroups.data -s cgroup,comm -t';' 2>ours.err | grep -v '^#' | grep . |
+	sed 's/ *; */;/g; s/^ *//; s/ *$//' | sort >ours.txt
+[ "$(wc -l <perf.txt)" = 5 ] || complain "perf's control groups: $(cat perf.txt)"
+cmp -s perf.txt ours.txt || complain "cgroups: $(diff perf.txt ours.txt; cat ours.err)"
+"$perfvisor" report -i cgroups.data -F cgroup,sample 2>/dev/null |
+	grep -q '^ *unknown  *7$' || complain 'no column cgroup'
+"$perfvisor" report -i aux.data -s cgroup 2>/dev/null | grep -q 'N/A' ||
+	complain 'samples without a control group'
 exit $status

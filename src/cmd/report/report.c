@@ -425,16 +425,16 @@ static const struct option_spec report_options[] = {
 	  "print JSON" },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, tid, gcomm, gpid, dso, "
-	  "mode, sym, srcline, cpu, time; of tracepoints trace, and fields such as next_comm",
+	  "mode, sym, srcline, cpu, time, cgroup; trace and fields of tracepoints",
 	  .completion = COMPLETE_WORDS,
-	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym srcline cpu time trace" },
+	  .words = "vm vcpu comm pid tid gcomm gpid dso mode sym srcline cpu time cgroup trace" },
 	{ OPTION_STRING, 'F', "fields", offsetof(struct report_config, fields), "FIELDS",
 	  "the columns, separated by commas: overhead, overhead_children, sample, period, ipc and "
 	  "keys; "
 	  "with a leading +, in addition to the usual ones",
 	  .completion = COMPLETE_WORDS,
 	  .words = "overhead overhead_children sample period ipc vm vcpu comm pid tid gcomm gpid "
-		   "dso mode sym srcline cpu time trace" },
+		   "dso mode sym srcline cpu time cgroup trace" },
 	{ OPTION_FLAG, 'n', "show-nr-samples", offsetof(struct report_config, sample_counts), NULL,
 	  "a column with the number of samples" },
 	{ OPTION_FLAG, 0, "header", offsetof(struct report_config, header), NULL,
