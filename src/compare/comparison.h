@@ -21,7 +21,9 @@ struct comparison_side {
 	 * no times.
 	 */
 	uint64_t quantum_ns;
-	/* NULL: shares are compared. Not without times, and only for events whose periods are ns. */
+	/*
+	 * NULL: shares are compared. Not without times, and only for events whose periods are ns.
+	 */
 	const struct judgement_time *time;
 };
 

@@ -117,7 +117,9 @@ double share_scatter(const struct share_block *parts, size_t count, const double
 	return fmax(squares, 0) / (all * all) * blocks / (blocks - 1);
 }
 
-/* A part of a fixed number of samples is binomial; of time, the number itself is chance (Poisson). */
+/*
+ * A part of a fixed number of samples is binomial; of time, the number itself is chance (Poisson).
+ */
 static double independent_variance(double share, uint64_t samples, bool of_time)
 {
 	return samples ? share * (of_time ? 1 : 1 - share) / samples : 0;

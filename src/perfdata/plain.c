@@ -5,8 +5,8 @@
  * are computed once per event. Everything else, and everything malformed, is left to
  * perfdata_reader_next() and perfdata_reader_decode().
  *
- * Headers are some hundred bytes apart, so they have to be prefetched: two cache lines for each, for
- * one would miss every other header.
+ * Headers are some hundred bytes apart, so they have to be prefetched: two cache lines for each,
+ * because one would miss every other header.
  */
 #include <string.h>
 

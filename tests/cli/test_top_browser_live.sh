@@ -22,7 +22,8 @@ shows_guest() {
 }
 ends() { # STATUS
 	shows "^status $1\$"
-	pgrep -f "top --engine qmp (-p $guest|--vm $name)" >left && complain "left: $(ps -fp "$(xargs <left)")"
+	! pgrep -f "top --engine qmp (-p $guest|--vm $name)" >left ||
+		complain "left: $(ps -fp "$(xargs <left)")"
 	is_sane
 }
 

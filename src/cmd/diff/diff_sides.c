@@ -308,8 +308,9 @@ struct error *diff_sides_weigh_by_time(const struct diff_sides *sides,
 
 		if (!is_clock(&compared[i]))
 			return error_hint(error_create(ERROR_UNSUPPORTED,
-						       "%s: event '%s' counts something else than "
-						       "time", side->label, compared[i].event->name),
+						       "%s: event '%s' counts something else "
+						       "than time",
+						       side->label, compared[i].event->name),
 					  "--weights time is for recordings of a clock, which "
 					  "'perfvisor record -e cpu-clock' makes");
 		if (!side->quantum_ns || !side->time.span_ns)

@@ -8,8 +8,8 @@
 set -u
 pid=$(cat /run/lab/guest1/pid)
 
-# perfvisor and its parser take turns; on two CPUs each message would wake up the other one, which is
-# slow in emulation.
+# perfvisor and its parser take turns; on two CPUs each message would wake up the other one, which
+# is slow in emulation.
 look() {
 	local attack=$1 start=$SECONDS
 	shift
