@@ -119,8 +119,8 @@ ends_with '5 passed, 0 failed, 1 skipped'
 [ "$(grep -cx -e 'to stdout' -e 'of no interest' "$work/build/check/lab-test_lost.log")" = 6 ] ||
 	complain "the log lacks output of lab/run: $(cat "$work/build/check/lab-test_lost.log")"
 
-# The longest test comes first in the next run; visible if one test runs at a time, which is one more
-# than there are processors.
+# The longest test comes first in the next run; visible if one test runs at a time, one more than
+# there are processors.
 echo 'echo 0' >"$work/bin/nproc"
 chmod +x "$work/bin/nproc"
 echo 7 >"$work/build/check/cli-test_part.seconds"
