@@ -83,6 +83,6 @@ struct error *perfdata_check_replaceable(const char *path, const char *hint)
 				     "'%s' would be renamed to '%s', which is not a recording and "
 				     "is left alone", path, old);
 	else
-		return NULL;
+		return perfdata_directory_check_parts(old);
 	return error_hint(error, "%s", hint);
 }

@@ -94,6 +94,29 @@ run 1 "${convert[@]}" -o native
 says "'native' would be renamed to 'native.old', which is not a recording"
 [ "$(cat native.old/data)" = Dear ] || complain 'native.old is changed'
 rm -r native.old
+# Whatever else is in the older folder, by whatever name.
+mkdir -p native.old/analysis/deep
+cp native/data native.old
+for name in data.csv deep/modules; do
+	echo mine >native.old/analysis/$name
+done
+cp -r native.old first.old
+cp -r native first.new
+run 1 "${convert[@]}" -o native
+says "'native.old' would be removed, but 'native.old/analysis' is not part of a recording"
+says "hint: remove or rename 'native.old'"
+run 1 "$perfvisor" record --dir -o native
+says "'native.old' would be removed, but 'native.old/analysis' is not part of a recording"
+holds first first.new first.old native native.old notes
+run 1 "${convert[@]}" -o native --force # This finds it at the end.
+says "'native.old' would be removed, but 'native.old/analysis' is not part of a recording"
+kept=$(sed -nE "s/.*the new recording is in '([^']*)'.*/\1/p" err)
+[ -n "$kept" ] && [ -f "$kept/data" ] && [ -d "$kept/debug" ] || complain "not kept: $(ls; cat err)"
+for pair in 'first.old native.old' 'first.new native'; do
+	# shellcheck disable=SC2086 # two folders
+	diff -r $pair || complain "changed: $pair"
+done
+rm -r native.old first.old first.new "${kept:-/nothing}"
 run 0 "${convert[@]}" -o native//
 [ -f native/data ] && [ -f native.old/data ] || complain "native//: $(find native*)"
 run 0 "${convert[@]}" -o notes --force

@@ -140,21 +140,25 @@ static void native_deinit(struct native *native)
 struct output {
 	const char *path;
 	char *beside, *file;
+	bool complete;
 	struct errand errand;
 };
 
 static struct error *put_folder(void *context)
 {
-	const struct output *output = context;
+	struct output *output = context;
+	struct error *error = perfdata_directory_put(output->beside, output->path);
 
-	return perfdata_directory_put(output->beside, output->path);
+	output->complete = true;
+	return error ? error_prefix(error, "the new recording is in '%s'", output->beside) : NULL;
 }
 
 static void remove_folder(void *context)
 {
 	const struct output *output = context;
 
-	perfdata_directory_remove(output->beside);
+	if (!output->complete)
+		perfdata_directory_remove(output->beside);
 }
 
 static void output_deinit(struct output *output)

@@ -71,26 +71,32 @@ void perfdata_writer_destroy(struct perfdata_writer *writer); /* takes NULL; clo
 
 /*
  * Creates the folder PATH for a recording. Anything there is renamed to PATH.old, and replaces a
- * recording with that name. *RET_FILE, to be freed, is the path for perfdata_writer_create().
+ * recording with that name, which is removed last: after an error everything is where it was. A
+ * folder PATH.old that holds anything else is an error. *RET_FILE, to be freed, is the path for
+ * perfdata_writer_create().
  */
 struct error *perfdata_directory_create(const char *path, char **ret_file) MUST_CHECK;
 
 /*
  * The same in two steps, for a folder that is to appear at PATH only when it is complete: makes a
  * folder next to it, *RET_BESIDE, to be freed, which is readable by its owner alone; then puts it
- * at PATH, or removes it.
+ * at PATH (after an error it stays where it is), or removes it. Only files that recordings have, in
+ * the folders where recordings have them, are ever removed.
  */
 struct error *perfdata_directory_create_beside(const char *path, char **ret_beside,
 					       char **ret_file) MUST_CHECK;
 struct error *perfdata_directory_put(const char *beside, const char *path) MUST_CHECK;
-void perfdata_directory_remove(const char *beside);
+void perfdata_directory_remove(const char *path);
+/* An error if PATH is a folder that holds anything that is not part of a recording. */
+struct error *perfdata_directory_check_parts(const char *path) MUST_CHECK;
 
 /* PATH.SUFFIX, to be freed; slashes at the end of PATH are left out. */
 char *perfdata_path_with(const char *path, const char *suffix);
 
 /*
  * An error where PATH, or the PATH.old that it would become, is there and is not a recording (or an
- * empty file or folder). HINT says what to do then. Changes nothing.
+ * empty file or folder), or where PATH.old holds other things as well. HINT says what to do where
+ * one of them is not a recording. Changes nothing.
  */
 struct error *perfdata_check_replaceable(const char *path, const char *hint) MUST_CHECK;
 
