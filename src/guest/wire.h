@@ -66,6 +66,13 @@ enum guest_message {
 	 */
 	GUEST_ASK_FILE_UNWIND,
 	/*
+	 * u64 mm, u64 start of a mapping, both 0: the kernel; u64 address, at most
+	 * GUEST_FUNCTION_ADDRESSES times: of a file the offset in it -> the code
+	 * (symbol/code_pieces.h) of the functions around them, as far as it is in current memory:
+	 * at most GUEST_FUNCTION_BYTES of each, and GUEST_FUNCTIONS_BYTES of all
+	 */
+	GUEST_ASK_FUNCTIONS,
+	/*
 	 * u64 task_struct, at most GUEST_STACK_TASKS times; the state of the tasks is read from
 	 * current memory -> for each: u32 enum unwind_task_kind (unwind/), u32 state letter; for
 	 * one that is asleep also u32 enum unwind_end, where its chain ended (a place), u32 count
@@ -114,6 +121,9 @@ enum guest_message {
 #define GUEST_READ_PAGES 64
 #define GUEST_CODE_PAGES 4096
 #define GUEST_STATE_MMUS 16
+#define GUEST_FUNCTION_ADDRESSES 1024
+#define GUEST_FUNCTION_BYTES ((size_t)64 << 10)
+#define GUEST_FUNCTIONS_BYTES ((size_t)1 << 20)
 #define GUEST_STACK_TASKS 64
 #define GUEST_STACK_FRAMES 512
 #define GUEST_FRAME_CALL 1    /* the address is a call's return address */

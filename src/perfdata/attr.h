@@ -26,10 +26,12 @@ struct perfdata_id {
 
 #define PERFDATA_BUILD_ID_BYTES 20 /* that fit into records */
 
-/* What a table of guest symbols belongs to. */
+/* What a table of guest symbols belongs to. Code (symbol/code_pieces.h) is stored like a table. */
 enum perfdata_symbols_kind {
 	PERFDATA_SYMBOLS_KERNEL = 0, /* a guest's kernel and its modules; by address */
 	PERFDATA_SYMBOLS_FILE = 1,   /* a file that guest processes map; by file offset */
+	PERFDATA_CODE_KERNEL = 2,    /* code of the kernel and its modules … */
+	PERFDATA_CODE_FILE = 3,	     /* … and of such a file */
 };
 
 struct perfdata_event {

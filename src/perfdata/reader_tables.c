@@ -54,7 +54,7 @@ static bool take_entry(struct perfdata_reader *reader, struct cursor *cursor)
 	table.stored = cursor_bytes(cursor, table.size);
 	if (cursor->failed)
 		return false;
-	if (table.head.kind <= PERFDATA_SYMBOLS_FILE)
+	if (table.head.kind <= PERFDATA_CODE_FILE)
 		vector_append(&reader->tables, table);
 	return true;
 }
@@ -94,7 +94,7 @@ void perfdata_tables_take(struct perfdata_reader *reader, struct cursor *cursor)
 	table.coding = cursor_u32(cursor);
 	table.stored_bytes = cursor_left(cursor);
 	if (cursor->failed || table.size > TABLE_MAX_BYTES || table.coding > TABLE_SAME ||
-	    table.head.kind > PERFDATA_SYMBOLS_FILE)
+	    table.head.kind > PERFDATA_CODE_FILE)
 		return;
 	if (table.coding >= TABLE_ZSTD_LIKE && !find_base(reader, base, &table.base))
 		return;

@@ -303,6 +303,7 @@ static const struct {
 	[GUEST_ASK_MAPPINGS] = { service_answer_mappings },
 	[GUEST_ASK_FILE_SYMBOLS] = { service_answer_file_symbols },
 	[GUEST_ASK_FILE_UNWIND] = { service_answer_file_unwind },
+	[GUEST_ASK_FUNCTIONS] = { service_answer_functions },
 	[GUEST_ASK_STACKS] = { service_answer_stacks },
 	[GUEST_ASK_VCPU] = { service_answer_vcpu },
 	[GUEST_ASK_CURRENT] = { service_answer_current },

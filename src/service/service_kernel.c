@@ -13,11 +13,11 @@
 #include "unwind/kernel/kernel_table.h"
 
 /* MODULES is NULL if they are unknown. */
-static void append_symbols(struct service *service, const struct guest_modules *modules)
+static struct symbol_table *build_symbols(struct service *service,
+					  const struct guest_modules *modules)
 {
 	const struct guest_symbol *symbols = guest_kernel_symbols(service->kernel);
 	struct symbol_builder *builder = symbol_builder_create();
-	_cleanup_symbol_table_ struct symbol_table *table = NULL;
 
 	for (size_t i = 0; i < guest_kernel_symbol_count(service->kernel); i++)
 		symbol_builder_add(builder, symbols[i].address.value, 0, symbols[i].type,
@@ -38,8 +38,29 @@ static void append_symbols(struct service *service, const struct guest_modules *
 					   symbol->name, module->name);
 		}
 	}
-	table = symbol_builder_finish(builder);
+	return symbol_builder_finish(builder);
+}
+
+/* MODULES is NULL if they are unknown. */
+static void append_symbols(struct service *service, const struct guest_modules *modules)
+{
+	_cleanup_symbol_table_ struct symbol_table *table = build_symbols(service, modules);
+
 	symbol_table_encode(table, &service->answer);
+}
+
+struct symbol_table *service_kernel_symbols(struct service *service)
+{
+	_cleanup_error_ struct error *error = NULL;
+	struct guest_modules modules;
+	struct symbol_table *table;
+	size_t skipped;
+
+	error = guest_modules_read(service->kernel, &modules, &skipped);
+	table = build_symbols(service, error ? NULL : &modules);
+	if (!error)
+		guest_modules_deinit(&modules);
+	return table;
 }
 
 /* Answers with KEY; returns whether the owner already has the table with that key. */

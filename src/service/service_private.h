@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Shared by service.c (the connection, the guest as a whole), service_kernel.c (its kernel),
- * service_key.c (keys of tables), service_process.c (its processes), service_stack.c (their kernel
- * stacks) and service_vcpu.c (what a vCPU runs).
+ * service_key.c (keys of tables), service_code.c (code), service_process.c (its processes),
+ * service_stack.c (their kernel stacks) and service_vcpu.c (what a vCPU runs).
  */
 #ifndef SERVICE_SERVICE_PRIVATE_H
 #define SERVICE_SERVICE_PRIVATE_H
@@ -20,6 +20,7 @@
 #include "unwind/walk/unwind.h"
 
 struct service_stacks;
+struct symbol_table;
 
 struct service {
 	int fd;
@@ -54,9 +55,16 @@ struct error *service_answer_file_symbols(struct service *service,
 					  struct cursor *request) MUST_CHECK;
 struct error *service_answer_file_unwind(struct service *service,
 					 struct cursor *request) MUST_CHECK;
+struct error *service_answer_functions(struct service *service,
+				       struct cursor *request) MUST_CHECK;
 struct error *service_answer_stacks(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_vcpu(struct service *service, struct cursor *request) MUST_CHECK;
 
+/* The symbols of kernel and modules, the caller's to destroy. */
+struct symbol_table *service_kernel_symbols(struct service *service);
+/* The file or vDSO that MM has mapped from START on; reads current memory, and opens ->programs. */
+struct error *service_find_program(struct service *service, struct gva mm, struct gva start,
+				   struct guest_program *ret) MUST_CHECK;
 /* The registers that control how a vCPU of ARCH translates addresses. */
 void service_take_registers(struct cursor *request, const struct arch *arch, struct arch_mmu *ret);
 /* Create ->tasks, ->programs and ->mappings, ->stacks, unless they exist. */

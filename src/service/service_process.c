@@ -134,12 +134,9 @@ struct error *service_answer_mappings(struct service *service, struct cursor *re
 	return NULL;
 }
 
-/* Finds the file or vDSO mapped at the place that REQUEST gives, in current memory. */
-static struct error *find_program(struct service *service, struct cursor *request,
-				  struct guest_program *ret)
+struct error *service_find_program(struct service *service, struct gva mm, struct gva start,
+				   struct guest_program *ret)
 {
-	struct gva mm = GVA(cursor_u64(request));
-	struct gva start = GVA(cursor_u64(request));
 	struct error *error = open_programs(service);
 
 	if (!error)
@@ -151,6 +148,16 @@ static struct error *find_program(struct service *service, struct cursor *reques
 		return error_create(ERROR_NOT_FOUND, "no file is mapped at %#llx",
 				    (unsigned long long)start.value);
 	return NULL;
+}
+
+/* The same at the place that REQUEST gives. */
+static struct error *find_program(struct service *service, struct cursor *request,
+				  struct guest_program *ret)
+{
+	struct gva mm = GVA(cursor_u64(request));
+	struct gva start = GVA(cursor_u64(request));
+
+	return service_find_program(service, mm, start, ret);
 }
 
 struct error *service_answer_file_symbols(struct service *service, struct cursor *request)

@@ -64,57 +64,6 @@ bool dso_build_id_fits(const struct dso_request *request, const struct elf_file 
 	       build_id_equal(elf_file_build_id(file), request->build_id, request->build_id_bytes);
 }
 
-/* "xx/yyyy…" for the request's build-id, NULL if it has none. */
-static char *build_id_name(const struct dso_request *request)
-{
-	size_t bytes = request->build_id ? request->build_id_bytes : 0;
-	char text[2 * BUILD_ID_MAX_BYTES + 2];
-
-	if (bytes < 2 || bytes > BUILD_ID_MAX_BYTES)
-		return NULL;
-	for (size_t i = 0; i < bytes; i++)
-		snprintf(text + 2 * i + (i > 0), 4, i ? "%02x" : "%02x/", request->build_id[i]);
-	return memory_strdup(text);
-}
-
-char *dso_cache_path(const struct dso_request *request, const char *leaf)
-{
-	_cleanup_free_ char *name = build_id_name(request);
-	const char *cache = secure_getenv("PERF_BUILDID_DIR");
-	const char *home = secure_getenv("HOME");
-
-	if (!name || (!cache && !home))
-		return NULL;
-	return memory_printf("%s%s/.build-id/%s%s%s", cache ? cache : home, cache ? "" : "/.debug",
-			     name, leaf ? "/" : "", leaf ? leaf : "");
-}
-
-char *dso_debug_path(const struct dso_request *request)
-{
-	_cleanup_free_ char *name = build_id_name(request);
-
-	return name ? memory_printf("%s/.build-id/%s.debug", DEBUG_ROOT, name) : NULL;
-}
-
-/*
- * LEAF ("debuginfo", "executable") of the request's build-id in the cache of debuginfod's client.
- */
-static char *debuginfod_path(const struct dso_request *request, const char *leaf)
-{
-	_cleanup_free_ char *name = build_id_name(request);
-	const char *cache = secure_getenv("DEBUGINFOD_CACHE_PATH");
-	const char *base = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-
-	if (!name)
-		return NULL;
-	memmove(name + 2, name + 3, strlen(name + 3) + 1); /* without the slash */
-	if (cache)
-		return memory_printf("%s/%s/%s", cache, name, leaf);
-	if (base)
-		return memory_printf("%s/debuginfod_client/%s/%s", base, name, leaf);
-	return home ? memory_printf("%s/.cache/debuginfod_client/%s/%s", home, name, leaf) : NULL;
-}
-
 /* The state of a search. */
 struct search {
 	struct dso_request request; /* with PATH's own build-id if none was given */
@@ -196,7 +145,7 @@ static void try_below(struct search *search, const char *root, const char *path)
 /* LEAF of the request's build-id in the cache that came with the recording. */
 static void try_recording(struct search *search, const char *leaf)
 {
-	_cleanup_free_ char *name = build_id_name(&search->request);
+	_cleanup_free_ char *name = dso_build_id_name(&search->request);
 	_cleanup_free_ char *path = name ? memory_printf("debug/.build-id/%s/%s", name, leaf)
 					 : NULL;
 
@@ -215,8 +164,8 @@ static void try_debug_link(struct search *search, const char *path, const char *
 
 static void try_debuginfod(struct search *search)
 {
-	try_file(search, debuginfod_path(&search->request, "debuginfo"));
-	try_file(search, debuginfod_path(&search->request, "executable"));
+	try_file(search, dso_debuginfod_path(&search->request, "debuginfo"));
+	try_file(search, dso_debuginfod_path(&search->request, "executable"));
 }
 
 /* Asks the servers for what is still missing; the request's build-id may be the file's own. */
@@ -441,22 +390,52 @@ struct error *dso_load_symbols(const struct dso_request *request, struct dso_sym
 	return load_found(&search, ret);
 }
 
+/* Finds what is mapped when a program, a library or the vDSO runs. */
+static void find_mapped(struct search *search)
+{
+	const char *path = search->request.path;
+
+	if (!strcmp(path, "[vdso]"))
+		find_vdso(search);
+	else if (path[0] == '/' && path[1] != '/')
+		find_program(search);
+}
+
 struct error *dso_load_frames(const struct dso_request *request, struct elf_frames *ret,
 			      bool *ret_file)
 {
 	_cleanup_(search_deinit) struct search search = { .request = *request };
-	const char *path = request->path;
 
-	*ret_file = false;
-	if (!strcmp(path, "[vdso]"))
-		find_vdso(&search);
-	else if (path[0] == '/' && path[1] != '/')
-		find_program(&search);
+	find_mapped(&search);
 	*ret_file = search.runtime;
 	if (!search.runtime)
-		return error_create(ERROR_NOT_FOUND, "the file of '%s' is not here", path);
+		return error_create(ERROR_NOT_FOUND, "the file of '%s' is not here",
+				    request->path);
 	return elf_frames_read(search.runtime, search.symbols ? search.symbols : search.runtime,
 			       ret);
+}
+
+struct error *dso_find_code(const struct dso_request *request, struct elf_file **ret)
+{
+	_cleanup_(search_deinit) struct search search = { .request = *request };
+	struct error *error = NULL;
+
+	if (request->foreign)
+		error = find_foreign(&search);
+	else
+		find_mapped(&search);
+	if (error)
+		return error;
+	if (!search.runtime)
+		return error_create(ERROR_NOT_FOUND, "%s", search.reason
+								  ? error_message(search.reason)
+								  : "the file is not here");
+	*ret = search.runtime;
+	/* The caller's, from here on. */
+	if (search.symbols == search.runtime)
+		search.symbols = NULL;
+	search.runtime = NULL;
+	return NULL;
 }
 
 struct error *dso_find_lines(const struct dso_request *request, struct elf_file **ret_runtime,

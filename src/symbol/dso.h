@@ -94,6 +94,12 @@ struct error *dso_find_lines(const struct dso_request *request, struct elf_file 
 struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_file **ret) MUST_CHECK;
 
 /*
+ * The file with the code of a program, a library or the vDSO of the host, from the same files; the
+ * caller's to close. ERROR_NOT_FOUND: there is none; the message says why.
+ */
+struct error *dso_find_code(const struct dso_request *request, struct elf_file **ret) MUST_CHECK;
+
+/*
  * Demangles C++ and Rust names like stock perf (without parameters); returns a copy of other names.
  * malloc()ed. Not for kernel symbols: perf shows those unchanged.
  */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by dso.c (programs and libraries) and dso_kernel.c (the host's kernel). */
+/* Shared by dso.c (programs, libraries), dso_kernel.c (the host's kernel) and dso_paths.c. */
 #ifndef SYMBOL_DSO_PRIVATE_H
 #define SYMBOL_DSO_PRIVATE_H
 
 #include "symbol/dso.h"
 #include "symbol/elf_file.h"
 
+/* "xx/yyyy…" for the request's build-id, malloc()ed; NULL if it has none. */
+char *dso_build_id_name(const struct dso_request *request);
+/*
+ * LEAF ("debuginfo", "executable") of the request's build-id in the cache of debuginfod's client,
+ * malloc()ed, or NULL.
+ */
+char *dso_debuginfod_path(const struct dso_request *request, const char *leaf);
 /*
  * LEAF ("elf", "kallsyms", "vdso") of the request's build-id in perf's cache, malloc()ed; NULL if
  * there is no build-id or no cache. LEAF NULL: the entry itself, which is a file in old caches.

@@ -109,6 +109,29 @@ bool elf_file_to_address(const struct elf_file *file, uint64_t offset, uint64_t 
 	return false;
 }
 
+bool elf_file_to_offset(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct segment *segment = &file->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->bytes) {
+			*ret = segment->offset + (address - segment->address);
+			return true;
+		}
+	}
+	return false;
+}
+
+uint16_t elf_file_machine(const struct elf_file *file)
+{
+	return file->header.e_machine;
+}
+
+bool elf_file_is_big_endian(const struct elf_file *file)
+{
+	return file->header.e_ident[EI_DATA] == ELFDATA2MSB;
+}
+
 uint64_t elf_file_stamp(const struct elf_file *file)
 {
 	return file->stamp;

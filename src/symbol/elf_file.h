@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "symbol/table.h"
 
@@ -42,6 +43,17 @@ bool elf_file_has_lines(const struct elf_file *file); /* .debug_info: DWARF's so
 int elf_file_dup(const struct elf_file *file);
 /* The address, as linked, of file offset OFFSET; false: it is in no loadable segment. */
 bool elf_file_to_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
+/* The other way; false: it is in no loadable segment, or not in the file. */
+bool elf_file_to_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
+/* Its machine (EM_*) and byte order. */
+uint16_t elf_file_machine(const struct elf_file *file);
+bool elf_file_is_big_endian(const struct elf_file *file);
+/*
+ * What is loaded from file offset OFFSET on: appended to OUT, at most SIZE bytes, up to the end of
+ * the segment. False: nothing was appended, OFFSET is in no loadable segment or cannot be read.
+ */
+bool elf_file_read_loaded(const struct elf_file *file, uint64_t offset, uint64_t size,
+			  struct buffer *out);
 /* The file_stamp() of the opened file; 0 for an image in memory. */
 uint64_t elf_file_stamp(const struct elf_file *file);
 /* The file name in .gnu_debuglink, borrowed; NULL if there is none, or it has a '/'. */

@@ -184,6 +184,7 @@ static void configure(const struct record_run *run, struct recorder_config *ret)
 		.vm_count = options->vms.count,
 		.may_begin_empty = run->command->pid != 0,
 		.no_memory = options->no_memory,
+		.code = !options->stream_ns,
 		.kernel_only = options->kernel_only,
 		.call_chains = options->callchains,
 		.scan = options->scan,

@@ -160,6 +160,7 @@ struct record_symbols {
 	size_t given_written;                          /* of tables */
 	VECTOR(struct record_kernel) kernels;
 	VECTOR(bool) files_written;                    /* by number */
+	size_t codes_written;                          /* of the recorder's */
 	uint64_t from_ns;     /* kernels that ended before are not needed */
 	size_t written_bytes; /* of guests' tables, since the last call began */
 	bool sampling;        /* set by the caller; otherwise all of them are written */

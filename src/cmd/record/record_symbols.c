@@ -244,6 +244,32 @@ static struct error *write_files(struct record_symbols *symbols, struct recorder
 	return error;
 }
 
+/* Code of functions, which is bounded for each guest: it does not wait for its turn. */
+static struct error *write_codes(struct record_symbols *symbols, struct recorder *recorder)
+{
+	struct guest_reader_code code;
+	struct error *error = NULL;
+	uint32_t number;
+
+	while (!error && recorder_code(recorder, symbols->codes_written, &code)) {
+		struct perfdata_writer_symbols table = { .machine_pid = code.pid,
+							 .kind = code.kernel ? PERFDATA_CODE_KERNEL
+									     : PERFDATA_CODE_FILE,
+							 .from_ns = code.from_ns,
+							 .path = code.path,
+							 .build_id = code.build_id.data,
+							 .build_id_bytes = code.build_id.bytes,
+							 .data = code.pieces.data,
+							 .size = code.pieces.size };
+
+		error = recorder_write_symbols(recorder, &table, &number);
+		if (!symbols->again)
+			recorder_drop_code(recorder, symbols->codes_written);
+		symbols->codes_written++;
+	}
+	return error;
+}
+
 struct error *record_symbols_write(struct record_symbols *symbols, struct recorder *recorder)
 {
 	struct error *error = write_given(symbols, recorder);
@@ -251,12 +277,15 @@ struct error *record_symbols_write(struct record_symbols *symbols, struct record
 	symbols->written_bytes = 0;
 	if (!error)
 		error = write_kernels(symbols, recorder);
-	return error ? error : write_files(symbols, recorder);
+	if (!error)
+		error = write_files(symbols, recorder);
+	return error ? error : write_codes(symbols, recorder);
 }
 
 void record_symbols_restart(struct record_symbols *symbols, const struct recorder *recorder)
 {
 	forget_kept(symbols);
 	symbols->given_written = symbols->kernels.count = symbols->files_written.count = 0;
+	symbols->codes_written = 0;
 	symbols->from_ns = recorder_file_begin_ns(recorder);
 }

@@ -212,3 +212,21 @@ struct error *guest_program_frames(struct guest_program_reader *reader,
 		*ret = frames;
 	return error;
 }
+
+struct error *guest_program_read(struct guest_program_reader *reader,
+				 const struct guest_program *program,
+				 struct guest_program_part *parts, size_t count)
+{
+	struct opened opened;
+	struct error *error = begin_reading(reader, program, &opened);
+
+	for (size_t i = 0; !error && i < count; i++) {
+		struct guest_program_part *part = &parts[i];
+		uint64_t all = opened.source.bytes;
+
+		part->there = part->offset <= all && part->bytes <= all - part->offset &&
+			      opened.source.read(opened.source.context, part->offset, part->data,
+						 part->bytes);
+	}
+	return end_reading(program, &opened, error);
+}

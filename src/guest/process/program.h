@@ -41,6 +41,19 @@ struct error *guest_program_frames(struct guest_program_reader *reader,
 				   const struct guest_program *program,
 				   struct guest_elf_frames *ret) MUST_CHECK;
 
+/* BYTES of the contents from OFFSET on, which go to DATA. */
+struct guest_program_part {
+	uint64_t offset;
+	size_t bytes;
+	void *data;
+	bool there; /* it was in memory; DATA is undefined if not */
+};
+
+/* Reads COUNT parts, with the same check. ERROR_NOT_FOUND: none of the program can be read. */
+struct error *guest_program_read(struct guest_program_reader *reader,
+				 const struct guest_program *program,
+				 struct guest_program_part *parts, size_t count) MUST_CHECK;
+
 DEFINE_CLEANUP(cleanup_guest_program_reader, struct guest_program_reader *,
 	       guest_program_reader_destroy)
 #define _cleanup_guest_program_reader_ _cleanup_(cleanup_guest_program_reader)

@@ -92,6 +92,15 @@ struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva m
 					   struct unwind_table **ret) MUST_CHECK;
 
 /*
+ * The code of the functions around ADDRESSES, at most GUEST_FUNCTION_ADDRESSES, of the file or vDSO
+ * that MM has mapped from START on, where they are offsets in it; both 0: of the kernel and its
+ * modules. From current memory; to be decoded with care (symbol/code_pieces.h).
+ */
+struct error *guest_view_functions(struct guest_view *view, struct gva mm, struct gva start,
+				   const uint64_t *addresses, size_t count,
+				   struct buffer *ret) MUST_CHECK;
+
+/*
  * What a sampler needs to find the current task of a vCPU; RET_CPUS gets the addresses of the
  * per-CPU variables. The caller chooses VERSION, not 0. ERROR_UNSUPPORTED: the guest's kernel lacks
  * the information (no BTF, no data symbols).

@@ -3,6 +3,7 @@
 #include "host/inspect/guest_view_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/inspect/guest_answers.h"
 
@@ -42,6 +43,18 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 		error = guest_client_malformed();
 	buffer_deinit(&view->answer); /* which may be large, and there is one for each guest */
 	return error;
+}
+
+struct error *guest_view_functions(struct guest_view *view, struct gva mm, struct gva start,
+				   const uint64_t *addresses, size_t count, struct buffer *ret)
+{
+	uint64_t request[2 + GUEST_FUNCTION_ADDRESSES] = { mm.value, start.value };
+
+	if (count > GUEST_FUNCTION_ADDRESSES)
+		count = GUEST_FUNCTION_ADDRESSES;
+	memcpy(request + 2, addresses, count * sizeof(*addresses));
+	return guest_client_ask(view->client, GUEST_ASK_FUNCTIONS, request,
+				(2 + count) * sizeof(*request), ret);
 }
 
 static int compare_sizes(const void *left, const void *right)

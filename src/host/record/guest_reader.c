@@ -82,6 +82,7 @@ static bool take_added(struct guest_reader *reader)
 		return false;
 	pthread_mutex_unlock(&reader->lock);
 	map_init(&guest.known_files);
+	map_init(&guest.known_code);
 	vector_append(&reader->guests, guest);
 	added = &reader->guests.items[reader->guests.count - 1];
 	guest_reader_make_contact(reader, added, guest.late ? begin : 0);
@@ -131,7 +132,8 @@ static void *run(void *context)
 
 	pthread_mutex_lock(&reader->lock);
 	for (;;) {
-		if (take_added(reader) || take_question(reader) || take_file(reader))
+		if (take_added(reader) || take_question(reader) || take_file(reader) ||
+		    guest_reader_take_code(reader))
 			continue;
 		if (reader->stop)
 			break;
@@ -205,6 +207,7 @@ void guest_reader_destroy(struct guest_reader *reader)
 		guest_reader_process_deinit(&process);
 	while (guest_reader_take_image_code(reader, &vm, &code))
 		vector_deinit(&code);
+	guest_reader_forget_code(reader);
 	forget_news(&reader->kernel_unwind);
 	forget_news(&reader->file_unwind);
 	for (size_t i = 0; i < reader->guests.count; i++) {

@@ -16,6 +16,7 @@
 #include "host/capture/capture.h"
 #include "host/inspect/guest_image.h"
 #include "host/inspect/guest_view.h"
+#include "host/record/hot_code.h"
 
 struct guest_reader;
 
@@ -108,6 +109,22 @@ struct guest_reader_file {
 	struct buffer table; /* encoded, and checked; addresses are file offsets */
 };
 
+/* The code of functions, read from guest memory. */
+struct guest_reader_code {
+	uint32_t vm, pid;
+	bool kernel;	  /* of the kernel that was there from FROM_NS on, else of a file: */
+	uint64_t from_ns; /* as that of its symbol table */
+	char *path;
+	struct guest_build_id build_id;
+	struct buffer pieces; /* encoded, and checked (symbol/code_pieces.h) */
+};
+/*
+ * Asks for the code of the functions around PLACES. Each is read once; for a guest there is a limit
+ * to all of it.
+ */
+void guest_reader_ask_code(struct guest_reader *reader, uint32_t vm,
+			   const struct hot_place *places, size_t count);
+
 /*
  * What has been read so far, also while the thread reads on: number NUMBER from 0 on, of which
  * nothing changes but until when a kernel held. False: there are not so many yet. What RET points
@@ -116,9 +133,11 @@ struct guest_reader_file {
 bool guest_reader_kernel(struct guest_reader *reader, size_t number,
 			 struct guest_reader_kernel *ret);
 bool guest_reader_file(struct guest_reader *reader, size_t number, struct guest_reader_file *ret);
+bool guest_reader_code(struct guest_reader *reader, size_t number, struct guest_reader_code *ret);
 /* They are in the recording: their tables are not needed any more, nor a file's path. */
 void guest_reader_drop_kernel(struct guest_reader *reader, size_t number);
 void guest_reader_drop_file(struct guest_reader *reader, size_t number);
+void guest_reader_drop_code(struct guest_reader *reader, size_t number);
 
 /* Tables of guests that were left out because there was no room for them. */
 uint64_t guest_reader_refused(struct guest_reader *reader);

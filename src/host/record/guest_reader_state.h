@@ -46,6 +46,8 @@ struct guest {
 	QUEUE(struct file_job) file_jobs;
 	uint32_t file_count;
 	struct map known_files; /* hash of path and build-id -> its job's number */
+	struct map known_code;	/* hashes of functions whose code was read */
+	size_t code_bytes;	/* of these */
 };
 
 /* A table of a VM's kernel, or of a file. */
@@ -71,6 +73,13 @@ struct question {
 	uint64_t time_ns;
 };
 
+/* For the code of functions. */
+struct code_question {
+	uint32_t vm;
+	struct hot_place *places; /* owned */
+	size_t count;
+};
+
 struct guest_questions {
 	QUEUE(struct question) queue;
 };
@@ -94,17 +103,20 @@ struct guest_reader {
 	pthread_cond_t wanted, done;
 	bool stop;
 	bool idle; /* the thread waits for work */
+	uint64_t code_until_ns; /* if stop is set: questions for code are answered until then */
 	uint64_t deadline_ns; /* if stop is set: new VMs are still read until then */
 	QUEUE(struct guest) added;
 	size_t contacts_left; /* how many added VMs have not been looked at */
 	VECTOR(struct guest_questions) questions; /* by VM */
 	QUEUE(struct guest_reader_process) answers;
+	QUEUE(struct code_question) code_questions;
 	struct guest_quotas quotas;
 	struct unwind_news kernel_unwind, file_unwind;
 	QUEUE(struct image_news) images;
 	/* Only the thread changes these: it alone may look at them without the lock. */
 	VECTOR(struct guest_reader_kernel) kernels;
 	VECTOR(struct guest_reader_file) files;
+	VECTOR(struct guest_reader_code) codes;
 	struct map seen; /* VM -> time of the newest sample whose task was found */
 };
 
@@ -162,6 +174,13 @@ struct error *guest_reader_check_symbols(const struct buffer *table,
 void guest_reader_read_file(struct guest_reader *reader, struct guest *guest,
 			    struct file_job job);
 void guest_reader_forget_files(struct guest *guest);
+/*
+ * Answers a question for code; false: there is none to answer. The caller holds the lock, as an
+ * exception, and does so afterwards.
+ */
+bool guest_reader_take_code(struct guest_reader *reader);
+/* With the lock or when the thread has ended: frees questions and code. */
+void guest_reader_forget_code(struct guest_reader *reader);
 /* GUEST is gone: drops what is planned for it, and leaves its share to the others. */
 void guest_reader_end(struct guest_reader *reader, struct guest *guest);
 

@@ -149,6 +149,7 @@ void recorder_destroy(struct recorder *recorder)
 		return;
 	for (size_t i = 0; i < recorder->vms.count; i++) {
 		recorder_forget_unwind_tables(recorder, i);
+		recorder_forget_code(&recorder->vms.items[i]);
 		recorder_forget_processes(&recorder->vms.items[i]);
 	}
 	guest_reader_destroy(recorder->reader);
@@ -252,6 +253,7 @@ struct error *recorder_step(struct recorder *recorder, int timeout_ms)
 	capture_drain(recorder->capture);
 	capture_keep_budget(recorder->capture);
 	error = end_round(recorder);
+	recorder_ask_code(recorder, false);
 	if (!error && !recorder->config.overwrite &&
 	    clock_monotonic_ns() - recorder->flushed_ns >= FLUSH_NS) {
 		error = recorder_flush(recorder);
@@ -264,6 +266,7 @@ struct error *recorder_stop(struct recorder *recorder)
 {
 	recorder_take_unwind_tables(recorder);
 	capture_finish(recorder->capture);
+	recorder_ask_code(recorder, true);
 	if (recorder->reader)
 		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);
 	recorder_name_guests(recorder);

@@ -44,6 +44,7 @@ struct recorder_config {
 	size_t ring_bytes;	      /* of each ring, a power of two; 0: by the rate */
 	bool may_begin_empty; /* it is not an error if there is no VM yet */
 	bool no_memory;	      /* do not read guest memory */
+	bool code;	      /* keep the code of the functions that most samples are in */
 	bool kernel_only;     /* do not read guests' user space or record processes */
 	bool call_chains;     /* of guest kernels and, unless kernel_only, guest programs */
 	/* add possible callers to chains that break off, and mark them */
@@ -144,9 +145,11 @@ const struct perfdata_inventory *recorder_inventory(const struct recorder *recor
 bool recorder_kernel(const struct recorder *recorder, size_t number,
 		     struct guest_reader_kernel *ret);
 bool recorder_file(const struct recorder *recorder, size_t number, struct guest_reader_file *ret);
+bool recorder_code(const struct recorder *recorder, size_t number, struct guest_reader_code *ret);
 /* They were written: drops their tables, and a file's path. */
 void recorder_drop_kernel(struct recorder *recorder, size_t number);
 void recorder_drop_file(struct recorder *recorder, size_t number);
+void recorder_drop_code(struct recorder *recorder, size_t number);
 /* As perfdata_writer_symbols() and perfdata_writer_symbols_until(). */
 struct error *recorder_write_symbols(struct recorder *recorder,
 				     const struct perfdata_writer_symbols *symbols,

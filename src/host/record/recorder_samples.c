@@ -123,8 +123,10 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 	written = recorder->config.modes[event] >> mode & 1;
 	if (sample->time_ns > recorder->newest_ns)
 		recorder->newest_ns = sample->time_ns;
-	if (written && HOST_MODES_GUEST >> mode & 1)
+	if (written && HOST_MODES_GUEST >> mode & 1) {
+		recorder_note_code(recorder, its->vm, guest, &own);
 		chain_end = complete(recorder, its->vm, guest, &own);
+	}
 	own.time_ns += recorder->clock_shift_ns;
 	own.id = its->ids ? recorder_id(recorder, its, event, kind, chain_end) : 0;
 	if (!own.id ||

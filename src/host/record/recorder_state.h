@@ -74,6 +74,7 @@ struct recorder_vm {
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
 	size_t program_mappings; /* of all of its processes, for call chains */
+	struct hot_code *hot; /* NULL: no samples yet, or code is not wanted */
 	struct intern *kept_paths; /* of its processes' KEPT; NULL: none yet */
 	size_t kept_bytes;	   /* of these mappings and paths */
 };
@@ -122,6 +123,7 @@ struct recorder {
 	uint64_t newest_ns;    /* time of the newest sample */
 	int64_t clock_shift_ns; /* what the file's clock is ahead */
 	struct error *error;   /* of the sink; reported by the next step */
+	uint64_t code_due_ns; /* when code is to be asked for; 0: not known yet */
 	uint64_t flushed_ns, scanned_ns, scan_cost_ns, full_scan_ns;
 	bool scan_failed; /* a warning was printed */
 	bool sampled;	  /* recorder_step() was called while events were enabled */
@@ -202,6 +204,13 @@ void recorder_set_program(struct recorder_vm *vm, struct recorder_process *proce
 /* Asks for the process's mappings if they do not contain the code at IP yet. */
 void recorder_want_mappings(struct recorder *recorder, size_t vm, uint32_t tgid,
 			    struct recorder_process *process, uint64_t ip, uint64_t time_ns);
+
+/* A guest sample of VM number VM; SAMPLE's misc and ip count (recorder_code.c). */
+void recorder_note_code(struct recorder *recorder, size_t vm, const struct capture_guest *guest,
+			const struct perfdata_sample *sample);
+/* Asks for code if it is time, or if this is the LAST time. */
+void recorder_ask_code(struct recorder *recorder, bool last);
+void recorder_forget_code(struct recorder_vm *vm);
 
 /* The writer in the form that was asked for; samples can be written when all is introduced. */
 struct error *recorder_open_writer(struct recorder *recorder) MUST_CHECK;

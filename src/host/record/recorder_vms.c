@@ -368,6 +368,7 @@ static void end_vm(struct recorder *recorder, size_t vm)
 		return;
 	recorder->vms.items[vm].alive = false;
 	recorder_forget_processes(&recorder->vms.items[vm]);
+	recorder_forget_code(&recorder->vms.items[vm]);
 	recorder_forget_unwind_tables(recorder, vm);
 }
 

@@ -199,7 +199,7 @@ static void put_string(struct buffer *out, const char *text)
 }
 
 /* A finished recording without records: hostname, CPUs, and symbols of two machines. */
-/* A table of five bytes; the reader does not know kind 2. */
+/* A table of five bytes; the reader does not know kind 4. */
 static void put_symbols(struct buffer *out, uint32_t pid, uint32_t kind)
 {
 	buffer_append_u32(out, 3 * 8 + 4 + 4 + 4 + 3 + 2); /* the part, with 2 extra bytes */
@@ -230,7 +230,7 @@ static void put_finished(struct buffer *out)
 	buffer_init(&symbols, 4096);
 	put_string(&hostname, "vmhost");
 	for (uint32_t pid = 0; pid < 3; pid++)
-		put_symbols(&symbols, pid, pid == 1 ? 2 : pid / 2);
+		put_symbols(&symbols, pid, pid == 1 ? 4 : pid / 2);
 	put_file_header(out, &one_event, 1, 0);
 	header = (struct format_header *)out->data;
 	header->features[0] = 1ULL << FEATURE_HOSTNAME | 1ULL << FEATURE_NRCPUS;
