@@ -26,10 +26,10 @@ struct command {
 	struct error *(*run)(const struct command *command, int argc, char **argv, int *ret_status);
 };
 
-extern const struct command command_list, command_record, command_report, command_diff,
-	command_script, command_fold, command_flamegraph, command_convert, command_symbols,
-	command_ps, command_stack, command_doctor, command_export, command_completion,
-	command_top, command_version, command_help;
+extern const struct command command_list, command_record, command_report, command_annotate,
+	command_diff, command_script, command_fold, command_flamegraph, command_convert,
+	command_symbols, command_ps, command_stack, command_doctor, command_export,
+	command_completion, command_top, command_version, command_help;
 
 /* All commands, in the order of `perfvisor help`; ends with NULL. */
 extern const struct command *const commands[];

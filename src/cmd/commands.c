@@ -8,10 +8,10 @@
 #include "cmd/command.h"
 
 const struct command *const commands[] = {
-	&command_list, &command_top, &command_record, &command_report, &command_diff,
-	&command_flamegraph, &command_fold, &command_export, &command_script, &command_convert,
-	&command_symbols, &command_ps, &command_stack, &command_doctor, &command_completion,
-	&command_version, &command_help, NULL,
+	&command_list, &command_top, &command_record, &command_report, &command_annotate,
+	&command_diff, &command_flamegraph, &command_fold, &command_export, &command_script,
+	&command_convert, &command_symbols, &command_ps, &command_stack, &command_doctor,
+	&command_completion, &command_version, &command_help, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -30,12 +30,14 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	{ OPTION_STRINGS, letter, "comms", offsetof(type, field.comms), "NAMES",                   \
 	  "only threads with these names (the guest's, for guest samples), by commas" }
 #define FILTER_PLACE_OPTIONS(type, field, dsos_letter)                                             \
+	FILTER_NAMED_PLACE_OPTIONS(type, field, dsos_letter),                                      \
+	{ OPTION_STRINGS, 0, "symbol", offsetof(type, field.symbols), "NAMES",                     \
+	  "the same as --symbols" }
+#define FILTER_NAMED_PLACE_OPTIONS(type, field, dsos_letter)                                       \
 	{ OPTION_STRINGS, dsos_letter, "dsos", offsetof(type, field.dsos), "NAMES",                \
 	  "only code of these files or kernels, separated by commas" },                            \
 	{ OPTION_STRINGS, 'S', "symbols", offsetof(type, field.symbols), "NAMES",                  \
 	  "only these functions, or addresses (0x...), separated by commas" },                     \
-	{ OPTION_STRINGS, 0, "symbol", offsetof(type, field.symbols), "NAMES",                     \
-	  "the same as --symbols" },                                                               \
 	{ OPTION_STRINGS, 0, "symbol-filter", offsetof(type, field.symbol_parts), "TEXT",          \
 	  "only functions with TEXT anywhere in their name" }
 #define FILTER_MODE_OPTION(type, field)                                                            \
@@ -43,6 +45,10 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	  "only guest or host, kernel or user; separated by commas",                               \
 	  .completion = COMPLETE_WORDS, .words = "guest host kernel user" }
 #define FILTER_SAMPLE_OPTIONS(type, field, comms_letter, cpu_letter)                               \
+	FILTER_THREAD_OPTIONS(type, field, comms_letter, cpu_letter),                              \
+	FILTER_PLACE_OPTIONS(type, field, 'd')
+/* All of these but what is on places. */
+#define FILTER_THREAD_OPTIONS(type, field, comms_letter, cpu_letter)                               \
 	{ OPTION_STRINGS, 0, "vcpu", offsetof(type, field.vcpus), "LIST",                          \
 	  "only these vCPUs: numbers and ranges such as 0-3,7" },                                  \
 	FILTER_COMMS_OPTION(type, field, comms_letter),                                            \
@@ -50,7 +56,6 @@ struct error *filter_options_build(const struct filter_options *options, struct 
 	  "only these processes (the guest's, for guest samples)" },                              \
 	{ OPTION_STRINGS, 0, "tid", offsetof(type, field.tids), "LIST",                            \
 	  "only these threads (the guest's, for guest samples)" },                                \
-	FILTER_PLACE_OPTIONS(type, field, 'd'),                                                    \
 	{ OPTION_STRINGS, cpu_letter, "cpu", offsetof(type, field.cpus), "LIST",                   \
 	  "only samples taken on these CPUs of the host" },                                        \
 	{ OPTION_STRING, 0, "time", offsetof(type, field.time), "START,END",                       \

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A kernel's addresses are shifted to those of its vmlinux by the difference for a symbol that both
- * have. A guest's kernel has source lines if --guestvmlinux names its file, or if the recording has
- * its build-id and this machine the vmlinux.
- *
- * Limits: not kernel modules, nor the vDSO.
- */
+/* Limits: not kernel modules, nor the vDSO. */
 #include "session/source_lines.h"
 
 #include <stdio.h>
@@ -13,6 +7,7 @@
 
 #include "base/memory.h"
 #include "lines/line_client.h"
+#include "session/code/kernel_file.h"
 #include "session/session.h"
 
 /* A file with source lines. */
@@ -105,59 +100,14 @@ static struct source *source_of_file(struct session *session, uint32_t dso)
 	return source;
 }
 
-/* False: TABLE and VMLINUX have nothing in common by which the shift is known. */
-static bool find_delta(const struct symbol_table *table, struct elf_file *vmlinux, uint64_t *ret)
-{
-	static const char *const names[] = { "_stext", "_text", "start_kernel", "schedule" };
-
-	for (size_t i = 0; table && i < sizeof(names) / sizeof(*names); i++) {
-		const struct symbol *symbol = symbol_table_find_name(table, names[i]);
-		uint64_t linked;
-		struct error *error;
-
-		if (!symbol)
-			continue;
-		error = elf_file_find_symbol(vmlinux, names[i], &linked);
-		error_destroy(error);
-		if (!error) {
-			*ret = linked - symbol->start;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The vmlinux of MACHINE's KERNEL, the caller's to close. */
-static struct error *find_vmlinux(struct session *session, const struct machine *machine,
-				  uint32_t kernel, struct elf_file **ret)
-{
-	struct dso_request request = { .path = machine->name };
-
-	if (machine_is_guest(machine) && session->guest_symbols.guestvmlinux)
-		return elf_file_open(session->guest_symbols.guestvmlinux, ret);
-	if (!machine_is_guest(machine)) {
-		session_identify_kernel(session, &request);
-	} else if (kernel != MACHINE_NO_KERNEL) {
-		struct perfdata_symbols symbols = perfdata_reader_symbols(
-			session->reader, machine->kernels->list.items[kernel].symbols);
-
-		request.build_id = symbols.build_id_bytes ? symbols.build_id : NULL;
-		request.build_id_bytes = symbols.build_id_bytes;
-	}
-	request.downloads = session->dsos.downloads;
-	return dso_find_vmlinux(&request, ret);
-}
-
 static void search_kernel(struct session *session, struct machine *machine, uint32_t kernel,
 			  struct source *source)
 {
 	_cleanup_elf_file_ struct elf_file *vmlinux = NULL;
-	struct error *error = find_vmlinux(session, machine, kernel, &vmlinux);
-	int fd = -1;
+	struct error *error =
+		kernel_file_find(session, machine, kernel, &vmlinux, &source->delta);
+	int fd = error ? -1 : elf_file_dup(vmlinux);
 
-	if (!error && find_delta(session_kernel_table(session, machine, kernel), vmlinux,
-				 &source->delta))
-		fd = elf_file_dup(vmlinux);
 	error_destroy(error);
 	if (fd >= 0)
 		source->file = line_client_open(session->source_lines->client, fd);

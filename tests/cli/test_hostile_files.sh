@@ -23,7 +23,7 @@ has_control() { # FILE
 }
 
 # The commands that have -i, and diff; a new one is to be added here.
-commands=('report' 'report --children -g' 'script' 'fold' 'flamegraph -o - --force'
+commands=('report' 'report --children -g' 'annotate' 'script' 'fold' 'flamegraph -o - --force'
 	'convert --native -o converted' 'export --format pprof' 'diff' 'top')
 known=$(printf '%s\n' "${commands[@]%% *}" | sort -u)
 found=$({

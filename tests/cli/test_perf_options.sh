@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# docs/perf-options.md says of each option of perf's record, report, script and top whether
-# perfvisor has it: no option of the perf that is here is missing, and --help agrees. Of an option
-# that is left out, record, report and script say so.
+# docs/perf-options.md says of each option of perf's record, report, script, top and annotate
+# whether perfvisor has it: no option of the perf that is here is missing, and --help agrees. Of an
+# option that is left out, record, report and script say so.
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 set -u
 table=docs/perf-options.md
@@ -32,10 +32,12 @@ trap 'rm -rf "$here"' EXIT
 table=$(realpath "$table")
 cd "$here" || exit 1
 
-for command in record report script top; do
+for command in record report script top annotate; do
 	perfs=$(perf "$command" -h 2>&1 | names)
 	ours=$("$perfvisor" "$command" --help | names)
-	[ "$(wc -l <<<"$perfs")" -ge 50 ] ||
+	least=50
+	[ "$command" = annotate ] && least=40
+	[ "$(wc -l <<<"$perfs")" -ge $least ] ||
 		complain "perf $command -h: $(wc -l <<<"$perfs") options"
 	listed=$(rows "$command" | cut -d'|' -f2 | tr ' ' '\n' | sort)
 	while read -r name; do
@@ -55,7 +57,7 @@ for command in record report script top; do
 					complain "$command: $name is not left out"
 			elif [ "$state" = has ]; then
 				complain "$command: --help does not have $name"
-			elif [ "$state" = 'left out' ] && [ $command != top ]; then
+			elif [ "$state" = 'left out' ] && [[ $command != @(top|annotate) ]]; then
 				refused $command "$name"
 			fi
 		done

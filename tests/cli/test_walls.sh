@@ -36,7 +36,7 @@ mkfifo pipe
 exec 3<>pipe
 # CAP_DAC_READ_SEARCH and CAP_SYSLOG, of capabilities(7)
 kept=$((1 << 2 | 1 << 34))
-for command in report 'report --json' script fold flamegraph 'flamegraph -o -' \
+for command in report 'report --json' annotate script fold flamegraph 'flamegraph -o -' \
 	'convert --native' \
 	'export -f json' 'export -f json -o out.json' diff top; do
 	what='-i -'

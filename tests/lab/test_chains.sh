@@ -4,8 +4,9 @@
 # frame of every chain is compared with the guest's own code. Chains through a module with known
 # chains, from user code to interrupts, are compared with its source and with the guest's own
 # unwinder. Chains are also recorded together with those of the host, and compared with what perf
-# records inside the guest. The guests have four kernels, on two hosts, with four and five levels of
-# page tables, and one and four vCPUs. Finally, the same where stack pointers are out of reach.
+# records inside the guest. The code that is recorded for annotate is compared with the guest's own.
+# The guests have four kernels, on two hosts, with four and five levels of page tables, and one and
+# four vCPUs. Finally, the same where stack pointers are out of reach.
 set -u
 . tests/lab/in_lab.sh
 bytes=build/release/tests/lab/programs/guest_bytes
@@ -24,6 +25,7 @@ check() {
 	tests/lab/look_at_chains.sh "$out" "${parts[@]}" || status=1
 	python3 tests/lab/check/check_chains.py "$out" "${parts[@]}" || status=1
 	python3 tests/lab/check/check_known.py "$out" "$tally" || status=1
+	PERFVISOR=$PERFVISOR python3 tests/lab/check/check_code.py "$out" || status=1
 	for more in "${@:3}"; do
 		python3 "tests/lab/check/$more.py" "$out" || status=1
 	done
