@@ -35,6 +35,8 @@ struct browser {
 	struct outline *outline;   /* borrowed */
 	const char *title;	   /* borrowed; what is shown, such as a file's name; any bytes */
 	const struct buffer *info; /* borrowed; lines about it, escaped; NULL: none */
+	bool annotates; /* samples are those of a recording, which can be read again */
+	const struct filter *filter;   /* borrowed; which of them were counted; NULL: all */
 	struct browser_source *source; /* borrowed; NULL: nothing changes but by keys */
 	bool leads; /* the cursor stays in the first line, whatever comes there */
 	size_t cursor, top;	   /* the line that keys are about, and the first on the screen */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "output/view.h"
 #include "terminal/browser.h"
+#include "terminal/browser_code.h"
 
 #define CTRL(letter) ((letter) & 0x1f)
 #define ESCAPE 0x1b
@@ -26,6 +27,7 @@ static const char *const browser_help[] = {
 	"e  c                 unfold or fold a line and everything below it",
 	"r                    call chains from the outermost function on, or from the innermost",
 	"",
+	"a                    the instructions of a row's function (not in top)",
 	"/                    show only rows that contain a text",
 	"F  n  N              find a text in a line; the next one; the one before",
 	"v  V  p  f  m  d     group by VM, vCPU, process, function, mode, object;",
@@ -281,6 +283,8 @@ static bool change_line(struct browser *browser, wint_t key, bool special)
 		outline_fold_all(browser->outline, browser->cursor);
 	else if (!special && key == 'z')
 		zoom(browser);
+	else if (!special && key == 'a')
+		browser_annotate(browser);
 	else
 		return false;
 	return true;

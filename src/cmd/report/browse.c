@@ -18,7 +18,8 @@ static bool has_samples(const struct profile *profile)
 	return false;
 }
 
-static void run(struct outline *outline, const struct report_text_options *text)
+static void run(struct outline *outline, const struct profile_options *counted,
+		const struct report_text_options *text)
 {
 	_cleanup_buffer_ struct buffer info;
 	struct browser browser;
@@ -26,6 +27,8 @@ static void run(struct outline *outline, const struct report_text_options *text)
 	buffer_init(&info, MAX_INFO_BYTES);
 	report_head_append(&info, outline_profile(outline), text);
 	browser_init(&browser, outline, text->path, &info);
+	browser.annotates = true;
+	browser.filter = counted->filter;
 	browser_run(&browser);
 	browser_deinit(&browser);
 }
@@ -47,7 +50,7 @@ bool report_browse(const struct profile *profile, const struct profile_options *
 		outline_destroy(outline);
 		return false;
 	}
-	run(outline, text);
+	run(outline, counted, text);
 	screen_close();
 	outline_destroy(outline);
 	if (screen_signal()) {
