@@ -31,8 +31,11 @@ compare_samples() { # WHAT FILE
 	cmp -s perf.txt ours.txt || complain "$1: script: $(diff perf.txt ours.txt | head -n 6)"
 }
 
-rows() { # perf 7.2 writes [.] of the kernel's functions that only call; order of ties is arbitrary
-	grep -v '^#' | grep '%' | sed -E 's/ +/ /g; s/ \[[.k]\] / /; s/ $//' | sort
+# perf 7.2 writes [.] of the kernel's functions that only call; the order of ties is arbitrary.
+# Entries of PLTs have a name, another one in other versions of perf, or none.
+rows() {
+	grep -v '^#' | grep '%' | grep -vE '@plt|0x[0-9a-f]+ *$' |
+		sed -E 's/ +/ /g; s/ \[[.k]\] / /; s/ $//' | sort
 }
 
 compare_rows() { # WHAT FILE ARGUMENTS OF perf report…
