@@ -13,12 +13,14 @@
 #include "base/memory.h"
 #include "perfdata/writer/writer.h"
 
-static char folder[] = "/tmp/perfvisor-test-XXXXXX";
+#define FOLDER "/tmp/perfvisor-test-XXXXXX"
+
+static char folder[] = FOLDER;
 
 static int in_new_folder(void **state)
 {
 	(void)state;
-	strcpy(strrchr(folder, '-'), "-XXXXXX");
+	memcpy(folder, FOLDER, sizeof(FOLDER));
 	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
 }
 
