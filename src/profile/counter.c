@@ -159,7 +159,9 @@ static bool count_chain(struct counter *counter, const struct counter_pending *p
 	if (counter->shared->options->samples)
 		vector_append(&counter->samples,
 			      (struct profile_moment){ .time_ns = pending->end.time,
-						       .cell = cell });
+						       .period = pending->period,
+						       .cell = cell,
+						       .cpumode = pending->cpumode });
 	if (pending->end.own && !full)
 		return true;
 	count_stray(counter, pending, cell);
@@ -265,6 +267,7 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 		chain_row = groups[1];
 	}
 	pending->period = fields->period;
+	pending->cpumode = context->cpumode;
 	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
 		       sample->time, &pending->lookup);
 	count_total(&counter->totals, context, has_guest_chain(counter->shared, sample));

@@ -32,6 +32,7 @@ struct counter_pending {
 	struct lookup lookup;
 	uint64_t key, period;
 	uint32_t group;
+	uint16_t cpumode;
 	struct chains_end end; /* of its call chain, if chains are counted */
 };
 

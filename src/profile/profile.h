@@ -104,10 +104,11 @@ struct profile_event {
 	VECTOR(struct profile_slice) slices;
 };
 
-/* When a sample was taken, and where its chain ends. */
+/* When a sample was taken, in which mode, and where its chain ends. */
 struct profile_sample {
-	uint64_t time_ns;
+	uint64_t time_ns, period;
 	uint32_t node; /* of the call tree; its root says whose it is, and of which event */
+	uint16_t cpumode; /* PERF_RECORD_MISC_* */
 };
 
 /* Samples of all events. Each sample is in exactly one of these. */
@@ -159,7 +160,7 @@ struct profile_options {
 	bool by_name;
 	const struct profile_texts *texts; /* NULL: none is a key. Borrowed by the profile */
 	bool unnamed_alike; /* without chains: rows of a file's code without a name are one */
-	bool samples; /* with by_name: also list each sample, in 16 bytes */
+	bool samples; /* with by_name: also list each sample, in 24 bytes */
 	const struct filter *filter; /* which samples to count; NULL: all. Borrowed */
 	/* Percentages are of those that the filter leaves out, too, but for their time or CPU. */
 	bool absolute;

@@ -355,6 +355,8 @@ static void list_samples(struct profile *profile, const struct profile_counts *c
 	for (size_t i = 0; i < counts->sample_count; i++)
 		profile->samples.items[i] = (struct profile_sample){
 			.time_ns = counts->samples[i].time_ns,
+			.period = counts->samples[i].period,
+			.cpumode = counts->samples[i].cpumode,
 			.node = profile->tree->nodes_of[counts->samples[i].cell],
 		};
 	profile->samples.count = counts->sample_count;

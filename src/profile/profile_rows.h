@@ -28,8 +28,9 @@ struct profile_stray {
 
 /* A sample, where each of them is wanted. */
 struct profile_moment {
-	uint64_t time_ns;
+	uint64_t time_ns, period;
 	uint32_t cell; /* of the chains */
+	uint16_t cpumode;
 };
 
 struct profile_counts {
