@@ -21,7 +21,7 @@ static struct error *check(const char *path, bool force)
 		return NULL;
 	return error_hint(error_create(ERROR_UNSUPPORTED,
 				       "'%s' is not a perfvisor page and was not replaced", path),
-			  "name another with -o, or --force");
+			  "name another file, or --force");
 }
 
 struct error *page_file_begin(const char *path, bool force, struct page_file *ret)

@@ -7,9 +7,8 @@
 #include "base/log.h"
 #include "cmd/recording.h"
 
-static void choose_keys(const struct stacks_options *options, struct profile_keys *ret)
+void stacks_add_keys(const struct stacks_options *options, struct profile_keys *ret)
 {
-	ret->count = 0;
 	if (options->vms)
 		profile_keys_add(ret, PROFILE_VM);
 	if (options->vcpus)
@@ -110,7 +109,7 @@ struct error *stacks_load(const struct stacks_config *config, const struct stack
 
 	if (!error) {
 		levels.vms = options->vms || needs_vms(ret->session, &filter);
-		choose_keys(&levels, &counted.keys);
+		stacks_add_keys(&levels, &counted.keys);
 		error = stacks_count(config, &counted, &filter, ret);
 	}
 	if (!error)

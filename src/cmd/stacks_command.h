@@ -34,13 +34,15 @@ struct loaded_stacks {
  */
 struct error *stacks_open(const struct stacks_config *config, struct loaded_stacks *ret,
 			  struct filter *ret_filter) MUST_CHECK;
+/* Adds the keys of the levels above functions. */
+void stacks_add_keys(const struct stacks_options *options, struct profile_keys *ret);
 /*
  * Counts chains by OPTIONS' keys; the other options are set here, except that lone may be set
  * before. Chooses the event.
  */
 struct error *stacks_count(const struct stacks_config *config, struct profile_options *options,
 			   const struct filter *filter, struct loaded_stacks *loaded) MUST_CHECK;
-/* Both, and makes the stacks. RET as above. */
+/* All of these, and makes the stacks. RET as above. */
 struct error *stacks_load(const struct stacks_config *config, const struct stacks_options *options,
 			  struct loaded_stacks *ret) MUST_CHECK;
 void loaded_stacks_deinit(struct loaded_stacks *loaded);

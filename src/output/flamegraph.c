@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page is flamegraph.html, where a mark is replaced by the data as JSON:
+ * The page is made from the files in page/. In it, a mark is replaced by the data as JSON:
  *
  *	names	texts, referred to by number; 0 is ""
  *	frames	for each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
@@ -18,6 +18,16 @@
  *		the difference; 1: it may be chance; 2: it is more than chance
  *	margin	for each node whose verdict is not 0: the difference's, in hundredths of a percent
  *
+ * A report's has "times":
+ *
+ *	first	when its first sample was taken, in ns, as a text: the first bucket begins there
+ *	bucket	how long a bucket is, in ns; 0: there are no times, and all is in one
+ *	buckets	how many there are
+ *	rounding	periods in the list are multiples of so many units
+ *	usual	the period of most samples, as such a multiple
+ *	slots	where samples are: node, as the difference from the slot before; kind of the mode
+ *	list	the samples of each bucket, as page_times.c describes them, in base64
+ *
  * Names come from guests. In the page they are JSON without any '<', in a script element of a type
  * that browsers do not execute, and the page shows them only through canvas and textContent.
  */
@@ -32,6 +42,7 @@
 #include "base/memory.h"
 #include "base/files/untrusted.h"
 #include "output/json.h"
+#include "output/page/page_times.h"
 #include "output/stacks_small.h"
 #include "output/view.h"
 
@@ -40,14 +51,18 @@
 #define HEAD_BYTES 1024
 /* Some 2 MB. What is merged is less than a point wide on any screen, unless it is zoomed. */
 #define MAX_NODES 120000
+#define MAX_REPORT_NODES 60000 /* to leave room for times, … */
+#define REPORT_BYTES 3900000	/* … which take what is left of so much */
 
-extern const char flamegraph_page[]; /* generated from flamegraph.html, terminated */
+extern const char flamegraph_page[]; /* generated from page/, terminated */
 
 struct writer {
 	const struct flamegraph_page *page;
 	const struct stacks *stacks;
 	struct map frames; /* hash of name, dso and kind -> frame + 1 */
 	uint32_t *frame_of; /* the frame of each node */
+	size_t place_count; /* of nodes before any became a part of another */
+	uint32_t *into; /* what each node became a part of; NULL: none did */
 	VECTOR(uint32_t) kinds; /* a node for each frame */
 	uint32_t *name_of; /* the number in the page of each name + 1; 0: none yet */
 	VECTOR(uint32_t) names; /* by that number */
@@ -176,6 +191,17 @@ static uint64_t common_divisor(uint64_t unit, uint64_t rest)
 	return unit;
 }
 
+/* That of UNIT and the periods of all samples that the page has times of. */
+static uint64_t find_unit_of_samples(const struct flamegraph_page *page, uint64_t unit)
+{
+	const struct profile *profile = page->profile;
+
+	for (size_t i = 0; page->places && i < profile->samples.count && unit != 1; i++)
+		if (page->places[profile->samples.items[i].node] != STACK_NONE)
+			unit = common_divisor(unit, profile->samples.items[i].period);
+	return unit;
+}
+
 /* The greatest common divisor of all periods: with a fixed period, the numbers get small. */
 static uint64_t find_unit(const struct writer *writer)
 {
@@ -186,6 +212,7 @@ static uint64_t find_unit(const struct writer *writer)
 		if (writer->base)
 			unit = common_divisor(unit, writer->base[i].period);
 	}
+	unit = find_unit_of_samples(writer->page, unit);
 	return unit ? unit : 1;
 }
 
@@ -254,6 +281,35 @@ static void write_base(struct json *json, const struct writer *writer, uint64_t 
 	json_close(json);
 }
 
+/* The nodes' numbers in the page, of those that are in it and those that became a part of one. */
+static uint32_t *number_nodes(const struct writer *writer)
+{
+	const struct stacks *stacks = writer->stacks;
+	uint32_t *numbers = memory_calloc(stacks->nodes.count, sizeof(*numbers));
+	uint32_t number = 0, up;
+
+	for (uint32_t at = 0; at != STACK_NONE; at = next_node(stacks->nodes.items, at, &up))
+		numbers[at] = number++;
+	for (size_t i = 0; writer->into && i < writer->place_count; i++)
+		numbers[i] = numbers[writer->into[i]];
+	return numbers;
+}
+
+static void write_times(struct json *json, const struct writer *writer, uint64_t unit)
+{
+	_cleanup_free_ uint32_t *numbers = number_nodes(writer);
+	size_t taken = strlen(flamegraph_page) + ftell(json->out);
+
+	page_times_write(json, &(struct page_times){ .profile = writer->page->profile,
+						     .event = writer->page->event,
+						     .places = writer->page->places,
+						     .numbers = numbers,
+						     .unit = unit,
+						     .max_bytes = taken < REPORT_BYTES
+									  ? REPORT_BYTES - taken
+									  : 0 });
+}
+
 static void write_data(FILE *out, struct writer *writer)
 {
 	const struct profile *profile = writer->page->profile;
@@ -280,6 +336,8 @@ static void write_data(FILE *out, struct writer *writer)
 	write_tree(&json, writer, unit);
 	if (writer->page->diff)
 		write_base(&json, writer, unit);
+	if (writer->page->places)
+		write_times(&json, writer, unit);
 	json_close(&json);
 }
 
@@ -296,6 +354,18 @@ static void write_without_tags(FILE *out, const char *data, size_t size)
 	fwrite(data, 1, end - data, out);
 }
 
+/* A report filters by VMs, vCPUs and processes: all are kept, unless there is no room for more. */
+static void keep_levels(const struct stacks *stacks, uint64_t *weights)
+{
+	size_t levels = 0;
+
+	for (size_t i = 0; i < stacks->nodes.count; i++)
+		levels += stacks->nodes.items[i].kind <= STACK_PROCESS;
+	for (size_t i = 0; levels <= MAX_REPORT_NODES / 2 && i < stacks->nodes.count; i++)
+		if (stacks->nodes.items[i].kind <= STACK_PROCESS)
+			weights[i] = UINT64_MAX;
+}
+
 /* The weight of nodes in both recordings. */
 static uint64_t *weights_of(const struct flamegraph_page *page)
 {
@@ -303,6 +373,8 @@ static uint64_t *weights_of(const struct flamegraph_page *page)
 
 	for (size_t i = 0; page->diff && i < page->stacks->nodes.count; i++)
 		weights[i] += judgement_row(&page->diff->judgement, i)->period;
+	if (page->places)
+		keep_levels(page->stacks, weights);
 	return weights;
 }
 
@@ -312,8 +384,11 @@ static void merge(struct writer *writer)
 	const struct flamegraph_page *page = writer->page;
 	size_t count = page->stacks->nodes.count;
 	_cleanup_free_ uint64_t *weights = weights_of(page);
-	_cleanup_free_ uint32_t *into = stacks_merge_small(page->stacks, weights, MAX_NODES);
+	uint32_t *into = stacks_merge_small(page->stacks, weights,
+					    page->places ? MAX_REPORT_NODES : MAX_NODES);
 
+	writer->into = into;
+	writer->place_count = count;
 	for (size_t i = 0; into && i < count; i++)
 		writer->merged += into[i] != i;
 	if (!page->diff)
@@ -349,6 +424,7 @@ void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 	free(writer.frame_of);
 	free(writer.name_of);
 	free(writer.base);
+	free(writer.into);
 	map_deinit(&writer.frames);
 	vector_deinit(&writer.kinds);
 	vector_deinit(&writer.names);

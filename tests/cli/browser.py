@@ -49,7 +49,10 @@ class Browser:
             raise RuntimeError(error.read().decode()) from error
 
     def open(self, path):
-        self.call("POST", "/url", {"url": "file://" + path})
+        self.open_address("file://" + path)
+
+    def open_address(self, address):
+        self.call("POST", "/url", {"url": address})
 
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
@@ -69,6 +72,16 @@ class Browser:
                                                     "actions": actions}]})
         self.frame()
 
+    def drag(self, start, end):
+        """From one place to another, each (x, y)."""
+        actions = [{"type": "pointerMove", "duration": 0, "x": start[0], "y": start[1]},
+                   {"type": "pointerDown", "button": 0},
+                   {"type": "pointerMove", "duration": 0, "x": end[0], "y": end[1]},
+                   {"type": "pointerUp", "button": 0}]
+        self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+                                                    "actions": actions}]})
+        self.frame()
+
     def press(self, *keys):
         actions = []
         for key in keys:
@@ -82,6 +95,11 @@ class Browser:
         self.call("POST", "/goog/cdp/execute", {
             "cmd": "Emulation.setEmulatedMedia",
             "params": {"features": [{"name": feature, "value": value}]}})
+        self.frame()
+
+    def resize(self, width, height):
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                      deviceScaleFactor=1, mobile=False)
         self.frame()
 
     def devtools(self, command, **parameters):

@@ -15,6 +15,7 @@
 #include "cmd/profile_options.h"
 #include "cmd/recording.h"
 #include "cmd/report/browse.h"
+#include "cmd/report/report.h"
 #include "cmd/values.h"
 #include "output/branches_text.h"
 #include "output/header/recording_header.h"
@@ -22,23 +23,6 @@
 #include "output/report_text.h"
 #include "output/view.h"
 #include "profile/profile.h"
-
-struct report_config {
-	const char *input;
-	const char *sort;
-	const char *graph; /* argument of -g; NULL: not given */
-	const char *percent_limit;
-	const char *fields, *separator, *widths, *time_quantum;
-	bool stdio, json, children, no_children, sample_counts, header, header_only, hierarchy;
-	bool info;
-	bool branches, no_branches, inlined, no_inlined;
-	bool inverted, quiet, force;
-	uint64_t max_stack; /* 0: not given */
-	bool browses; /* on a terminal, unless an option wants text */
-	const char *percentage;
-	struct filter_options filters;
-	struct kernel_source_options symbols;
-};
 
 /* The keys used if the user named none. */
 static bool has_tracepoints_only(const struct session *session)
@@ -262,20 +246,6 @@ static struct error *report(const struct report_config *config, struct session *
 	return report_text_write(pager->fd, profile, &text);
 }
 
-static struct error *check_branches(const struct report_config *config,
-				    const struct session *session)
-{
-	if (!branches_are_recorded(session))
-		return error_hint(error_create(ERROR_UNSUPPORTED, "the recording has no branches"),
-				  "'perf record -b' takes them");
-	if (config->json || config->graph || config->children)
-		return error_hint(error_create(ERROR_UNSUPPORTED,
-					       "branches are reported as text, without call "
-					       "chains"),
-				  "--no-branch-stack reports where samples were taken");
-	return NULL;
-}
-
 /* What can be wrong in any recording. */
 static struct error *check_values(const struct report_config *config)
 {
@@ -295,36 +265,6 @@ static struct error *check_values(const struct report_config *config)
 	if (!error)
 		error = values_time_quantum(config->time_quantum, &ns);
 	return error ? error : values_percentage(config->percentage, &absolute);
-}
-
-/* Of the branches before the samples, as perf does where there are any. */
-static struct error *report_branches(const struct report_config *config, struct session *session,
-				     const char *path, const struct pager *pager)
-{
-	_cleanup_(filter_deinit) struct filter filter = { 0 };
-	struct branch_keys keys;
-	struct branches branches;
-	double min_percent = 0;
-	struct error *error = check_branches(config, session);
-
-	if (!error)
-		error = branches_text_parse_keys(config->sort, &keys);
-	if (!error)
-		error = values_percent("--percent-limit", config->percent_limit, &min_percent);
-	if (!error)
-		error = filter_options_build(&config->filters, session, &filter);
-	if (error)
-		return error;
-	branches_count(session, &keys, &filter, &branches);
-	error = recording_symbols_error(session);
-	if (!error) {
-		recording_warn(session, path);
-		if (!branches.rows.count)
-			log_warning("no selected sample has branches");
-		error = branches_text_write(pager->fd, &branches, &keys, min_percent);
-	}
-	branches_deinit(&branches);
-	return error;
 }
 
 /*
@@ -403,7 +343,6 @@ static struct error *run_report(const struct command *command, int argc, char **
 	struct error *error;
 	bool help;
 
-	(void)ret_status;
 	error = command_parse(command, &config, argc, argv, NULL, &help);
 	if (config.inverted && !config.graph)
 		config.graph = "caller";
@@ -412,7 +351,7 @@ static struct error *run_report(const struct command *command, int argc, char **
 	if (!error && !help)
 		error = check_values(&config);
 	if (!error && !help)
-		error = open_and_report(&config);
+		error = config.page ? report_page(&config, ret_status) : open_and_report(&config);
 	filter_options_deinit(&config.filters);
 	return error;
 }
@@ -423,6 +362,9 @@ static const struct option_spec report_options[] = {
 	  "print text, also on a terminal, where a browser is the default" },
 	{ OPTION_FLAG, 0, "json", offsetof(struct report_config, json), NULL,
 	  "print JSON" },
+	{ OPTION_STRING, 0, "html", offsetof(struct report_config, page), "FILE",
+	  "write a page for a browser to FILE; - is standard output",
+	  .completion = COMPLETE_FILE },
 	{ OPTION_STRING, 's', "sort", offsetof(struct report_config, sort), "KEYS",
 	  "what to count by, separated by commas: vm, vcpu, comm, pid, tid, gcomm, gpid, dso, "
 	  "mode, sym, srcline, cpu, time, cgroup; trace and fields of tracepoints",
@@ -479,7 +421,9 @@ static const struct option_spec report_options[] = {
 	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
 	{ OPTION_FLAG, 'q', "quiet", offsetof(struct report_config, quiet), NULL,
 	  "print warnings and errors only besides the profile, no notes" },
-	RECORDING_FORCE_OPTION(struct report_config, force),
+	{ OPTION_FLAG, 'f', "force", offsetof(struct report_config, force), NULL,
+	  "replace the FILE of --html even if it is no perfvisor page; recordings of other users "
+	  "are read without it" },
 	PERF_ABSENT_REPORT,
 	{ 0 },
 };
@@ -495,6 +439,7 @@ const struct command command_report = {
 		"  perfvisor report --vm web1 --sort vcpu,sym # one VM, by vCPU\n"
 		"  perfvisor report --sort vm,gcomm,gpid      # the processes of each guest\n"
 		"  perfvisor report --no-children -g callee,1 # hot functions and who calls them\n"
-		"  perfvisor report -n -t, -g none >web.csv   # for a spreadsheet\n",
+		"  perfvisor report -n -t, -g none >web.csv   # for a spreadsheet\n"
+		"  perfvisor report --html page.html          # a page for a browser\n",
 	.run = run_report,
 };
