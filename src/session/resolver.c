@@ -395,7 +395,8 @@ const char *resolver_symbol_name(struct resolver *resolver, uint32_t number)
 	if (entry->kind == DSO_KERNEL)
 		return name;
 	if (!location->name)
-		location->name = dso_demangle(name);
+		location->name = dso_demangle_within(name,
+						     &resolver->session->demangle_budget);
 	return location->name;
 }
 

@@ -52,10 +52,13 @@ struct source_frames resolver_source(struct resolver *resolver, const struct loo
 /* The symbol's name as it is shown. */
 static char *symbol_text(struct resolver *resolver, const struct location *location)
 {
-	const struct dso_entry *entry = resolver->session->dsos.items.items[location->dso];
+	struct session *session = resolver->session;
+	const struct dso_entry *entry = session->dsos.items.items[location->dso];
 	const char *name = symbol_name(location->table, location->symbol);
 
-	return entry->kind == DSO_KERNEL ? memory_strdup(name) : dso_demangle(name);
+	if (entry->kind == DSO_KERNEL)
+		return memory_strdup(name);
+	return dso_demangle_within(name, &session->demangle_budget);
 }
 
 /* As perf (get_srcline() in tools/perf/util/srcline.c): without a line, "symbol+12", "dso[1f]". */

@@ -19,6 +19,8 @@
 #define MISC_LOST_SAMPLES_BPF (1 << 15)
 /* A recording may be larger than memory: release data after so many records. */
 #define RELEASE_RECORDS 4096
+/* Some seconds; names after that stay mangled. No real program comes near. */
+#define DEMANGLE_BUDGET ((uint64_t)1 << 33)
 
 struct machine *session_find_machine(const struct session *session, uint32_t pid)
 {
@@ -249,6 +251,7 @@ struct session *session_create(struct perfdata_reader *reader,
 	session->arena = arena_create();
 	session->strings = intern_create();
 	session->guest_symbols = *options;
+	session->demangle_budget = DEMANGLE_BUDGET;
 	dsos_init(&session->dsos, session->strings);
 	map_init(&session->machine_by_pid);
 	map_init(&session->lost_by_vm);

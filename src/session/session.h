@@ -84,6 +84,7 @@ struct session {
 	struct guest_files guest_files;
 	struct group_reads group_reads;
 	struct source_lines *source_lines; /* NULL: none was looked up yet */
+	uint64_t demangle_budget;	   /* for all names, as for dso_demangle_within() */
 	/* While it is read (live/live_session.h); otherwise all of these are 0: */
 	bool live;
 	uint64_t live_time;    /* of the last record that was applied: none is applied earlier */

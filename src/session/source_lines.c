@@ -135,7 +135,7 @@ static uint32_t intern_function(struct session *session, const struct line_frame
 {
 	_cleanup_free_ char *name = memory_strndup(frame->function ? frame->function : "",
 						   frame->function_bytes);
-	_cleanup_free_ char *demangled = dso_demangle(name);
+	_cleanup_free_ char *demangled = dso_demangle_within(name, &session->demangle_budget);
 
 	return intern_text(session->strings, demangled);
 }

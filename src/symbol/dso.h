@@ -100,9 +100,15 @@ struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_fil
 struct error *dso_find_code(const struct dso_request *request, struct elf_file **ret) MUST_CHECK;
 
 /*
- * Demangles C++ and Rust names like stock perf (without parameters); returns a copy of other names.
- * malloc()ed. Not for kernel symbols: perf shows those unchanged.
+ * Demangles C++ and Rust names like stock perf (without parameters); returns a copy of other names,
+ * and of those that would take more than some milliseconds. malloc()ed. Not for kernel symbols:
+ * perf shows those unchanged.
  */
 char *dso_demangle(const char *name);
+/*
+ * The same for many names of one author. *BUDGET, about nanoseconds, is reduced by what unusually
+ * expensive names cost; at 0, names are copied.
+ */
+char *dso_demangle_within(const char *name, uint64_t *budget);
 
 #endif

@@ -226,8 +226,10 @@ static struct error *add_offsets(struct elf_file *file, Elf_Scn *section,
 struct error *elf_file_add_offsets(struct elf_file *file, struct elf_file *runtime,
 				   struct symbol_builder *builder)
 {
-	struct error *error = add_offsets(file, file->symtab, runtime, builder);
+	struct error *error;
 
+	symbol_builder_set_program(builder);
+	error = add_offsets(file, file->symtab, runtime, builder);
 	return error ? error : add_offsets(file, file->dynsym, runtime, builder);
 }
 

@@ -32,6 +32,8 @@ struct symbol_builder;
 /* Collects symbols in any order; duplicates are allowed. */
 struct symbol_builder *symbol_builder_create(void);
 void symbol_builder_destroy(struct symbol_builder *builder); /* takes NULL */
+/* These are a program's symbols: finish() compares demangled names. A kernel's stay as they are. */
+void symbol_builder_set_program(struct symbol_builder *builder);
 /*
  * END 0: unknown; the table ends the symbol at the next one, or at its module's end. MODULE NULL:
  * none. Control characters in names become '?'. False: the table is full, and the symbol was not

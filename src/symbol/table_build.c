@@ -12,7 +12,8 @@
  *    pages instead, and so does the very last symbol.
  * 3. Of several symbols at one address, the first of these criteria that differs decides: not
  *    empty; not weak; global; fewer leading underscores; longer name; not a "SyS" alias; added
- *    first. This compares demangled names, so "operator new[]" is better than "operator new".
+ *    first. Of programs, this compares demangled names, so "operator new[]" is better than
+ *    "operator new".
  *
  * There are two differences, where perf relies on its maps to hide the symbol's end: a module's
  * symbols end at the module's end if its range is known, and the page rule also applies between two
@@ -29,8 +30,9 @@
 #include "symbol/table_private.h"
 
 #define PAGE_BYTES 4096
-/* per table: a hostile name takes some 50 us; the names after these are compared mangled */
+/* per table: names after these, or after those that cost a quarter of a second, stay mangled */
 #define MAX_DEMANGLED 65536
+#define DEMANGLE_BUDGET ((uint64_t)1 << 28)
 
 struct symbol_builder {
 	VECTOR(struct symbol) symbols; /* their module is 1 + the index below, as in the table */
@@ -40,7 +42,9 @@ struct symbol_builder {
 	struct intern *module_names;
 	const char *last_module; /* interned; modules come in runs */
 	uint32_t last_module_number;
+	bool is_program;
 	unsigned int demangled;
+	uint64_t demangle_budget;
 };
 
 struct symbol_builder *symbol_builder_create(void)
@@ -49,7 +53,13 @@ struct symbol_builder *symbol_builder_create(void)
 
 	builder->module_names = intern_create();
 	map_init(&builder->module_numbers);
+	builder->demangle_budget = DEMANGLE_BUDGET;
 	return builder;
+}
+
+void symbol_builder_set_program(struct symbol_builder *builder)
+{
+	builder->is_program = true;
 }
 
 void symbol_builder_destroy(struct symbol_builder *builder)
@@ -232,7 +242,7 @@ static bool is_syscall_alias(const char *name)
 	return !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
 }
 
-/* The rest of rule 3, for demangled names. */
+/* The rest of rule 3. */
 static bool second_is_named_better(const char *first, const char *second)
 {
 	size_t first_length = strspn(first, "_"), second_length = strspn(second, "_");
@@ -251,55 +261,79 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* The demangled NAME, to be freed; NULL: same as NAME. */
-static char *name_for_people(struct symbol_builder *builder, const char *name)
+/* A symbol that is compared with others at its address. */
+struct candidate {
+	const struct symbol *symbol;
+	char *demangled; /* NULL: not yet, or not needed; owned */
+};
+
+/* The name by which CANDIDATE is compared; demangled once. */
+static const char *compared_name(struct symbol_builder *builder, struct candidate *candidate)
 {
-	if (!is_mangled(name) || builder->demangled >= MAX_DEMANGLED)
-		return NULL;
-	builder->demangled++;
-	return dso_demangle(name);
+	const char *name = builder->text.items + candidate->symbol->name;
+
+	if (!builder->is_program || !is_mangled(name))
+		return name;
+	if (!candidate->demangled && builder->demangled < MAX_DEMANGLED) {
+		builder->demangled++;
+		candidate->demangled = dso_demangle_within(name, &builder->demangle_budget);
+	}
+	return candidate->demangled ? candidate->demangled : name;
 }
 
 /* Rule 3 above: true if SECOND, which was added later, is better. */
-static bool second_is_better(struct symbol_builder *builder, const struct symbol *first,
-			     const struct symbol *second)
+static bool second_is_better(struct symbol_builder *builder, struct candidate *first,
+			     struct candidate *second)
 {
-	const char *first_name = builder->text.items + first->name;
-	const char *second_name = builder->text.items + second->name;
-	_cleanup_free_ char *first_shown = NULL;
-	_cleanup_free_ char *second_shown = NULL;
+	const struct symbol *one = first->symbol, *two = second->symbol;
 
-	if ((first->end > first->start) != (second->end > second->start))
-		return second->end > second->start;
-	if (is_weak(first) != is_weak(second))
-		return is_weak(first);
-	if (is_global(first) != is_global(second))
-		return is_global(second);
-	first_shown = name_for_people(builder, first_name);
-	second_shown = name_for_people(builder, second_name);
-	return second_is_named_better(first_shown ? first_shown : first_name,
-				      second_shown ? second_shown : second_name);
+	if ((one->end > one->start) != (two->end > two->start))
+		return two->end > two->start;
+	if (is_weak(one) != is_weak(two))
+		return is_weak(one);
+	if (is_global(one) != is_global(two))
+		return is_global(two);
+	return second_is_named_better(compared_name(builder, first),
+				      compared_name(builder, second));
+}
+
+/* The best of the COUNT symbols at SYMBOLS, which start at one address. */
+static struct symbol best_of(struct symbol_builder *builder, const struct symbol *symbols,
+			     size_t count)
+{
+	struct candidate best = { .symbol = symbols };
+
+	for (size_t i = 1; i < count; i++) {
+		struct candidate candidate = { .symbol = &symbols[i] };
+
+		if (second_is_better(builder, &best, &candidate)) {
+			free(best.demangled);
+			best = candidate;
+		} else {
+			free(candidate.demangled);
+		}
+	}
+	free(best.demangled);
+	return *best.symbol;
 }
 
 /* Keeps one symbol for each address, and none that is empty. */
 static void drop_duplicates(struct symbol_builder *builder)
 {
 	struct symbol *symbols = builder->symbols.items;
-	size_t kept = 0;
+	size_t kept = 0, next;
 
-	for (size_t i = 0; i < builder->symbols.count; i++) {
-		if (kept && symbols[kept - 1].start == symbols[i].start) {
-			if (second_is_better(builder, &symbols[kept - 1], &symbols[i]))
-				symbols[kept - 1] = symbols[i];
-			continue;
-		}
+	for (size_t i = 0; i < builder->symbols.count; i = next) {
+		struct symbol best;
+
+		next = i + 1;
+		while (next < builder->symbols.count && symbols[next].start == symbols[i].start)
+			next++;
+		best = best_of(builder, &symbols[i], next - i);
 		/* Only a symbol at the very last address can still be empty. */
-		if (kept && symbols[kept - 1].end <= symbols[kept - 1].start)
-			kept--;
-		symbols[kept++] = symbols[i];
+		if (best.end > best.start)
+			symbols[kept++] = best;
 	}
-	if (kept && symbols[kept - 1].end <= symbols[kept - 1].start)
-		kept--;
 	builder->symbols.count = kept;
 }
 

@@ -90,6 +90,7 @@ static void one_symbol_of_an_address_is_chosen_as_perf_does(void **state)
 		const struct candidate *best = &cases[i / 2].best, *other = &cases[i / 2].other;
 		struct symbol_builder *builder = symbol_builder_create();
 
+		symbol_builder_set_program(builder);
 		add_candidate(builder, i % 2 ? other : best);
 		add_candidate(builder, i % 2 ? best : other);
 		add_candidate(builder, &never);
@@ -99,6 +100,20 @@ static void one_symbol_of_an_address_is_chosen_as_perf_does(void **state)
 		assert_int_equal(symbol_table_count(table), 2);
 		assert_string_equal(name_at(table, 10), best->name);
 	}
+}
+
+/* A kernel's names are compared as they are: these have one length, so the first one stays. */
+static void names_of_kernels_are_not_demangled(void **state)
+{
+	static const struct candidate shorter = { 20, 'T', "_Znwm" }, longer = { 20, 'T', "_Znam" };
+	struct symbol_builder *builder = symbol_builder_create();
+
+	(void)state;
+	add_candidate(builder, &shorter);
+	add_candidate(builder, &longer);
+	_cleanup_symbol_table_ struct symbol_table *table = symbol_builder_finish(builder);
+
+	assert_string_equal(name_at(table, 10), "_Znwm");
 }
 
 /* kallsyms has no sizes: the last line for an address is the one with a length. */
@@ -384,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(find_agrees_with_looking_at_all),
 		cmocka_unit_test(one_symbol_of_an_address_is_chosen_as_perf_does),
+		cmocka_unit_test(names_of_kernels_are_not_demangled),
 		cmocka_unit_test(of_open_symbols_at_one_address_the_last_stays),
 		cmocka_unit_test(modules_bound_their_symbols),
 		cmocka_unit_test(the_ends_of_the_address_space_hold),
