@@ -4,8 +4,11 @@
  * .eh_frame_hdr, and each produces its rows. If functions overlap, the one that starts later gets
  * the code, as in a search of that table.
  *
- * Records do not overlap, and each byte is run at most once; a CIE's program runs once to create
- * the initial state of its functions. So time and memory are bounded by the section's size.
+ * FDEs do not overlap, and each of their bytes is run at most once. A CIE's program runs once to
+ * create the initial state of its functions. FDEs may name a CIE at any offset, because the list
+ * may have holes; in a well-formed section CIEs do not overlap either, so once those that were
+ * named add up to more than the section, no more are read. So time and memory are bounded by the
+ * section's size.
  */
 #include "unwind/table/dwarf_cfi.h"
 
@@ -32,6 +35,7 @@ struct build {
 	const struct cfi_section *section;
 	VECTOR(struct cie) cies;
 	struct map cie_numbers; /* offset in the section -> index */
+	size_t cie_bytes;	/* of all CIEs so far */
 	VECTOR(struct function) functions;
 	/* The code being processed: */
 	const struct dwarf_code *code;
@@ -40,18 +44,29 @@ struct build {
 	VECTOR(struct unwind_row) rows;
 };
 
-static const struct cie *find_cie(struct build *build, size_t offset, uint32_t *ret_number)
+static bool read_cie(struct build *build, size_t offset, struct cie *ret)
 {
 	struct cfi_record record;
+	size_t start = offset;
+
+	if (build->cie_bytes > build->section->bytes ||
+	    !cfi_next(build->section, &offset, &record))
+		return false;
+	build->cie_bytes += offset - start;
+	return build->cie_bytes <= build->section->bytes && record.is_cie &&
+	       cfi_read_cie(build->section, &record, &ret->cie) &&
+	       cfi_initial_state(build->section, &ret->cie, &ret->initial);
+}
+
+static const struct cie *find_cie(struct build *build, size_t offset, uint32_t *ret_number)
+{
 	struct cie cie = { 0 };
 	bool added;
 	uint64_t *number = map_insert(&build->cie_numbers, offset, &added);
 
 	if (added) {
 		*number = build->cies.count;
-		cie.valid = cfi_next(build->section, &offset, &record) && record.is_cie &&
-			    cfi_read_cie(build->section, &record, &cie.cie) &&
-			    cfi_initial_state(build->section, &cie.cie, &cie.initial);
+		cie.valid = read_cie(build, offset, &cie);
 		vector_append(&build->cies, cie);
 	}
 	*ret_number = *number;

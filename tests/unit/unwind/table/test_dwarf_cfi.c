@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "unwind/file_source.h"
 #include "guest/process/elf_frames.h"
 #include "unwind/program/program_table.h"
@@ -95,6 +96,71 @@ static void debug_frame(void **state)
 	file_source_close(&file);
 }
 
+#define PAIRS 8
+
+/*
+ * Each FDE names a CIE of its own. All CIEs end at the same place, 4096 instructions after the last
+ * one starts: each but the last skips the headers of those after it, as the operand of an
+ * instruction. GAP bytes are added that belong to no CIE.
+ */
+static void overlapping_cies(struct buffer *section, size_t gap)
+{
+	size_t end = PAIRS * 16 + 4096;
+
+	for (size_t i = 0; i < PAIRS; i++) {
+		buffer_append_u32(section, end - i * 16 - 4);
+		buffer_append_u32(section, 0);
+		buffer_append(section, "\1\0\1\x78\x10", 5); /* version, "", factors, column */
+		/* DW_CFA_val_expression of register 0: a block of 13 bytes */
+		buffer_append(section, i + 1 < PAIRS ? "\x16\0\x0d" : "\0\0\0", 3);
+	}
+	while (section->size < end)
+		buffer_append_u8(section, 0);
+	for (size_t i = 0; i < PAIRS; i++) {
+		size_t at = section->size + 4;
+
+		buffer_append_u32(section, 28);
+		buffer_append_u32(section, at - i * 16);
+		buffer_append_u64(section, 0x1000 + i * 16);
+		buffer_append_u64(section, 16);
+		/* DW_CFA_def_cfa: sp + 8; DW_CFA_offset: the return address is at CFA - 8 */
+		buffer_append(section, "\x0c\7\x08\x90\1\0\0\0", 8);
+	}
+	buffer_append_u32(section, gap - 4);
+	buffer_append_u32(section, section->size); /* an FDE of no code */
+	for (size_t i = 8; i < gap; i++)
+		buffer_append_u8(section, 0);
+}
+
+static size_t functions_with_rows(size_t gap)
+{
+	struct dwarf_code code = { .address = 0x1000, .bytes = 0x1000, .offset = 0x1000 };
+	_cleanup_unwind_table_ struct unwind_table *table = unwind_table_create();
+	_cleanup_buffer_ struct buffer buffer;
+	struct cfi_section section;
+	size_t count = 0;
+
+	buffer_init(&buffer, 1 << 20);
+	overlapping_cies(&buffer, gap);
+	section = (struct cfi_section){ .data = buffer.data, .bytes = buffer.size };
+	assert_true(dwarf_add_section(table, &section, &code, 1));
+	for (size_t i = 0; i < PAIRS; i++) {
+		const struct unwind_row *row = unwind_table_find(table, 0x1000 + i * 16);
+
+		count += row && row->type != UNWIND_ROW_UNDEFINED;
+	}
+	return count;
+}
+
+/* A section whose CIEs add up to more than itself would take the product of both to read. */
+static void cies_do_not_add_up_to_more_than_the_section(void **state)
+{
+	(void)state;
+	assert_int_equal(functions_with_rows(24), 1);
+	assert_int_equal(functions_with_rows(4096), 2);
+	assert_int_equal(functions_with_rows(PAIRS * 4096), PAIRS);
+}
+
 /* A 32-bit library; the rows are those of readelf, except for the linkage table's expression. */
 static void bits32(void **state)
 {
@@ -173,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_pages),
 		cmocka_unit_test(debug_frame),
+		cmocka_unit_test(cies_do_not_add_up_to_more_than_the_section),
 		cmocka_unit_test(bits32),
 		cmocka_unit_test(other_machines),
 	};
