@@ -237,6 +237,34 @@ static void read_debug_link(struct elf_file *file, Elf_Scn *section)
 		file->debug_link = memory_strdup(data->d_buf);
 }
 
+static void find_names(struct elf_file *file, Elf_Scn *section)
+{
+	Elf_Data *data = elf_file_section_fits(section, ELF_MAX_SECTION_NAMES_BYTES)
+				 ? elf_rawdata(section, NULL)
+				 : NULL;
+
+	if (data && data->d_buf) {
+		file->section_names = data->d_buf;
+		file->section_names_bytes = data->d_size;
+	}
+}
+
+bool elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header,
+			   char to[ELF_SECTION_NAME_BYTES])
+{
+	size_t bytes;
+
+	if (header->sh_name >= file->section_names_bytes)
+		return false;
+	bytes = file->section_names_bytes - header->sh_name;
+	if (bytes > ELF_SECTION_NAME_BYTES - 1)
+		bytes = ELF_SECTION_NAME_BYTES - 1;
+	bytes = strnlen(file->section_names + header->sh_name, bytes);
+	memcpy(to, file->section_names + header->sh_name, bytes);
+	to[bytes] = 0;
+	return true;
+}
+
 static uint8_t flags_of(const GElf_Shdr *header, const char *name)
 {
 	uint8_t flags = header->sh_flags & SHF_ALLOC ? SECTION_ALLOC : 0;
@@ -279,26 +307,25 @@ static void take_section(struct elf_file *file, Elf_Scn *section, const GElf_Shd
 
 static struct error *read_sections(struct elf_file *file)
 {
-	size_t count, names;
+	size_t count, index;
 	Elf_Scn *section = NULL;
 
-	if (elf_getshdrnum(file->elf, &count) < 0 || elf_getshdrstrndx(file->elf, &names) < 0 ||
+	if (elf_getshdrnum(file->elf, &count) < 0 || elf_getshdrstrndx(file->elf, &index) < 0 ||
 	    count > ELF_MAX_SECTIONS ||
-	    (count && !elf_file_section_fits(elf_getscn(file->elf, names),
+	    (count && !elf_file_section_fits(elf_getscn(file->elf, index),
 					     ELF_MAX_SECTION_NAMES_BYTES)))
 		return error_create(ERROR_BAD_DATA, "'%s' has no usable section headers",
 				    file->name);
 	file->section_flags = memory_calloc(count + 1, 1);
 	file->section_count = count;
+	find_names(file, elf_getscn(file->elf, index));
 	while ((section = elf_nextscn(file->elf, section))) {
-		size_t index = elf_ndxscn(section);
-		const char *name;
+		char name[ELF_SECTION_NAME_BYTES];
 		GElf_Shdr header;
 
-		if (index >= count || !gelf_getshdr(section, &header))
-			continue;
-		name = elf_strptr(file->elf, names, header.sh_name);
-		if (!name)
+		index = elf_ndxscn(section);
+		if (index >= count || !gelf_getshdr(section, &header) ||
+		    !elf_file_section_name(file, &header, name))
 			continue;
 		file->section_flags[index] = flags_of(&header, name);
 		take_section(file, section, &header, name);

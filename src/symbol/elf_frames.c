@@ -38,19 +38,13 @@ static void find_code(struct elf_file *file, struct elf_frames *frames)
 
 static Elf_Scn *find_section(struct elf_file *file, const char *wanted, GElf_Shdr *ret)
 {
+	char name[ELF_SECTION_NAME_BYTES];
 	Elf_Scn *section = NULL;
-	size_t names;
 
-	if (elf_getshdrstrndx(file->elf, &names) < 0)
-		return NULL;
-	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name = gelf_getshdr(section, ret)
-					   ? elf_strptr(file->elf, names, ret->sh_name)
-					   : NULL;
-
-		if (name && ret->sh_type != SHT_NOBITS && !strcmp(name, wanted))
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, ret) && ret->sh_type != SHT_NOBITS &&
+		    elf_file_section_name(file, ret, name) && !strcmp(name, wanted))
 			return section;
-	}
 	return NULL;
 }
 

@@ -14,6 +14,7 @@
 #define ELF_MAX_SECTION_BYTES ((uint64_t)512 << 20)
 #define ELF_MAX_SECTION_NAMES_BYTES ((uint64_t)64 << 20)
 #define ELF_NAME_MAX_BYTES 16384 /* longer symbol names are cut */
+#define ELF_SECTION_NAME_BYTES 256 /* with the terminator; longer names of sections are cut */
 
 enum section_flags {
 	SECTION_ALLOC = 1 << 0,	     /* in memory when the program runs */
@@ -41,6 +42,8 @@ struct elf_file {
 	bool has_code, has_lines;
 	struct segment *segments;
 	size_t segment_count;
+	const char *section_names; /* a part of the file, of section_names_bytes; NULL: none */
+	size_t section_names_bytes;
 	uint8_t *section_flags; /* enum section_flags for each section */
 	size_t section_count;
 	Elf_Scn *symtab, *dynsym; /* NULL: none */
@@ -50,6 +53,12 @@ struct elf_file {
 
 /* Whether SECTION has at most MAX_BYTES in the file; false also for NULL. */
 bool elf_file_section_fits(Elf_Scn *section, uint64_t max_bytes);
+/*
+ * Copies a section's name to TO. Unlike elf_strptr(), this takes no time that depends on the size
+ * of all names, which a million sections may share. False: it has none.
+ */
+bool elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header,
+			   char to[ELF_SECTION_NAME_BYTES]);
 bool elf_file_is_foreign_order(const struct elf_file *file);
 
 #endif

@@ -153,11 +153,41 @@ static void small_files_do_not_become_large(void **state)
 	symbol_table_destroy(table);
 }
 
+/*
+ * 200,000 sections that share a name of 16 MB, which has no terminator: searching it for each of
+ * them would take hours. Section 0 has the number of sections.
+ */
+static void many_sections_may_share_a_long_name(void **state)
+{
+	const size_t count = 200000, names_bytes = 16 << 20;
+	const size_t names_at = sizeof(Elf64_Ehdr) + count * sizeof(Elf64_Shdr);
+	_cleanup_free_ uint8_t *data = memory_calloc(1, names_at + names_bytes);
+	_cleanup_elf_file_ struct elf_file *file = NULL;
+	Elf64_Ehdr *header = (void *)data;
+	Elf64_Shdr *sections = (void *)(header + 1);
+
+	(void)state;
+	*header = (Elf64_Ehdr){
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_ehsize = sizeof(*header), .e_shentsize = sizeof(*sections),
+		.e_shoff = sizeof(*header), .e_shstrndx = 1,
+	};
+	sections[0].sh_size = count;
+	for (size_t i = 1; i < count; i++)
+		sections[i] = (Elf64_Shdr){ 1, SHT_PROGBITS, SHF_ALLOC };
+	sections[1] = (Elf64_Shdr){ 1, SHT_STRTAB, 0, 0, names_at, names_bytes };
+	memset(data + names_at + 1, 'x', names_bytes - 1);
+	assert_no_error(elf_file_open_memory(data, names_at + names_bytes, "test", &file));
+	assert_false(elf_file_has_symtab(file) || elf_file_has_code(file));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_of_symbols_are_told_apart),
 		cmocka_unit_test(small_files_do_not_become_large),
+		cmocka_unit_test(many_sections_may_share_a_long_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
