@@ -15,6 +15,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "perfdata/format.h"
 #include "session/order.h"
@@ -182,6 +183,10 @@ static void fill(struct ordered *ordered)
 		compact(ordered);
 	while (ordered->status == PERFDATA_RECORD && ordered->ready == 0 &&
 	       ordered->session->timed) {
+		if (interrupt_requested()) {
+			ordered->status = PERFDATA_WAIT;
+			return;
+		}
 		ordered->status = session_next_record(ordered->session, &record);
 		if (ordered->status == PERFDATA_WAIT)
 			return;
@@ -224,6 +229,8 @@ static enum perfdata_status next_untimed(struct ordered *ordered,
 					 struct session_sample *ret)
 {
 	do {
+		if (interrupt_requested())
+			return ordered->status = PERFDATA_WAIT;
 		ordered->status = session_next_record(ordered->session, ret_record);
 	} while (ordered->status == PERFDATA_RECORD && ret_record->type != PERF_RECORD_SAMPLE &&
 		 !ordered_wants(ordered, ret_record->type));

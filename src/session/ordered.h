@@ -25,8 +25,8 @@ void ordered_limit(struct ordered *ordered, size_t max_bytes);
 void ordered_destroy(struct ordered *ordered); /* takes NULL */
 
 /*
- * The next sample, valid until the next call. PERFDATA_WAIT: the reader is to be fed. Any other
- * result than PERFDATA_RECORD: there are no more.
+ * The next sample, valid until the next call. PERFDATA_WAIT: the reader is to be fed, or a signal
+ * has come (base/interrupt.h). Any other result than PERFDATA_RECORD: there are no more.
  */
 enum perfdata_status ordered_next(struct ordered *ordered, struct session_sample *ret);
 /* The same where there are other records: a sample only if its type is PERF_RECORD_SAMPLE. */
