@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file's units are sorted by their addresses once (.debug_aranges would be shorter, but clang
- * leaves it out, and it is not always complete), the functions of a unit when it is first needed
- * (dwarf_unit.c). A function's inlined ones are found by walking down from it.
+ * leaves it out, and it is not always complete), the functions of a unit, and what is inlined into
+ * them, when it is first needed (dwarf_unit.c).
  *
  * The line of the innermost function is the line table's; that of a caller is where the function
  * was inlined (DW_AT_call_file, DW_AT_call_line): as addr2line -i in binutils has it.
@@ -39,7 +39,7 @@ static void list_units(struct dwarf_lines *lines)
 	       !dwarf_get_units(lines->dwarf, unit, &unit, NULL, &type, &die, NULL)) {
 		if (type != DW_UT_compile && type != DW_UT_partial)
 			continue;
-		dwarf_ranges_add(&lines->ranges, &die, lines->units.count);
+		dwarf_ranges_add(&lines->ranges, &die, DWARF_WHOLE, lines->units.count);
 		vector_append(&lines->units, (struct dwarf_unit){ .die = die });
 	}
 	dwarf_ranges_sort(&lines->ranges);
@@ -146,10 +146,11 @@ void dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_
 {
 	Dwarf_Die functions[DWARF_LINES_MAX_FRAMES];
 	struct dwarf_unit *unit;
-	size_t count, number;
+	uint32_t number;
+	size_t count;
 
 	ret->count = 0;
-	if (!dwarf_ranges_find(&lines->ranges, address, &number))
+	if (!dwarf_ranges_find(&lines->ranges, DWARF_WHOLE, address, &number))
 		return;
 	unit = &lines->units.items[number];
 	count = dwarf_unit_functions(unit, address, functions, DWARF_LINES_MAX_FRAMES);

@@ -19,6 +19,8 @@
 
 struct file {
 	int fd;	 /* -1: nothing more is asked about it */
+	char *name;
+	uint64_t used_ns; /* waiting for answers */
 	uint32_t number; /* in the current process */
 	uint32_t process; /* number of the process that has it; 0: none */
 };
@@ -30,6 +32,7 @@ struct line_client {
 	bool running;
 	uint32_t sent; /* how many files the current process has */
 	unsigned int failures;
+	uint64_t used_ns; /* waiting for answers */
 	VECTOR(struct file) files;
 	uint8_t answer[LINE_ANSWER_MAX_BYTES];
 };
@@ -61,13 +64,15 @@ void line_client_destroy(struct line_client *client)
 	if (!client)
 		return;
 	stop(client);
-	for (size_t i = 0; i < client->files.count; i++)
+	for (size_t i = 0; i < client->files.count; i++) {
 		close_file(&client->files.items[i]);
+		free(client->files.items[i].name);
+	}
 	vector_deinit(&client->files);
 	free(client);
 }
 
-uint32_t line_client_open(struct line_client *client, int fd)
+uint32_t line_client_open(struct line_client *client, int fd, const char *name)
 {
 	struct file file = { .fd = fd };
 
@@ -75,6 +80,7 @@ uint32_t line_client_open(struct line_client *client, int fd)
 		close(fd);
 		return LINE_CLIENT_NO_FILE;
 	}
+	file.name = memory_strdup(name);
 	vector_append(&client->files, file);
 	return client->files.count - 1;
 }
@@ -147,19 +153,52 @@ static bool exchange(struct line_client *client, struct file *file, uint64_t add
 	       line_answer_decode(client->answer, header.bytes, header.count, ret);
 }
 
+/* False: FILE has had its share of the time, or all files together have. */
+static bool has_time(struct line_client *client, struct file *file)
+{
+	uint64_t answer_ns = client->seconds * 1e9;
+
+	if (client->used_ns >= LINE_CLIENT_ALL_ANSWERS * answer_ns) {
+		log_warning("no more source lines and inlined functions are looked up: this took "
+			    "%.0f seconds", client->used_ns / 1e9);
+		client->failures = MAX_FAILURES;
+		stop(client);
+		return false;
+	}
+	if (file->used_ns >= LINE_CLIENT_FILE_ANSWERS * answer_ns) {
+		log_warning("no more source lines and inlined functions of '%s' are looked up: "
+			    "this took %.0f seconds", file->name, file->used_ns / 1e9);
+		close_file(file);
+		return false;
+	}
+	return true;
+}
+
+static bool exchange_in_time(struct line_client *client, struct file *file, uint64_t address,
+			     struct line_frames *ret)
+{
+	uint64_t start_ns = clock_monotonic_ns(), used_ns;
+	bool good = exchange(client, file, address, ret);
+
+	used_ns = clock_monotonic_ns() - start_ns;
+	file->used_ns += used_ns;
+	client->used_ns += used_ns;
+	return good;
+}
+
 bool line_client_find(struct line_client *client, uint32_t number, uint64_t address,
 		      struct line_frames *ret)
 {
 	struct file *file = &client->files.items[number];
 
 	ret->count = 0;
-	if (file->fd < 0 || client->failures == MAX_FAILURES)
+	if (file->fd < 0 || client->failures == MAX_FAILURES || !has_time(client, file))
 		return false;
 	if (!client->running && !start(client)) {
 		client->failures = MAX_FAILURES;
 		return false;
 	}
-	if (exchange(client, file, address, ret))
+	if (exchange_in_time(client, file, address, ret))
 		return true;
 	ret->count = 0;
 	stop(client);

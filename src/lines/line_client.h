@@ -3,7 +3,8 @@
  * Asks for source lines and inlined functions. The files are parsed by a caged process, which is
  * started with the first file; if it dies, or does not answer in time, the file that it was asked
  * about is not asked about again, and a new process takes over. After a few such failures nothing
- * is known any more.
+ * is known any more. The time that all answers about a file may take is limited, too, and the time
+ * that all answers may take; what is not asked about any more is reported.
  */
 #ifndef LINES_LINE_CLIENT_H
 #define LINES_LINE_CLIENT_H
@@ -33,12 +34,16 @@ struct line_frames {
 
 struct line_client;
 
-/* SECONDS: how long an answer may take; 0: the default. */
+/* In answers that take as long as they may */
+#define LINE_CLIENT_FILE_ANSWERS 3
+#define LINE_CLIENT_ALL_ANSWERS 12
+
+/* SECONDS: how long an answer may take; 0: the default, 20. */
 struct line_client *line_client_create(double seconds);
 void line_client_destroy(struct line_client *client); /* takes NULL */
 
-/* Takes FD, an open file; returns its number, or LINE_CLIENT_NO_FILE. */
-uint32_t line_client_open(struct line_client *client, int fd);
+/* Takes FD, an open file, NAME in messages; returns its number, or LINE_CLIENT_NO_FILE. */
+uint32_t line_client_open(struct line_client *client, int fd, const char *name);
 /* What is known of ADDRESS, as linked, in FILE. False: FILE is not asked about any more. */
 bool line_client_find(struct line_client *client, uint32_t file, uint64_t address,
 		      struct line_frames *ret);

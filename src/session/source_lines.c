@@ -83,7 +83,9 @@ static void search_file(struct session *session, uint32_t dso, struct source *so
 		request = dsos_request(&session->dsos, entry);
 	error = dso_find_lines(&request, &source->runtime, &fd);
 	if (!error)
-		source->file = line_client_open(session->source_lines->client, fd);
+		source->file = line_client_open(
+			session->source_lines->client, fd,
+			intern_string(session->strings, entry->path));
 	error_destroy(error);
 }
 
@@ -110,7 +112,7 @@ static void search_kernel(struct session *session, struct machine *machine, uint
 
 	error_destroy(error);
 	if (fd >= 0)
-		source->file = line_client_open(session->source_lines->client, fd);
+		source->file = line_client_open(session->source_lines->client, fd, "vmlinux");
 }
 
 #define RECORDED_KERNEL (1U << 31) /* apart from numbers of address spaces */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/progress.h"
 #include "walls/cage.h"
 #include "lines/dwarf_lines.h"
 #include "lines/line_client.h"
@@ -110,7 +111,7 @@ static void lines_and_inlined_functions_are_found(void **state)
 
 	(void)state;
 	choose_behaviour("serves");
-	file = line_client_open(client, open_self());
+	file = line_client_open(client, open_self(), "self");
 	for (int i = 0; i < 3; i++)
 		check_place(client, file);
 }
@@ -123,8 +124,9 @@ static void what_is_no_elf_file_has_no_lines(void **state)
 
 	(void)state;
 	choose_behaviour("serves");
-	none = line_client_open(client, open("/etc/passwd", O_RDONLY | O_CLOEXEC));
-	file = line_client_open(client, open_self());
+	none = line_client_open(client, open("/etc/passwd", O_RDONLY | O_CLOEXEC),
+				"none");
+	file = line_client_open(client, open_self(), "self");
 	assert_true(line_client_find(client, none, 0x1000, &frames));
 	assert_int_equal(frames.count, 0);
 	check_place(client, file);
@@ -144,17 +146,17 @@ static void a_file_that_ends_the_parser_is_left_out(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		choose_behaviour(behaviours[i]);
-		file = line_client_open(client, open_self());
+		file = line_client_open(client, open_self(), "self");
 		assert_false(line_client_find(client, file, 0x1000, &frames));
 		assert_int_equal(frames.count, 0);
 		assert_false(line_client_find(client, file, 0x1000, &frames));
 	}
 	choose_behaviour(behaviours[3]);
-	assert_false(line_client_find(client, line_client_open(client, open_self()), 0x1000,
+	assert_false(line_client_find(client, line_client_open(client, open_self(), "self"), 0x1000,
 				      &frames));
 	/* These were too many. */
 	choose_behaviour("serves");
-	file = line_client_open(client, open_self());
+	file = line_client_open(client, open_self(), "self");
 	assert_false(line_client_find(client, file, 0x1000, &frames));
 }
 
@@ -162,8 +164,8 @@ static void one_failure_is_not_the_end(void **state)
 {
 	_cleanup_line_client_ struct line_client *client = line_client_create(0);
 	struct line_frames frames;
-	uint32_t good = line_client_open(client, open_self());
-	uint32_t bad = line_client_open(client, open_self());
+	uint32_t good = line_client_open(client, open_self(), "self");
+	uint32_t bad = line_client_open(client, open_self(), "self");
 
 	(void)state;
 	choose_behaviour("serves");
@@ -171,11 +173,49 @@ static void one_failure_is_not_the_end(void **state)
 	line_client_destroy(client);
 	client = line_client_create(0);
 	choose_behaviour("dies");
-	good = line_client_open(client, open_self());
-	bad = line_client_open(client, open_self());
+	good = line_client_open(client, open_self(), "self");
+	bad = line_client_open(client, open_self(), "self");
 	assert_false(line_client_find(client, bad, 0x1000, &frames));
 	choose_behaviour("serves");
 	check_place(client, good);
+}
+
+/*
+ * How many of QUESTIONS about a new file, at each of whose addresses the parser works for NS, are
+ * answered.
+ */
+static size_t ask_slowly(struct line_client *client, uint64_t ns, size_t questions)
+{
+	uint32_t file = line_client_open(client, open_self(), "self");
+	struct line_frames frames;
+	size_t answered = 0;
+
+	while (answered < questions && line_client_find(client, file, ns, &frames))
+		answered++;
+	return answered;
+}
+
+/* Each answer is in time, but all together are not. On a busy machine, even fewer are. */
+static void a_file_has_its_share_of_time(void **state)
+{
+	_cleanup_line_client_ struct line_client *client = line_client_create(2);
+
+	(void)state;
+	choose_behaviour("works");
+	assert_in_range(ask_slowly(client, 1000000000, 100), 1, 2 * LINE_CLIENT_FILE_ANSWERS);
+	assert_int_equal(ask_slowly(client, 0, 2), 2);
+}
+
+static void all_files_share_the_time(void **state)
+{
+	_cleanup_line_client_ struct line_client *client = line_client_create(0.4);
+	size_t answered = 0;
+
+	(void)state;
+	choose_behaviour("works");
+	for (int i = 0; i < 50; i++)
+		answered += ask_slowly(client, 200000000, 1);
+	assert_in_range(answered, 0, 2 * LINE_CLIENT_ALL_ANSWERS);
 }
 
 /* In this process, without the cage: memory instead of a file, and addresses that nothing has. */
@@ -214,6 +254,23 @@ static void say(uint32_t bytes, uint32_t count, size_t really)
 	(void)!send(CAGE_FD, text, really, MSG_NOSIGNAL);
 }
 
+/* Answers after as many nanoseconds as the question's address says. */
+static void work(void)
+{
+	struct line_answer_header header = { 0 };
+	struct line_question question;
+
+	while (recv(CAGE_FD, &question, sizeof(question), MSG_WAITALL) == sizeof(question)) {
+		uint64_t start_ns = clock_monotonic_ns();
+
+		if (question.kind != LINE_FIND)
+			continue;
+		while (clock_monotonic_ns() - start_ns < question.address)
+			;
+		(void)!send(CAGE_FD, &header, sizeof(header), MSG_NOSIGNAL);
+	}
+}
+
 static int be_a_parser(void)
 {
 	struct line_question question;
@@ -229,7 +286,9 @@ static int be_a_parser(void)
 	if (!strcmp(behaviour, "serves"))
 		error_destroy(cage_serve(CAGE_LINES, line_service_run));
 	error_destroy(cage_enter(CAGE_LINES));
-	if (!strcmp(behaviour, "says too much"))
+	if (!strcmp(behaviour, "works"))
+		work();
+	else if (!strcmp(behaviour, "says too much"))
 		say(UINT32_MAX, 1, 256);
 	else if (!strcmp(behaviour, "says nonsense"))
 		say(256, 200, 256);
@@ -246,6 +305,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_no_elf_file_has_no_lines),
 		cmocka_unit_test(a_file_that_ends_the_parser_is_left_out),
 		cmocka_unit_test(one_failure_is_not_the_end),
+		cmocka_unit_test(a_file_has_its_share_of_time),
+		cmocka_unit_test(all_files_share_the_time),
 		cmocka_unit_test(an_image_in_memory_is_read),
 		cmocka_unit_test(answers_are_checked),
 	};
