@@ -8,7 +8,9 @@
  *
  * A few KB can expand to gigabytes, so the contents are decompressed step by step into one buffer,
  * which is read before it is filled again. Each piece is limited in size, and all of them together
- * in the ratio to their compressed size. zstd itself rejects windows above 128 MB.
+ * in the ratio to their compressed size. Records other than samples have a lower ratio, because
+ * their readers keep some of each (a name, a process, a mapping). zstd itself rejects windows above
+ * 128 MB.
  */
 #include <string.h>
 
@@ -24,12 +26,17 @@
 #define MAX_FACTOR 1000
 #define ANY_FACTOR_BYTES ((uint64_t)64 << 20) /* up to this total, any ratio is allowed */
 
+/* The same for records that are no samples; each has a time or a process of its own. */
+#define MAX_SIDE_FACTOR 50
+#define ANY_SIDE_FACTOR_BYTES ((uint64_t)32 << 20)
+
 struct perfdata_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
 	uint64_t inflated; /* decompressed bytes of the current piece */
 	uint64_t limit;
-	uint64_t all_bytes, all_inflated; /* for all pieces */
+	uint64_t all_bytes, all_inflated; /* for all pieces since the last rewind */
+	uint64_t side_inflated; /* of these, in records that are no samples */
 	uint8_t *content; /* STEP_BYTES */
 };
 
@@ -60,6 +67,11 @@ void perfdata_inflate_reset(struct perfdata_inflate *inflate)
 {
 	ZSTD_initDStream(inflate->stream);
 	inflate->input = (ZSTD_inBuffer){ 0 };
+}
+
+void perfdata_inflate_rewind(struct perfdata_inflate *inflate)
+{
+	inflate->all_bytes = inflate->all_inflated = inflate->side_inflated = 0;
 }
 
 void perfdata_inflate_begin(struct perfdata_inflate *inflate, const void *data, size_t size,
@@ -104,6 +116,15 @@ struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
 	return NULL;
 }
 
+struct error *perfdata_inflate_count_side(struct perfdata_inflate *inflate, size_t bytes)
+{
+	inflate->side_inflated += bytes;
+	if (inflate->side_inflated <= ANY_SIDE_FACTOR_BYTES + MAX_SIDE_FACTOR * inflate->all_bytes)
+		return NULL;
+	return error_create(ERROR_BAD_DATA, "the compressed records expand to more than %d times "
+			    "their size without any samples", MAX_SIDE_FACTOR);
+}
+
 #else
 
 struct error *perfdata_inflate_create(struct perfdata_inflate **ret)
@@ -124,6 +145,11 @@ void perfdata_inflate_reset(struct perfdata_inflate *inflate)
 	(void)inflate;
 }
 
+void perfdata_inflate_rewind(struct perfdata_inflate *inflate)
+{
+	(void)inflate;
+}
+
 void perfdata_inflate_begin(struct perfdata_inflate *inflate, const void *data, size_t size,
 			    uint64_t limit)
 {
@@ -136,6 +162,12 @@ struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
 {
 	(void)inflate, (void)rest, (void)ret;
 	*ret_more = false;
+	return NULL;
+}
+
+struct error *perfdata_inflate_count_side(struct perfdata_inflate *inflate, size_t bytes)
+{
+	(void)inflate, (void)bytes;
 	return NULL;
 }
 

@@ -141,6 +141,8 @@ static void start_span(struct perfdata_reader *reader)
 void perfdata_reader_rewind(struct perfdata_reader *reader)
 {
 	error_destroy(take_pointer(reader->error));
+	if (reader->inflate)
+		perfdata_inflate_rewind(reader->inflate);
 	reader->truncated = reader->header_truncated;
 	reader->meta_seen = 0;
 	reader->span_index = 0;
@@ -347,6 +349,16 @@ static bool ends_in_zeros(struct perfdata_reader *reader, const struct perfdata_
 	return true;
 }
 
+static enum perfdata_status take_kernel_record(struct perfdata_reader *reader,
+					       const struct perfdata_record *record)
+{
+	struct error *error = NULL;
+
+	if (reader->inflating && record->type != PERF_RECORD_SAMPLE)
+		error = perfdata_inflate_count_side(reader->inflate, record->size);
+	return error ? end_as_bad(reader, record->file_offset, error) : PERFDATA_RECORD;
+}
+
 enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 					  struct perfdata_record *ret)
 {
@@ -371,7 +383,7 @@ enum perfdata_status perfdata_reader_next(struct perfdata_reader *reader,
 				reader, ret->file_offset,
 				error_create(ERROR_BAD_DATA, "bad record size: %u", ret->size));
 		if (ret->type < RECORD_USER_FIRST)
-			return PERFDATA_RECORD;
+			return take_kernel_record(reader, ret);
 		if (ret->type != RECORD_COMPRESSED && ret->type != RECORD_COMPRESSED2)
 			return handle_user_record(reader, ret);
 		error = start_inflating(reader, ret);

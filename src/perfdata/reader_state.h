@@ -229,6 +229,8 @@ struct error *perfdata_inflate_create(struct perfdata_inflate **ret) MUST_CHECK;
 void perfdata_inflate_destroy(struct perfdata_inflate *inflate); /* takes NULL */
 /* Starts a new stream; called before the first piece. */
 void perfdata_inflate_reset(struct perfdata_inflate *inflate);
+/* All pieces will be read again. */
+void perfdata_inflate_rewind(struct perfdata_inflate *inflate);
 /*
  * Starts the next piece, borrowed until it is fully decompressed. It may expand to at most LIMIT
  * bytes.
@@ -242,5 +244,8 @@ void perfdata_inflate_begin(struct perfdata_inflate *inflate, const void *data, 
 struct error *perfdata_inflate_more(struct perfdata_inflate *inflate,
 				    const struct reader_window *rest, struct reader_window *ret,
 				    bool *ret_more) MUST_CHECK;
+/* Notes that a record of BYTES that is no sample was decompressed. An error: these are too many. */
+struct error *perfdata_inflate_count_side(struct perfdata_inflate *inflate,
+					  size_t bytes) MUST_CHECK;
 
 #endif

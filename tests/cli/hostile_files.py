@@ -182,6 +182,29 @@ def folder(good):
     return name
 
 
+# 400 MB of one record, compressed: each process begins, or is named, again and again. An empty frame
+# (RFC 8878, 3.1.2) makes the ratio of sizes smaller.
+def compressed(good):
+    with open(good, "rb") as file:
+        head = bytearray(file.read())
+    start, = struct.unpack_from("<Q", head, 40)
+    for name, kind, body in (
+            ("forks", 7, struct.pack("<IIIIQ", 8, 7, 8, 7, 5)),
+            ("names", 3, struct.pack("<II8s", 7, 7, b"a"))):
+        record = (struct.pack("<IHH", kind, 0, 24 + len(body)) + body +
+                  struct.pack("<IIQ", 7, 7, 5))
+        frames = struct.pack("<II", 0x184d2a50, 400000) + bytes(400000) + subprocess.run(
+            ["zstd", "-3", "-c"], input=record * (400000000 // len(record)), stdout=subprocess.PIPE,
+            check=True).stdout
+        parts = [frames[at:at + 500] for at in range(0, len(frames), 500)]
+        pieces = b"".join(struct.pack("<IHH", 81, 0, 8 + len(part)) + part for part in parts)
+        struct.pack_into("<Q", head, 48, len(pieces))
+        head[72:104] = bytes(32) # no features
+        with open(path(f"compressed-{name}.data"), "wb") as file:
+            file.write(head[:start] + pieces)
+        yield path(f"compressed-{name}.data")
+
+
 # A file that claims to be larger than any disk.
 def holes():
     name = path("holes.data")
@@ -196,5 +219,6 @@ os.makedirs(OUT, exist_ok=True)
 make_elf_files()
 made = [recording(f"{make.__name__}.data", make()) for make in
         (programs, names, mappings, families, chains, any_records, many_events)]
-made += [*damaged(path("names.data")), folder(path("names.data")), holes()]
+made += [*damaged(path("names.data")), folder(path("names.data")), holes(),
+         *compressed(path("names.data"))]
 print("\n".join(made))

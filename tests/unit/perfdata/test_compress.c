@@ -155,6 +155,51 @@ static void refuses_what_becomes_too_large(void **state)
 	assert_non_null(strstr(error_message(perfdata_reader_error(reader)), "times their size"));
 }
 
+/*
+ * Samples may be 100 times their compressed size, but what is remembered of each record may not.
+ * 120 MB of both, in pieces that are within their limits.
+ */
+static enum perfdata_status read_alike(uint32_t type, bool twice)
+{
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
+	_cleanup_buffer_ struct buffer records, content, bytes;
+	ZSTD_CStream *stream = ZSTD_createCStream();
+	static const char skipped[40000] = "\x50\x2a\x4d\x18\x38\x9c"; /* RFC 8878, 3.1.2 */
+	struct perfdata_record record;
+	enum perfdata_status status = PERFDATA_END;
+
+	buffer_init(&records, RECORDING_MAX_BYTES);
+	buffer_init(&content, (size_t)8 << 20);
+	buffer_init(&bytes, RECORDING_MAX_BYTES);
+	while (content.size + 24 <= content.max_bytes)
+		put_words(&content, type, 0, 5, 0x1000);
+	for (int i = 0; i < 25; i++) /* a million bytes: 50 times that is less than 120 MB */
+		put_record(&records, RECORD_COMPRESSED, 0, skipped, sizeof(skipped));
+	ZSTD_initCStream(stream, 9);
+	for (int i = 0; i < 15; i++)
+		put_compressed(&records, stream, RECORD_COMPRESSED, content.data, content.size);
+	ZSTD_freeCStream(stream);
+	put_recording(&bytes, &event, 1, &records);
+	assert_no_error(perfdata_reader_open_memory(bytes.data, bytes.size, "test", &reader));
+	for (int pass = 0; pass <= twice && status == PERFDATA_END; pass++) {
+		perfdata_reader_rewind(reader);
+		while ((status = perfdata_reader_next(reader, &record)) == PERFDATA_RECORD)
+			;
+	}
+	if (status == PERFDATA_BAD)
+		assert_non_null(strstr(error_message(perfdata_reader_error(reader)),
+				       "without any samples"));
+	return status;
+}
+
+static void refuses_what_has_too_few_samples(void **state)
+{
+	(void)state;
+	assert_int_equal(read_alike(PERF_RECORD_SAMPLE, true), PERFDATA_END);
+	assert_int_equal(read_alike(PERF_RECORD_FORK, false), PERFDATA_BAD);
+	assert_int_equal(read_alike(PERF_RECORD_COMM, false), PERFDATA_BAD);
+}
+
 static void says_that_content_is_cut_off(void **state)
 {
 	_cleanup_buffer_ struct buffer records, samples;
@@ -243,6 +288,7 @@ int main(void)
 		cmocka_unit_test(reads_records_over_pieces),
 		cmocka_unit_test(reads_one_record_in_steps),
 		cmocka_unit_test(refuses_what_becomes_too_large),
+		cmocka_unit_test(refuses_what_has_too_few_samples),
 		cmocka_unit_test(says_that_content_is_cut_off),
 		cmocka_unit_test(stops_at_damaged_content),
 		cmocka_unit_test(stops_at_compressed_in_compressed),
