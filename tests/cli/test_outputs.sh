@@ -57,6 +57,22 @@ says 'hint: .*--force'
 ln -s page link
 run 0 "$perfvisor" flamegraph -i vm.data -o link
 [ -L link ] && cmp page first || complain 'a link is not followed'
+mkdir sub && ln -s ../link sub/link
+cp second page
+run 0 "$perfvisor" flamegraph -i vm.data -o sub/link
+[ -L link ] && [ -L sub/link ] && cmp page first || complain 'a link to a link is not followed'
+if [ "$(id -u)" = 0 ]; then
+	cp second page
+	chown -h 65534 link
+	for name in link sub/link; do
+		run 1 "$perfvisor" flamegraph -i vm.data -o $name --force
+		says "'(sub/../)?link' is another user's link"
+	done
+	cmp page second || complain "another user's link is followed"
+else
+	echo "skipped: another user's link, because only root can make one"
+fi
+rm -r sub
 run 0 "$perfvisor" flamegraph -i vm.data -o notes --force
 cmp notes first || complain '--force does not replace'
 "$perfvisor" flamegraph -i vm.data -o /dev/stdout 2>/dev/null | cmp - first ||

@@ -4,47 +4,136 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+
+#define MAX_LINKS 40 /* as in the kernel */
 
 static struct error *could_not_write(const char *path)
 {
 	return error_system(errno, "could not write '%s'", path);
 }
 
-/* The file that PATH, which may be a link, leads to; PATH itself if that is not there yet. */
-static char *resolve(const char *path)
+/* Whether the link, which FD is open on, is one of /proc: it leads to what is open, not to a path. */
+static bool is_proc_link(int fd)
 {
-	char *resolved = realpath(path, NULL);
+	struct statfs status;
 
-	return resolved ? resolved : memory_strdup(path);
+	return !fstatfs(fd, &status) && status.f_type == PROC_SUPER_MAGIC;
+}
+
+/* What the link at PATH, which FD is open on, says, as seen from where PATH is. */
+static struct error *read_link(const char *path, int fd, char **ret)
+{
+	const char *slash = strrchr(path, '/');
+	char text[PATH_MAX];
+	ssize_t length = readlinkat(fd, "", text, sizeof(text));
+
+	if (length <= 0 || length == sizeof(text))
+		return could_not_write(path);
+	*ret = *text == '/' || !slash
+		       ? memory_strndup(text, length)
+		       : memory_printf("%.*s%.*s", (int)(slash - path + 1), path, (int)length, text);
+	return NULL;
+}
+
+/* Follows the link at *PATH, which FD is open on. */
+static struct error *follow_link(char **path, int *fd)
+{
+	struct stat status;
+	struct error *error;
+	char *next;
+
+	if (fstat(*fd, &status))
+		return could_not_write(*path);
+	if (status.st_uid && status.st_uid != geteuid())
+		return error_hint(error_create(ERROR_PERMISSION, "'%s' is another user's link",
+					       *path), "name the file itself");
+	if (is_proc_link(*fd)) {
+		close(*fd);
+		*fd = open(*path, O_PATH | O_CLOEXEC);
+		next = realpath(*path, NULL);
+		error = *fd < 0 ? could_not_write(*path) : NULL;
+	} else {
+		error = read_link(*path, *fd, &next);
+		if (error)
+			return error;
+		close(*fd);
+		*fd = open(next, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		error = *fd < 0 ? error_create(ERROR_USAGE,
+					       "'%s' is a link to something that is not there",
+					       *path)
+				: NULL;
+	}
+	if (next) {
+		free(*path);
+		*path = next;
+	}
+	return error;
+}
+
+/*
+ * Opens what is at *PATH, and makes *PATH the path of that, without links at its end. Each link is
+ * looked at before it is followed, and nothing is looked up again by its name. *RET_FD is -1 if
+ * nothing is there.
+ */
+static struct error *open_place(char **path, int *ret_fd, struct stat *ret)
+{
+	int fd = open(*path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct error *error = NULL;
+
+	for (int links = 0; fd >= 0 && !error; links++) {
+		if (fstat(fd, ret))
+			error = could_not_write(*path);
+		else if (!S_ISLNK(ret->st_mode))
+			break;
+		else if (links == MAX_LINKS)
+			error = error_system(ELOOP, "could not write '%s'", *path);
+		else
+			error = follow_link(path, &fd);
+	}
+	if (error && fd >= 0)
+		close(fd);
+	*ret_fd = error ? -1 : fd;
+	return error;
+}
+
+static FILE *open_again(int fd)
+{
+	_cleanup_free_ char *path = memory_printf("/proc/self/fd/%d", fd);
+
+	return fopen(path, "we");
+}
+
+static FILE *open_beside(struct replacement *new)
+{
+	int fd;
+
+	new->beside = memory_printf("%s.XXXXXX", new->path);
+	fd = mkostemp(new->beside, O_CLOEXEC);
+	if (fd < 0)
+		free(take_pointer(new->beside));
+	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 struct error *replacement_begin(const char *path, struct replacement *ret)
 {
-	_cleanup_replacement_ struct replacement new = { .path = resolve(path) };
+	_cleanup_replacement_ struct replacement new = { .path = memory_strdup(path) };
+	_cleanup_close_ int place = -1;
 	struct stat status;
-	bool is_there = !stat(new.path, &status);
-	int fd;
+	struct error *error = open_place(&new.path, &place, &status);
 
-	if (is_there && !S_ISREG(status.st_mode)) {
-		new.out = fopen(new.path, "we");
-	} else if (!is_there && !lstat(new.path, &status) && S_ISLNK(status.st_mode)) {
-		return error_create(ERROR_USAGE, "'%s' is a link to something that is not there",
-				    path);
-	} else {
-		new.beside = memory_printf("%s.XXXXXX", new.path);
-		fd = mkostemp(new.beside, O_CLOEXEC);
-		if (fd < 0) {
-			free(take_pointer(new.beside));
-			return could_not_write(path);
-		}
-		new.out = fdopen(fd, "w");
-	}
+	if (error)
+		return error;
+	new.out = place >= 0 && !S_ISREG(status.st_mode) ? open_again(place) : open_beside(&new);
 	if (!new.out)
 		return could_not_write(path);
 	*ret = new;

@@ -17,8 +17,11 @@ struct replacement {
 };
 
 /*
- * Opens RET for PATH; the new file is readable by its owner alone. A link is followed. What is
- * there and is no regular file (a pipe, a device) is written to as it is.
+ * Opens RET for PATH; the new file is readable by its owner alone. A link is followed if it is this
+ * process's user's or root's. What is there and is no regular file (a pipe, a device) is written to
+ * as it is; it cannot be exchanged for something else after that was seen.
+ *
+ * Not prevented: whoever owns a folder on the way to PATH chooses where that way leads.
  */
 struct error *replacement_begin(const char *path, struct replacement *ret) MUST_CHECK;
 /* All was written. Fails if anything could not be. */
