@@ -22,6 +22,20 @@ static bool is_written_to(int pipe)
 	return end.revents & POLLIN;
 }
 
+/*
+ * The environment, and with it the pager, is the choice of whoever started the program, not of its
+ * file's owner or group (set-uid, set-gid).
+ */
+static bool drop_owner(void)
+{
+	gid_t group = getgid();
+	uid_t user = getuid();
+
+	if (group != getegid() && setresgid(group, group, group))
+		return false;
+	return user == geteuid() || !setresuid(user, user, user);
+}
+
 static void run_pager(int read_end)
 {
 	const char *pager = getenv("PERFVISOR_PAGER");
@@ -30,6 +44,8 @@ static void run_pager(int read_end)
 		pager = getenv("PAGER");
 	if (!pager)
 		pager = "less";
+	if (!drop_owner())
+		_exit(127);
 	if (dup2(read_end, STDIN_FILENO) < 0)
 		_exit(127);
 	if (!is_written_to(STDIN_FILENO))

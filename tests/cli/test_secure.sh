@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A perfvisor whose file has capabilities heeds no variable that says where files are, and loads no
-# code that a variable names; it reads recordings without these capabilities.
+# code that a variable names; it reads recordings without these capabilities. The pager has no rights
+# but its user's.
 set -u
 [ "$(id -u)" = 0 ] || { echo 'only root can give a file capabilities'; exit 77; }
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
@@ -50,4 +51,32 @@ caps=$(sed -nE 's/^Cap(Prm|Eff):\s+//p' /proc/$pid/status | tr -d '0\n')
 	complain "it reads with: $(grep -E "^(Cap|Secc)" /proc/$pid/status)"
 kill -KILL $pid
 wait $pid 2>/dev/null
+
+# By mistake, a file may be set-uid: the pager, which its user chooses, is started as that user. While
+# the recording does not come, it waits. Shells that drop the rights themselves are not relied upon.
+cp "$perfvisor" owned && chmod 6755 owned || exit 1
+cat >spawn.py <<'PYTHON'
+import pty, sys
+pty.spawn(sys.argv[1:])
+PYTHON
+TERM=xterm PERFVISOR_PAGER=cat python3 spawn.py "${as_user[@]}" \
+	sh -c 'exec ./owned script -i - <pipe' >out 2>err </dev/null &
+spawner=$!
+reader=
+for ((i = 0; i < 600; i++)); do
+	reader=$(pgrep -P "$spawner")
+	[ -z "$reader" ] || [ "$(sed -nE 's/^Seccomp:\s+//p' "/proc/$reader/status")" != 2 ] || break
+	sleep 0.1
+done
+ids() { # of each of its processes: real, effective, saved user and group
+	local child
+	for child in $(pgrep -P "$reader"); do
+		sed -nE 's/^[UG]id:\s+//p' "/proc/$child/status" | cut -f 1-3 | tr '\t\n' '  '
+		echo
+	done
+}
+[ $i -lt 600 ] && ids | grep -qx '65534 65534 65534 65534 65534 65534 ' ||
+	complain "the pager of a set-uid program is not the user's: $(ids; cat out err)"
+kill -KILL ${reader:+"$reader"}
+wait $spawner 2>/dev/null
 exit $status
