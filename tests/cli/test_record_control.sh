@@ -135,6 +135,31 @@ seconds_of_samples | awk -v from="$begin" '
 	END { if (!NR || early) { print early + 0 " of " NR " samples are early"; exit 1 } }' ||
 	status=1
 
+# The viewer of top may only end its recorder by the same means. What it could write, this test writes
+# into the pipe that the viewer writes to and the recorder has.
+: >err
+"$perfvisor" top --engine qmp -p $guest --max-overhead 100 -d 1 >screens 2>err &
+recorder=$!
+wait_for grep -q '%' screens || complain "top: $(cat err)"
+pipe=
+for fd in /proc/$recorder/fd/*; do
+	target=$(readlink "$fd")
+	for child in $(pgrep -P $recorder); do
+		[[ $target != pipe:* || ${fd##*/} -le 2 ]] ||
+			! grep -q '^flags:.*1$' "/proc/$recorder/fdinfo/${fd##*/}" ||
+			! tr '\0' ' ' <"/proc/$child/cmdline" | grep -q 'top --engine' ||
+			! readlink "/proc/$child"/fd/* | grep -qxF "$target" || pipe=$fd
+	done
+done
+printf 'evlist\nping\nwhat is this\ndisable\n' >"${pipe:-/dev/null}"
+sleep 2
+: >screens # It goes on with what comes now.
+wait_for grep -q '%' screens || complain "top's viewer disables events: $(cat err)"
+printf 'stop\n' >"${pipe:-/dev/null}"
+[ -n "$pipe" ] || { complain "top has no pipe: $(ls -l /proc/$recorder/fd)"; kill $recorder; }
+finish 0
+! grep -qE 'what is this|cpu-clock|disabled' err || complain "top's viewer may do more: $(cat err)"
+
 # What cannot be used.
 expect() { # STATUS PATTERN OPTION…
 	local want=$1 pattern=$2 got

@@ -259,6 +259,7 @@ struct error *record_run(struct record_options *options, int argc, char **argv, 
 		error = record_events_prepare(options, &events);
 	if (!error)
 		error = record_control_open(options->control, &control);
+	control.stop_only = options->stop_only;
 	if (!error)
 		error = record_switch_prepare(options, &events, &switches);
 	if (!error) {

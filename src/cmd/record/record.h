@@ -42,6 +42,7 @@ struct record_options {
 	const char *delay_text; /* NULL: not given */
 	struct record_delay delay; /* the same */
 	const char *control; /* NULL: not given */
+	bool stop_only;	     /* who controls it may do nothing but end it */
 	uint64_t stack_bytes;
 	const char *call_graph; /* perf's argument; NULL: not given */
 	const char *unwind;	/* NULL: not given */

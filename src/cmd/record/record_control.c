@@ -236,6 +236,8 @@ static void list_events(struct record_control *control, const struct record_even
 static void obey(struct record_control *control, struct recorder *recorder,
 		 const struct record_events *events, const struct control_command *command)
 {
+	if (control->stop_only && command->verb != CONTROL_STOP)
+		return;
 	if (command->malformed)
 		complain(control, "wrong command", command->text);
 	switch (command->verb) {

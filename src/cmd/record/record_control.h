@@ -12,6 +12,7 @@
 struct record_control {
 	int fd, ack_fd; /* -1: none */
 	bool owned;	/* they are FIFOs, which were opened here */
+	bool stop_only; /* other commands are ignored */
 	bool stop;	/* it was asked for */
 	bool ack_failed;
 	unsigned complaints;

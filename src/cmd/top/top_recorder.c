@@ -70,6 +70,7 @@ static struct error *run_child(struct top_config *config, int argc, char **argv,
 		close_pipe((int *)pipes->messages);
 	snprintf(control_text, sizeof(control_text), "fd:%d", pipes->control[0]);
 	config->record.control = control_text;
+	config->record.stop_only = true; /* the viewer may be in the hands of a guest */
 	config->record.output = "-";
 	config->record.stream_ns = STREAM_NS;
 	config->record.quiet = !config->record.verbose;
