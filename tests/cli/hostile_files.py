@@ -182,8 +182,8 @@ def folder(good):
     return name
 
 
-# 400 MB of one record, compressed: each process begins, or is named, again and again. An empty frame
-# (RFC 8878, 3.1.2) makes the ratio of sizes smaller.
+# 400 MB of one record, compressed: a process begins, or is named, again and again. A frame that is
+# skipped (RFC 8878, 3.1.2) makes the ratio of sizes smaller.
 def compressed(good):
     with open(good, "rb") as file:
         head = bytearray(file.read())

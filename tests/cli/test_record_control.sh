@@ -135,8 +135,8 @@ seconds_of_samples | awk -v from="$begin" '
 	END { if (!NR || early) { print early + 0 " of " NR " samples are early"; exit 1 } }' ||
 	status=1
 
-# The viewer of top may only end its recorder by the same means. What it could write, this test writes
-# into the pipe that the viewer writes to and the recorder has.
+# The viewer of top may only end its recorder by the same means. What it could write is written
+# into the pipe that it writes to and the recorder has.
 : >err
 "$perfvisor" top --engine qmp -p $guest --max-overhead 100 -d 1 >screens 2>err &
 recorder=$!

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A perfvisor whose file has capabilities heeds no variable that says where files are, and loads no
-# code that a variable names; it reads recordings without these capabilities. The pager has no rights
-# but its user's.
+# code that a variable names; it reads recordings without these capabilities. The pager has its
+# user's rights alone.
 set -u
 [ "$(id -u)" = 0 ] || { echo 'only root can give a file capabilities'; exit 77; }
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
@@ -52,8 +52,8 @@ caps=$(sed -nE 's/^Cap(Prm|Eff):\s+//p' /proc/$pid/status | tr -d '0\n')
 kill -KILL $pid
 wait $pid 2>/dev/null
 
-# By mistake, a file may be set-uid: the pager, which its user chooses, is started as that user. While
-# the recording does not come, it waits. Shells that drop the rights themselves are not relied upon.
+# By mistake, a file may be set-uid: the pager, which its user chooses, is started as that user. It
+# waits for the recording. Shells that drop the rights themselves are not relied upon.
 cp "$perfvisor" owned && chmod 6755 owned || exit 1
 cat >spawn.py <<'PYTHON'
 import pty, sys
@@ -65,7 +65,8 @@ spawner=$!
 reader=
 for ((i = 0; i < 600; i++)); do
 	reader=$(pgrep -P "$spawner")
-	[ -z "$reader" ] || [ "$(sed -nE 's/^Seccomp:\s+//p' "/proc/$reader/status")" != 2 ] || break
+	mode=$(sed -nE 's/^Seccomp:\s+//p' "/proc/${reader:-self}/status")
+	[ -z "$reader" ] || [ "$mode" != 2 ] || break
 	sleep 0.1
 done
 ids() { # of each of its processes: real, effective, saved user and group

@@ -22,7 +22,7 @@ static struct error *could_not_write(const char *path)
 	return error_system(errno, "could not write '%s'", path);
 }
 
-/* Whether the link, which FD is open on, is one of /proc: it leads to what is open, not to a path. */
+/* Whether the link, which FD is open on, is one of /proc: it leads to what is open, to no path. */
 static bool is_proc_link(int fd)
 {
 	struct statfs status;
@@ -39,9 +39,10 @@ static struct error *read_link(const char *path, int fd, char **ret)
 
 	if (length <= 0 || length == sizeof(text))
 		return could_not_write(path);
+	text[length] = '\0';
 	*ret = *text == '/' || !slash
-		       ? memory_strndup(text, length)
-		       : memory_printf("%.*s%.*s", (int)(slash - path + 1), path, (int)length, text);
+		       ? memory_strdup(text)
+		       : memory_printf("%.*s%s", (int)(slash - path + 1), path, text);
 	return NULL;
 }
 
