@@ -44,7 +44,7 @@ compare() { # NAME, ARGUMENTS OF script
 		head -n 20 differences
 		status=1
 	fi
-	[ -s ours.err ] && { echo "$name: $(cat ours.err)"; status=1; }
+	grep -v ' samples are filtered out$' ours.err && { echo "$name: see above"; status=1; }
 }
 
 record plain -e cpu-clock -F 5000
@@ -62,9 +62,11 @@ compare chains -F comm,pid,tid,time,event,ip,sym,dso
 compare chains -F comm,ip,sym
 compare chains --max-stack 3
 
+# Without other programs of the machine: some of them are as addr2line is (unnamed_plt.sed).
+own=(--comms sh,perl,awk,find,xargs,cat,md5sum,swapper)
 record cpus -a -e cpu-clock -c 500000
-compare cpus
-compare cpus -F comm,cpu,time,ip,sym
+compare cpus "${own[@]}"
+compare cpus "${own[@]}" -F comm,cpu,time,ip,sym
 
 record two-events -e cpu-clock -e task-clock:u -F 3000
 compare two-events
