@@ -188,6 +188,24 @@ static void take(const struct decoding *decoding, const cs_insn *instruction)
 		vector_append(&decoding->ret->items, known);
 }
 
+/*
+ * UD1, with which kernels mark warnings (Linux 7.2), has an operand, which capstone 4 takes for the
+ * next instruction, and calls it ud2b. Returns its bytes, which are at NEXT.
+ */
+static size_t left_of_ud1(const struct decoding *decoding, cs_insn *instruction,
+			  const uint8_t *next, size_t size)
+{
+	static const uint8_t opcode[] = { 0x0f, 0xb9 };
+
+	if (decoding->arch != CS_ARCH_X86 || !size || instruction->size < sizeof(opcode) ||
+	    memcmp(instruction->bytes + instruction->size - sizeof(opcode), opcode,
+		   sizeof(opcode)))
+		return 0;
+	memcpy(instruction->mnemonic, "ud1", sizeof("ud1"));
+	size = operand_length(next, size) < size ? operand_length(next, size) : size;
+	return size;
+}
+
 static struct error *decode_all(struct decoding *decoding, const struct instruction_code *code)
 {
 	cs_opt_skipdata skip = { .mnemonic = ".byte", .callback = skip_unknown,
@@ -205,8 +223,15 @@ static struct error *decode_all(struct decoding *decoding, const struct instruct
 	instruction = cs_malloc(decoding->handle);
 	if (!instruction)
 		return error_create(ERROR_SYSTEM, "there is no memory for instructions");
-	while (cs_disasm_iter(decoding->handle, &bytes, &size, &address, instruction))
+	while (cs_disasm_iter(decoding->handle, &bytes, &size, &address, instruction)) {
+		size_t more = left_of_ud1(decoding, instruction, bytes, size);
+
+		bytes += more;
+		size -= more;
+		address += more;
+		instruction->size += more;
 		take(decoding, instruction);
+	}
 	cs_free(instruction, 1);
 	return NULL;
 }

@@ -42,8 +42,8 @@ static bool has_immediate(unsigned map, uint8_t opcode)
 	return map == MAP_0F3A;
 }
 
-/* ModRM, SIB and displacement at CODE; EVEX scales a displacement, but does not widen it. */
-static size_t operand_length(const uint8_t *code, size_t size)
+/* EVEX scales a displacement, but does not widen it. */
+size_t operand_length(const uint8_t *code, size_t size)
 {
 	size_t length = 1;
 	unsigned mode, base;
@@ -63,12 +63,25 @@ static size_t operand_length(const uint8_t *code, size_t size)
 	return length + (mode == 2 || base == 5 ? 4 : 0);
 }
 
+/* 0F 00 and 0F 01 with a ModRM that is no memory, such as lkgs, rdpkru, wrpkru and serialize. */
+static size_t system_length(const uint8_t *code, size_t size)
+{
+	size_t length = size && (code[0] == 0x66 || code[0] == 0xf2 || code[0] == 0xf3);
+
+	if (size - length < 3 || code[length] != 0x0f || code[length + 1] > 0x01 ||
+	    code[length + 2] < 0xc0)
+		return 0;
+	return length + 3;
+}
+
 size_t vector_length(const uint8_t *code, size_t size, bool is_64_bit)
 {
 	size_t length = 0, prefix;
 	unsigned map = 0;
 	uint8_t opcode;
 
+	if (system_length(code, size))
+		return system_length(code, size);
 	while (length < size && length < MAX_PREFIXES && is_prefix(code[length]))
 		length++;
 	prefix = prefix_length(code + length, size - length, is_64_bit, &map);

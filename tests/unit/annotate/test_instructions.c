@@ -87,6 +87,21 @@ static void unknown_vectors_do_not_shift_the_rest(void **state)
 	instructions_deinit(&instructions);
 }
 
+/* ud1 (%edx),%rdi, as Linux 7.2 marks warnings */
+static void ud1_has_an_operand(void **state)
+{
+	static const char bytes[] = "\x67\x48\x0f\xb9\x3a\xc3";
+	const struct instruction_code code = { .machine = EM_X86_64, .size = sizeof(bytes) - 1,
+					       .bytes = (const uint8_t *)bytes };
+	struct instructions instructions;
+
+	(void)state;
+	assert_no_error(instructions_decode(&code, no_name, NULL, &instructions));
+	assert_int_equal(instructions.items.count, 2);
+	assert_string_equal(instruction_text(&instructions, 1), "ret");
+	instructions_deinit(&instructions);
+}
+
 #define LENGTH(bytes) vector_length((const uint8_t *)(bytes), sizeof(bytes) - 1, true)
 
 /* As GNU as assembles them. */
@@ -99,6 +114,10 @@ static void lengths_of_vectors(void **state)
 	assert_int_equal(LENGTH("\xc4\xe3\x75\x0f\xc0\x01\xc3"), 6);		 /* vpalignr $1 */
 	assert_int_equal(LENGTH("\x62\xe1\xfe\x08\x6f\x46\x01\xc3"), 7);	 /* 0x10(%rsi) */
 	assert_int_equal(LENGTH("\x62\xe1\xfe\x08\x6f\x05\x00\x01\x00\x00\xc3"), 10); /* (%rip) */
+	assert_int_equal(LENGTH("\x0f\x01\xee\xc3"), 3);			 /* rdpkru */
+	assert_int_equal(LENGTH("\xf3\x0f\x01\xea\xc3"), 4);			 /* saveprevssp */
+	assert_int_equal(LENGTH("\xf2\x0f\x00\xf7\xc3"), 4);			 /* lkgs %edi */
+	assert_int_equal(LENGTH("\x0f\x01\x10\xc3"), 0);			 /* lgdt (%rax) */
 	assert_int_equal(LENGTH("\x62\xe1\xfe\x08"), 0);			 /* cut off */
 	assert_int_equal(LENGTH("\x48\x89\xe5"), 0);
 }
@@ -119,6 +138,7 @@ int main(void)
 		cmocka_unit_test(x86_is_written_as_objdump_does),
 		cmocka_unit_test(targets_have_names),
 		cmocka_unit_test(unknown_vectors_do_not_shift_the_rest),
+		cmocka_unit_test(ud1_has_an_operand),
 		cmocka_unit_test(lengths_of_vectors),
 		cmocka_unit_test(other_machines_are_refused),
 	};
