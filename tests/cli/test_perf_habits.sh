@@ -100,6 +100,16 @@ refuses 1 "could not run the command 'nosuch'" record -o new.data -- nosuch
 [ ! -e new.data ] || complain "a recording was made for a command that does not exist"
 ! grep -q 'was recorded' err || complain "nothing was recorded: $(cat err)"
 
+# Nor does one during which no VM ran.
+if [ -z "$("$perfvisor" list --no-memory 2>/dev/null | awk 'NR > 1 && $3 != "?"')" ]; then
+	"$perfvisor" record -o kept.data -- true 2>err || complain "no VM: $(cat err)"
+	cmp -s chains.data kept.data && [ ! -e kept.data.old ] ||
+		complain "the old recording is gone: $(cat err)"
+	grep -q 'kept.data was not written' err || complain "no VM: $(cat err)"
+else
+	echo "skipped: a recording without VMs, because this machine runs some"
+fi
+
 # One is not many.
 {
 	echo event sample=IP,TID,TIME,PERIOD

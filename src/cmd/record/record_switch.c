@@ -303,6 +303,10 @@ struct error *record_switch_finish(const struct record_run *run)
 	if (error)
 		return error;
 	record_note_end(run->recorder, run->options);
+	if (recorder_is_empty(run->recorder)) {
+		log_note("%s was not written", run->options->output);
+		return NULL;
+	}
 	if (!run->switches->given || run->options->pipe) {
 		record_note_file(run->recorder, run->options, run->options->output);
 		return NULL;

@@ -165,6 +165,11 @@ struct recorder_totals {
 	bool vcpus_unknown; /* of some VM: all threads of its process are sampled */
 	bool sampled; /* recorder_step() was called while events were enabled */
 };
+/*
+ * No VM has been seen, so nothing has been written: the file does not exist, and what was at its
+ * path is still there. Not for pipes, folders, and file systems without O_TMPFILE.
+ */
+bool recorder_is_empty(const struct recorder *recorder);
 /* Adds the counts of COUNTS to SUM. */
 void recorder_add_counts(struct perfdata_vm_counts *sum, const struct perfdata_vm_counts *counts);
 /* Of all files, and of what is held. */

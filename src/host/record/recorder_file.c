@@ -135,12 +135,20 @@ void recorder_name_guests(struct recorder *recorder)
 	}
 }
 
+bool recorder_is_empty(const struct recorder *recorder)
+{
+	return !recorder->vms.count && !recorder->config.switches &&
+	       !recorder->config.directory && !perfdata_writer_has_name(recorder->writer);
+}
+
 struct error *recorder_flush(struct recorder *recorder)
 {
 	const struct perfdata_writer_build_id *build_ids;
 	struct error *error;
 	size_t count;
 
+	if (recorder_is_empty(recorder))
+		return NULL;
 	recorder_name_guests(recorder);
 	error = perfdata_writer_inventory(recorder->writer, &recorder->inventory);
 	if (error)
@@ -164,7 +172,9 @@ struct error *recorder_begin(struct recorder *recorder,
 
 	fill_features(recorder, &own);
 	error = perfdata_writer_begin(recorder->writer, &own);
-	return error ? error : perfdata_writer_flush(recorder->writer);
+	if (error || recorder_is_empty(recorder))
+		return error;
+	return perfdata_writer_flush(recorder->writer);
 }
 
 struct error *recorder_write_symbols(struct recorder *recorder,
@@ -184,8 +194,11 @@ struct error *recorder_finish(struct recorder *recorder,
 			      const struct perfdata_writer_features *features)
 {
 	struct perfdata_writer_features own = *features;
-	struct error *error = recorder_hold_write(recorder);
+	struct error *error;
 
+	if (recorder_is_empty(recorder))
+		return NULL;
+	error = recorder_hold_write(recorder);
 	fill_features(recorder, &own);
 	return error ? error : perfdata_writer_finish(recorder->writer, &own);
 }

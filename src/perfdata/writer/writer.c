@@ -211,6 +211,11 @@ struct error *writer_append(struct perfdata_writer *writer, const void *records,
 				: writer_append_payload(writer, records, size);
 }
 
+bool perfdata_writer_has_name(const struct perfdata_writer *writer)
+{
+	return !writer->unnamed;
+}
+
 uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer)
 {
 	uint64_t bytes = writer_data_end(writer) + writer->pending.size;

@@ -190,6 +190,8 @@ struct error *perfdata_writer_lost(struct perfdata_writer *writer, uint64_t id, 
 				   uint64_t time_ns) MUST_CHECK;
 
 struct error *perfdata_writer_flush(struct perfdata_writer *writer) MUST_CHECK;
+/* False before the first flush, until which what was at PATH is still there. */
+bool perfdata_writer_has_name(const struct perfdata_writer *writer);
 uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer); /* of the file as it is */
 
 struct perfdata_writer_build_id {
