@@ -157,17 +157,29 @@ static struct error *choose_options(struct top_engine *engine)
 	return error;
 }
 
+/* A file has the sums of samples that were not written. They have no times, so no interval. */
+static void leave_sums_out(struct top_engine *engine)
+{
+	struct profile_totals all = all_totals(engine);
+
+	engine->before.host_counted = all.host_counted;
+	engine->before.guest_counted = all.guest_counted;
+}
+
 static struct error *begin_profile(struct top_engine *engine)
 {
+	bool first = !engine->options.filter;
 	struct error *error = NULL;
 
-	if (!engine->options.filter)
+	if (first)
 		error = choose_options(engine);
 	if (error)
 		return error;
 	select_vms(engine);
 	drop_counts(engine);
 	engine->live = live_profile_create(engine->session, &engine->options);
+	if (first && engine->own_time)
+		leave_sums_out(engine);
 	return NULL;
 }
 
@@ -247,6 +259,8 @@ const struct profile *top_engine_look(struct top_engine *engine, struct top_inte
 				       : clock_monotonic_ns() - engine->begin_ns;
 
 	*ret = (struct top_interval){ .seconds = ns / 1e9, .totals = all_totals(engine) };
+	/* What is not written is not known of an interval (leave_sums_out()). */
+	ret->totals.host_sampled &= !engine->own_time || ret->totals.host;
 	subtract(&ret->totals, &engine->before);
 	return profile;
 }
