@@ -163,15 +163,15 @@ static struct error *open_and_annotate(const struct annotate_config *config)
 }
 
 /* The function, which may be named as an argument, and what can be wrong in any recording. */
-static struct error *check(struct annotate_config *config, int argc, char **argv, int rest)
+static struct error *check(struct annotate_config *config, const struct string_list *functions)
 {
 	double percent;
 
-	if (rest + 1 < argc || (rest < argc && config->symbol))
+	if (functions->count > 1 || (functions->count && config->symbol))
 		return error_create(ERROR_USAGE, "annotate takes one function, not also '%s'",
-				    argv[argc - 1]);
-	if (rest < argc)
-		config->symbol = argv[rest];
+				    functions->items[functions->count - 1]);
+	if (functions->count)
+		config->symbol = functions->items[0];
 	return values_percent("--percent-limit", config->percent_limit, &percent);
 }
 
@@ -179,17 +179,18 @@ static struct error *run_annotate(const struct command *command, int argc, char 
 				  int *ret_status)
 {
 	struct annotate_config config = { 0 };
+	struct string_list functions = { 0 };
 	struct error *error;
 	bool help;
-	int rest;
 
 	(void)ret_status;
-	error = command_parse(command, &config, argc, argv, &rest, &help);
+	error = command_parse_mixed(command, &config, argc, argv, &functions, &help);
 	if (!error && !help)
-		error = check(&config, argc, argv, rest);
+		error = check(&config, &functions);
 	if (!error && !help)
 		error = open_and_annotate(&config);
 	filter_options_deinit(&config.filters);
+	vector_deinit(&functions);
 	return error;
 }
 

@@ -44,6 +44,13 @@ struct error *command_unknown(const char *name) MUST_CHECK;
  */
 struct error *command_parse(const struct command *command, void *config, int argc, char **argv,
 			    int *ret_rest, bool *ret_help) MUST_CHECK;
+/*
+ * The same for a command whose options may also follow its arguments, as in perf. RET_ARGUMENTS, to
+ * be freed with vector_deinit(), gets the arguments, which are not copied.
+ */
+struct error *command_parse_mixed(const struct command *command, void *config, int argc,
+				  char **argv, struct string_list *ret_arguments,
+				  bool *ret_help) MUST_CHECK;
 void command_print_help(const struct command *command);
 
 #endif

@@ -120,3 +120,20 @@ struct error *command_parse(const struct command *command, void *config, int arg
 		*ret_rest = rest;
 	return NULL;
 }
+
+struct error *command_parse_mixed(const struct command *command, void *config, int argc,
+				  char **argv, struct string_list *ret_arguments, bool *ret_help)
+{
+	struct error *error = NULL;
+	int rest = 0;
+
+	*ret_help = false;
+	do {
+		argc -= rest;
+		argv += rest;
+		error = command_parse(command, config, argc, argv, &rest, ret_help);
+		if (!error && !*ret_help && rest < argc)
+			vector_append(ret_arguments, argv[rest]);
+	} while (!error && !*ret_help && rest < argc);
+	return error;
+}

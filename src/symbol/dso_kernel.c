@@ -205,7 +205,8 @@ struct error *dso_find_vmlinux(const struct dso_request *request, struct elf_fil
 			     DOWNLOAD_DEBUGINFO);
 	if (path && try_lines(request, path, ret))
 		return NULL;
-	return error_create(ERROR_NOT_FOUND, "no vmlinux of '%s' is here", request->path);
+	return error_create(ERROR_NOT_FOUND, "no vmlinux of '%.*s' is here",
+			    (int)strcspn(request->path, "]") + 1, request->path);
 }
 
 struct error *dso_load_kernel(const struct dso_request *request, struct dso_symbols *ret)

@@ -26,6 +26,7 @@ compare objdump ours.txt mix hosted
 compare objdump ours.txt fill hosted
 # -s, -n and --print-line are perf's.
 annotate -i run.data -s mix -n
+"$perfvisor" annotate mix -i run.data -n | cmp - ours.txt || complain "options after the function"
 perf annotate -i run.data --stdio -n -s mix >perf.txt 2>/dev/null
 compare perf perf.txt ours.txt
 annotate -i run.data -s mix -l

@@ -185,24 +185,6 @@ static struct error *diff(const struct diff_config *config, const struct string_
 	return error;
 }
 
-/* Options may also follow files, as in perf. */
-static struct error *parse(const struct command *command, struct diff_config *config, int argc,
-			   char **argv, struct string_list *ret_paths, bool *ret_help)
-{
-	struct error *error = NULL;
-	int rest = 0;
-
-	*ret_help = false;
-	do {
-		argc -= rest;
-		argv += rest;
-		error = command_parse(command, config, argc, argv, &rest, ret_help);
-		if (!error && !*ret_help && rest < argc)
-			vector_append(ret_paths, argv[rest]);
-	} while (!error && !*ret_help && rest < argc);
-	return error;
-}
-
 static struct error *run_diff(const struct command *command, int argc, char **argv,
 			      int *ret_status)
 {
@@ -211,7 +193,7 @@ static struct error *run_diff(const struct command *command, int argc, char **ar
 	struct error *error;
 	bool help, over = false;
 
-	error = parse(command, &config, argc, argv, &paths, &help);
+	error = command_parse_mixed(command, &config, argc, argv, &paths, &help);
 	if (!error && !help && !config.flamegraph && (config.output || config.force))
 		error = error_create(ERROR_USAGE, "%s is for --flamegraph",
 				     config.output ? "--output" : "--force");
