@@ -95,5 +95,6 @@ size_t hot_code_choose(struct hot_code *code, struct hot_place *ret, size_t max)
 		code->unchosen -= at->count;
 		ret[count++] = at->place;
 	}
+	code->chosen += count;
 	return count;
 }

@@ -30,6 +30,7 @@ struct hot_count {
 struct hot_code {
 	VECTOR(struct hot_count) counts;
 	struct map index; /* hash of a place -> its index in counts */
+	size_t chosen; /* how many places hot_code_choose() has returned */
 	uint64_t samples, unchosen; /* of the counts; those of places that were not chosen */
 };
 

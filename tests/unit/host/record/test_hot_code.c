@@ -47,6 +47,7 @@ static void at_most_so_many_at_once(void **state)
 		note(&code, 0, 0x1000 * (i + 1), 20);
 	assert_int_equal(hot_code_choose(&code, chosen, 4), 4);
 	assert_int_equal(hot_code_choose(&code, chosen, 4), 2);
+	assert_int_equal(code.chosen, 6);
 	hot_code_deinit(&code);
 }
 
