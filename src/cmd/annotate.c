@@ -15,6 +15,7 @@
 
 #define TEXT_MAX_BYTES ((size_t)512 << 20)
 #define NOTES_SHOWN 3 /* how many functions without code are named */
+#define WORTH_A_NOTE 20 /* one of so many samples is in no function */
 
 struct annotate_config {
 	const char *input;
@@ -92,7 +93,25 @@ static struct error *explain_nothing(const struct annotate_config *config,
 						     "has a name");
 	error = error_create(ERROR_NOT_FOUND, "no selected sample is in a function '%s'",
 			     config->symbol);
+	if (!strncmp(config->symbol, "0x", 2))
+		return error_hint(error, "report shows addresses where functions have no names; "
+					 "annotate needs a function's name");
 	return error_hint(error, "'perfvisor report -s sym' lists the functions with samples");
+}
+
+/* Those of stripped programs, say, which annotate cannot show. */
+static void note_nameless(const struct annotate_config *config,
+			  const struct functions_samples *functions)
+{
+	uint64_t nameless = functions->samples;
+
+	if (config->symbol)
+		return;
+	for (size_t i = 0; i < functions->items.count; i++)
+		nameless -= functions->items.items[i].count;
+	if (nameless * WORTH_A_NOTE >= functions->samples)
+		log_note("%" PRIu64 " of %" PRIu64 " samples are in no function that has a name, "
+			 "and are not shown", nameless, functions->samples);
 }
 
 static struct error *write_all(const struct annotate_config *config,
@@ -117,6 +136,8 @@ static struct error *write_all(const struct annotate_config *config,
 		written += left_out.functions == before;
 	}
 	error = output_stream_finish(&stream);
+	if (!error && functions->items.count)
+		note_nameless(config, functions);
 	if (!error && !written && left_out.first)
 		return left_out.first;
 	if (!error && !written && !functions->items.count)

@@ -39,6 +39,19 @@ diff <(summary perf.txt) <(summary ours.txt) >differences ||
 	complain "lines: $(head -n 6 differences)"
 grep -q '^  *: .*mix() annotate_workload.c:[0-9]' ours.txt || complain "no source lines"
 
+# A stripped program's functions have no names, which is said.
+gcc -O1 -s -Wl,--build-id=none -DHOSTED -o stripped "$tests/annotate_workload.c" || exit 1
+perf_record -e cpu-clock -F 5000 -o stripped.data -- ./stripped
+"$perfvisor" annotate -i stripped.data >/dev/null 2>ours.err
+read -r nameless all < <(perf script -i stripped.data -F ip,sym,dso 2>/dev/null |
+	awk '/\(.*stripped\)$/ { own++ } END { print own + 0, NR }')
+awk -v nameless="$nameless" -v all="$all" '/ samples are in no function that has a name,/ {
+	found = $2 >= nameless && $2 <= all && $4 == all
+} END { exit !found || nameless < 20 }' ours.err ||
+	complain "stripped: $nameless of $all: $(cat ours.err)"
+"$perfvisor" annotate -i stripped.data 0x1139 2>ours.err && complain "an address was annotated"
+grep -q "needs a function's name" ours.err || complain "an address: $(cat ours.err)"
+
 # Functions of a library that everybody has, with instructions of all kinds.
 perf_record -e cpu-clock -F 5000 -o list.data -- ls -laR /usr/share/doc
 annotate -i list.data -d libc.so.6 --percent-limit 1
