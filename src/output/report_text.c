@@ -321,8 +321,10 @@ static void write_hierarchy(struct writer *writer, const struct profile_event *e
 			writer->widths[fields++] = report_field_width(columns->items[i].field);
 	}
 	hierarchy_init(&hierarchy, writer->profile, event, &keys);
-	append_sums(out, event);
-	append_hierarchy_titles(writer, out, fields);
+	if (!writer->options->rows_only) {
+		append_sums(out, event);
+		append_hierarchy_titles(writer, out, fields);
+	}
 	for (size_t i = 1; i < hierarchy.nodes.count && output_stream_line(&writer->stream); i++) {
 		const struct hierarchy_node *node = &hierarchy.nodes.items[i];
 		struct profile_row row = { .period = node->period, .count = node->count };
@@ -351,7 +353,8 @@ static void write_event(struct writer *writer, const struct profile_event *event
 		return;
 	}
 	measure(writer, event);
-	write_event_header(writer, event);
+	if (!writer->options->rows_only)
+		write_event_header(writer, event);
 	writer->chains.total = event->total_period;
 	writer->chains.min_period =
 		event->total_period * (writer->options->min_chain_percent / 100);
@@ -405,9 +408,9 @@ struct error *report_text_write(int fd, const struct profile *profile,
 	buffer_init(&writer.share, 64);
 	if (options->chains)
 		start_chains(&writer);
-	if (options->heading)
+	if (!options->rows_only && options->heading)
 		buffer_append_string(&writer.stream.buffer, options->heading);
-	else
+	else if (!options->rows_only)
 		report_head_append(&writer.stream.buffer, profile, options);
 	for (size_t i = 0; i < profile->event_count && !writer.stream.closed; i++)
 		if (profile->events[i].samples)

@@ -11,6 +11,7 @@
 
 struct report_text_options {
 	struct report_columns columns;
+	bool rows_only; /* nothing stands first, neither of the recording nor above columns */
 	bool header; /* all that the recording's header says stands first */
 	bool info;   /* … with the topology of the machine */
 	bool hierarchy; /* the keys as levels of a tree; without children, chains and separator */

@@ -48,7 +48,8 @@ guest=$OLDPWD/tests/golden/perfdata/kvm.data
 "$perfvisor" report -i "$guest" >plain 2>err
 grep -q 'guestkallsyms' err || complain "no note to be silent about: $(cat err)"
 "$perfvisor" report -q -i "$guest" >out 2>err
-cmp -s plain out && [ ! -s err ] || complain "report -q: $(cat err)"
+diff <(grep -v -e '^#' -e '^$' plain) <(grep -v '^$' out) >differences && [ ! -s err ] ||
+	complain "report -q: $(head -n 4 differences err)"
 
 for option in --group -v --verbose --tui; do
 	refuses 2 'is not available' report $option
@@ -87,6 +88,19 @@ for option in --guestkallsyms --guestmodules --guestvmlinux; do
 	refuses 1 "$option 'nosuch': No such file" report -i chains.data $option nosuch
 	refuses 1 "$option 'nosuch': No such file" script -i chains.data $option nosuch
 done
+
+# -q: rows alone, as perf has them.
+for more in '' --hierarchy -t,; do
+	"$perfvisor" report -i chains.data -g none -s comm,dso $more 2>/dev/null |
+		grep -v -e '^#' -e '^$' >rows
+	"$perfvisor" report -i chains.data -g none -s comm,dso $more -q 2>err |
+		grep -v "^$" >quiet
+	diff rows quiet >differences || complain "report -q $more: $(head -n 4 differences)"
+done
+perf report -q -i chains.data -g none --no-children -s comm,dso 2>/dev/null | sed 's/  *$//' |
+	grep -v '^$' >perf.txt
+"$perfvisor" report -q -i chains.data -g none --no-children -s comm,dso 2>/dev/null |
+	sed 's/  *$//' | grep -v '^$' | cmp - perf.txt || complain "report -q is not perf's"
 
 # A command that cannot be run replaces no recording, and makes none.
 cp chains.data kept.data

@@ -197,6 +197,7 @@ static struct error *report(const struct report_config *config, struct session *
 	struct profile_options options = { 0 };
 	struct report_text_options text = { .path = path, .header = config->header,
 					    .info = config->info,
+					    .rows_only = config->quiet && !config->header,
 					    .colour = pager->terminal && terminal_wants_colors() };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_sample_texts_ struct sample_texts *texts = sample_texts_create(session);
@@ -420,7 +421,7 @@ static const struct option_spec report_options[] = {
 	FILTER_OPTIONS(struct report_config, filters),
 	RECORDING_SYMBOL_OPTIONS(struct report_config, symbols),
 	{ OPTION_FLAG, 'q', "quiet", offsetof(struct report_config, quiet), NULL,
-	  "print warnings and errors only besides the profile, no notes" },
+	  "print rows, warnings and errors only: no header, no notes" },
 	{ OPTION_FLAG, 'f', "force", offsetof(struct report_config, force), NULL,
 	  "replace the FILE of --html even if it is no perfvisor page; recordings of other users "
 	  "are read without it" },
