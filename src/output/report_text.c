@@ -17,6 +17,7 @@
 #include "output/view.h"
 
 #define LEVEL_INDENT 3 /* of a hierarchy, as perf's */
+#define TIME_WIDTH 12  /* at least; as in perf (hists__calc_col_len(), tools/perf/util/hist.c) */
 
 #define RED "\033[31m"
 #define GREEN "\033[32m"
@@ -84,7 +85,9 @@ static size_t row_count(const struct writer *writer, const struct profile_event 
 static size_t measure_key(struct writer *writer, const struct profile_event *event,
 			  const struct report_column *column)
 {
-	size_t widest = strlen(view_title(writer->profile, column->key));
+	size_t widest = column->key == PROFILE_TIME
+				? TIME_WIDTH
+				: strlen(view_title(writer->profile, column->key));
 
 	for (size_t i = 0; i < row_count(writer, event); i++) {
 		const struct profile_row *row = &event->rows.items[i];

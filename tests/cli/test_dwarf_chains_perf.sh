@@ -19,8 +19,9 @@ perf record -q -e cpu-clock --call-graph dwarf -o try.data true 2>/dev/null ||
 record() { # RECORDING, SIZE OF THE COPY, COMMAND…
 	local name=$1 size=$2
 	shift 2
-	perf record -q -e cpu-clock -F 2000 --call-graph "dwarf,$size" -o "$name" -- "$@" \
-		>/dev/null 2>&1 ||
+	# A large ring: perf may not get the CPU for a while.
+	perf record -q -m 4096 -e cpu-clock -F 2000 --call-graph "dwarf,$size" -o "$name" \
+		-- "$@" >/dev/null 2>&1 ||
 		{ echo "$name: perf record failed"; status=1; }
 }
 show() { # RECORDING: perf.txt and ours.txt

@@ -126,7 +126,8 @@ for file in $(printf '%s\n' data.20* | head -n -1); do
 done
 
 # A flight recorder: only the newest samples of 4 KiB, when it is asked for them and at the end.
-# They are not in the next file, and what was overwritten is counted.
+# They are not in the next file, and what was overwritten is counted. A slow machine takes fewer
+# samples in a round, whose own records then have a larger share of the 4 KiB.
 start data -F 500 --overwrite --switch-output -m 1
 sleep 4
 [ "$(samples_in data)" = 0 ] || complain '--overwrite writes samples at once'
@@ -147,7 +148,7 @@ grep -qE "QEMU answered .* \($(($(wc -l <times) + overwritten)) of " err ||
 	complain "--overwrite: $(wc -l <times) samples and $overwritten: $(cat err)"
 times_in "$(compgen -G 'data.20*' | head -n 1)" | awk -v asked="$asked" '
 	{ count++; last = $1 }
-	END { if (count < 30 || last < asked - 1) { print count " samples, to " last; exit 1 } }' ||
+	END { if (count < 10 || last < asked - 2) { print count " samples, to " last; exit 1 } }' ||
 	status=1
 file=$(compgen -G 'data.20*' | head -n 1)
 "$perfvisor" report -i "$file" 2>report.err >report

@@ -71,14 +71,20 @@ for command in "report -i $recording" "script -i $recording" "fold -i $recording
 		$command --guestmount /nonexistent
 done
 
-# Terminals without escape sequences, users who want no colours, and locales without UTF-8.
-for settings in TERM=dumb 'TERM=xterm NO_COLOR=1'; do
+# Terminals without escape sequences, users who want no colours (a slow machine still shows progress,
+# and erases it), and locales without UTF-8.
+escape=$'\033'
+while read -r unwanted settings; do
 	for command in doctor 'report --stdio -i tests/golden/perfdata/chains.data'; do
 		script -qec "env PERFVISOR_PAGER=cat $settings $perfvisor $command" \
 			/dev/null </dev/null >"$folder/out"
-		! grep -q $'\033' "$folder/out" || complain "$settings $command: escape sequences"
+		! grep -q "$unwanted" "$folder/out" ||
+			complain "$settings $command: escape sequences"
 	done
-done
+done <<END
+$escape TERM=dumb
+$escape\[[0-9;]*m TERM=xterm NO_COLOR=1
+END
 report="$perfvisor report -i tests/golden/perfdata/chains.data"
 script -qec "env PERFVISOR_PAGER='sed s/^/paged/' TERM=dumb $report" \
 	/dev/null </dev/null | grep -q '^paged' && complain 'a pager on a dumb terminal'
