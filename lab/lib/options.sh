@@ -35,6 +35,10 @@ options_help() {
 		  --add FILE[:DEST]       copy a file or folder into the host (DEST: /root/NAME)
 		  --limit SECONDS         end COMMAND after this time (no limit)
 		  --steady                fail if a guest crashes, instead of rebooting it
+		  --one-cpu               let guests and COMMAND share one CPU: on two, guests use a
+		                          processor of the machine while perfvisor reads their
+		                          memory, and its processes wake up the other CPU for each
+		                          message, which is slow in emulation
 		  --keep                  leave the host running after COMMAND
 		  --help
 
@@ -85,6 +89,7 @@ options_set_defaults() {
 	OPT_LA57=yes
 	OPT_LIMIT=0
 	OPT_STEADY=no
+	OPT_ONE_CPU=no
 	OPT_KEEP=no
 	OPT_ADD=()
 	OPT_GUEST_ADD=()
@@ -101,6 +106,7 @@ options_parse() {
 		--no-kaslr) OPT_KASLR=no ;;
 		--no-la57) OPT_LA57=no ;;
 		--steady) OPT_STEADY=yes ;;
+		--one-cpu) OPT_ONE_CPU=yes ;;
 		--keep) OPT_KEEP=yes ;;
 		--) shift; COMMAND=("$@"); break ;;
 		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
