@@ -5,7 +5,8 @@
 # there.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
-builder=$PWD/tests/cli/build_recording.py
+here=$PWD/tests/cli
+builder=$here/build_recording.py
 . tests/cli/looping_guest.sh
 folder=$(mktemp -d)
 guest= recorder= liar=
@@ -82,4 +83,28 @@ for target in "$folder/fifo" /proc/self/fd/0 /dev/ptmx; do
 	wait $liar 2>/dev/null
 	liar=
 done
+
+# Guest memory that never comes: commands end, and what they say of other VMs is there.
+cp "$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')" qemu-system-x86_64
+mkdir silent
+./qemu-system-x86_64 "$here/silent_qemu.py" silent -qmp "unix:$folder/silent/qmp,server=on" &
+liar=$!
+for _ in {1..600}; do
+	[ ! -S silent/qmp ] && kill -0 $liar 2>/dev/null || break
+	sleep 0.1
+done
+if kill -0 $liar 2>/dev/null; then
+	timeout 100 "$perfvisor" list >out 2>err ||
+		complain "list beside silent memory: $? $(cat err)"
+	grep -q "memory of process $liar could not be read in time" err ||
+		complain "list beside silent memory: $(cat err)"
+	grep -q "^ *$guest .*looping" out || complain "list beside silent memory: $(cat out)"
+	timeout 100 "$perfvisor" ps --vm $liar >out 2>err
+	[ $? = 1 ] || complain "ps of silent memory: $(cat out err)"
+	kill $liar
+else
+	echo 'skipped: memory that never comes, because userfaultfd(2) is not permitted'
+fi
+wait $liar 2>/dev/null
+liar=
 exit $status

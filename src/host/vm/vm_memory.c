@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads guest pages with process_vm_readv(). Slots and registers come from BPF (vm_memory_bpf.c),
+ * Reads guest pages from the VMM's memory. Slots and registers come from BPF (vm_memory_bpf.c),
  * which supports every VMM, or, if that is not available, from QEMU's monitor (vm_memory_qmp.c),
  * which takes longer and pauses vCPUs.
  */
@@ -8,24 +8,24 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/memory.h"
 #include "host/system/process.h"
 #include "host/vm/vm_memory_bpf.h"
 #include "host/vm/vm_memory_qmp.h"
 
-#define PAGES_AT_ONCE 64
-
 struct vm_memory_finder {
 	struct vm_memory_bpf *bpf;
 	struct error *no_bpf; /* why BPF is NULL */
+	struct memory_reader *reader;
 };
 
 void host_vm_memory_deinit(struct host_vm_memory *memory)
 {
 	vector_deinit(&memory->slots);
 	vector_deinit(&memory->registers);
+	memory_reader_release(memory->reader);
+	memory->reader = NULL;
 }
 
 /* The address of guest page FROM in the VMM; 0: not in any slot. */
@@ -43,20 +43,18 @@ static uint64_t hva_of(const struct host_vm_memory *memory, struct gpa from)
 static bool read_pages(void *context, const struct gpa *from, size_t count, void *pages)
 {
 	const struct host_vm_memory *memory = context;
-	struct iovec remote[PAGES_AT_ONCE];
-	struct iovec local = { pages, count * GUEST_PAGE_BYTES };
+	uint64_t addresses[MEMORY_READER_PIECES];
 
-	if (count > PAGES_AT_ONCE)
+	if (count > MEMORY_READER_PIECES)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		remote[i].iov_base = (void *)(uintptr_t)hva_of(memory, from[i]);
-		remote[i].iov_len = GUEST_PAGE_BYTES;
-		if (!remote[i].iov_base)
+		addresses[i] = hva_of(memory, from[i]);
+		if (!addresses[i])
 			return false;
 	}
 	/* The layout comes last: what was read before it changed was the VMM's. */
-	return process_vm_readv(memory->pid, &local, 1, remote, count, 0) ==
-		       (ssize_t)local.iov_len &&
+	return memory_reader_read(memory->reader, memory->pid, addresses, count, GUEST_PAGE_BYTES,
+				  pages) &&
 	       host_process_layout(memory->pid, NULL) == memory->layout;
 }
 
@@ -70,6 +68,7 @@ struct vm_memory_finder *vm_memory_finder_create(void)
 	struct vm_memory_finder *finder = memory_calloc(1, sizeof(*finder));
 
 	finder->no_bpf = vm_memory_bpf_create(&finder->bpf);
+	finder->reader = memory_reader_create(0);
 	return finder;
 }
 
@@ -79,6 +78,7 @@ void vm_memory_finder_destroy(struct vm_memory_finder *finder)
 		return;
 	vm_memory_bpf_destroy(finder->bpf);
 	error_destroy(finder->no_bpf);
+	memory_reader_release(finder->reader);
 	free(finder);
 }
 
@@ -122,5 +122,8 @@ struct error *vm_memory_find(struct vm_memory_finder *finder, const struct host_
 		error = vm_memory_bpf_find(finder->bpf, vm, ret);
 	else
 		error = find_by_monitor(finder, vm, ret);
-	return error ? error_prefix(error, "could not find guest memory") : NULL;
+	if (error)
+		return error_prefix(error, "could not find guest memory");
+	ret->reader = memory_reader_share(finder->reader);
+	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "guest/memory/memory.h"
+#include "host/system/memory_reader.h"
 #include "host/vm/vm.h"
 
 struct host_vm_slot {
@@ -42,6 +43,7 @@ struct host_vm_registers {
 struct host_vm_memory {
 	uint32_t pid;
 	uint64_t layout; /* host_process_layout(), before it was found */
+	struct memory_reader *reader; /* shared */
 	VECTOR(struct host_vm_slot) slots; /* ascending, not overlapping */
 	VECTOR(struct host_vm_registers) registers; /* of vCPUs, as they were just now */
 };
@@ -65,7 +67,7 @@ void host_vm_memory_deinit(struct host_vm_memory *memory);
 
 /*
  * Reads guest pages of MEMORY, which must outlive all users of the source. Fails after the process
- * has executed another program.
+ * has executed another program, and if it takes too long (memory_reader.h).
  */
 struct guest_memory_source host_vm_memory_source(struct host_vm_memory *memory);
 

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 		error_destroy(error);
 		return 1;
 	}
+	memory.reader = memory_reader_create(0);
 	show(&memory);
 	for (int i = 2; i < argc; i++)
 		show_bytes(&memory, strtoull(argv[i], NULL, 16));

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A VMM that executes another program is not read any more, wherever its slots were. */
+/*
+ * A VMM that executes another program is not read any more, wherever its slots were. Memory that
+ * never comes keeps nobody.
+ */
 #include "test.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +79,7 @@ static bool can_read(struct host_vm_memory *memory)
 static void another_program_is_no_guest(void **state)
 {
 	struct vmm vmm = start();
-	struct host_vm_memory memory = { .pid = vmm.pid };
+	struct host_vm_memory memory = { .pid = vmm.pid, .reader = memory_reader_create(0) };
 	uint8_t page[GUEST_PAGE_BYTES];
 	struct iovec local = { page, sizeof(page) }, remote = { 0 };
 	char comm[32] = "";
@@ -98,10 +107,77 @@ static void another_program_is_no_guest(void **state)
 	host_vm_memory_deinit(&memory);
 }
 
+/* Memory of which every access waits for this process, which does nothing; 0: not permitted. */
+static uint64_t map_silent(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, GUEST_PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	range.range.start = (uintptr_t)page;
+	range.range.len = GUEST_PAGE_BYTES;
+	if (fd < 0 || page == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) ||
+	    ioctl(fd, UFFDIO_REGISTER, &range))
+		return 0;
+	return (uintptr_t)page;
+}
+
+static pid_t start_silent(uint64_t *ret)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		*ret = map_silent();
+		if (write(ends[1], ret, sizeof(*ret)) == sizeof(*ret))
+			sleep(600);
+		_exit(1);
+	}
+	assert_int_equal(read(ends[0], ret, sizeof(*ret)), sizeof(*ret));
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
+static void memory_that_never_comes(void **state)
+{
+	uint64_t silent, own[2] = { 7, 8 }, addresses[2], got[2] = { 0 };
+	pid_t pid = start_silent(&silent);
+	struct memory_reader *reader = memory_reader_create(0.2);
+
+	(void)state;
+	addresses[0] = (uintptr_t)&own[0];
+	addresses[1] = (uintptr_t)&own[1];
+	assert_true(memory_reader_read(reader, getpid(), addresses, 2, sizeof(*own), got));
+	assert_memory_equal(got, own, sizeof(own));
+	addresses[1] = 1;
+	assert_false(memory_reader_read(reader, getpid(), addresses, 2, sizeof(*own), got));
+	assert_int_equal(errno, EFAULT);
+	if (silent) {
+		addresses[1] = silent;
+		for (int i = 0; i < 2; i++) { /* the second time without a servant */
+			assert_false(memory_reader_read(reader, pid, &silent, 1, 8, got));
+			assert_int_equal(errno, ETIMEDOUT);
+		}
+	} else {
+		part_skipped("memory that never comes", "userfaultfd(2) is not permitted");
+	}
+	own[0] = 9;
+	assert_true(memory_reader_read(reader, getpid(), addresses, 1, sizeof(*own), got));
+	assert_int_equal(got[0], 9);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	memory_reader_release(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_program_is_no_guest),
+		cmocka_unit_test(memory_that_never_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
