@@ -26,6 +26,7 @@
 #define COMMAND_MAX_BYTES ((size_t)2 * 1024 * 1024)
 #define LIBVIRT_CHARDEV "charmonitor"
 #define MAX_CPUS_BYTES ((size_t)1 << 20)
+#define MAX_CHARDEVS 16 /* each is looked for in all of the command line, which may be long */
 #define CONNECT_NS 10000000000ull /* after this, no further sockets are tried */
 
 struct qemu_monitor {
@@ -82,6 +83,8 @@ static void add_chardev(const struct vm_command *command, struct vm_span id,
 	struct vm_span list, value;
 	size_t offset = 0;
 
+	if (monitors->chardevs++ >= MAX_CHARDEVS)
+		return;
 	while (vm_command_next_option(command, "chardev", &offset, &list)) {
 		bool its_own = find_property(list, "id", false, &value) &&
 			       value.length == id.length &&

@@ -17,6 +17,7 @@
 struct qemu_monitors {
 	char *sockets[QEMU_MONITOR_MAX_SOCKETS]; /* paths, as the process resolves them */
 	size_t socket_count;
+	size_t chardevs; /* how many were looked for */
 	char libvirt_uuid[QEMU_UUID_BYTES + 1]; /* libvirt's domain; "": not started by libvirt */
 	bool checked; /* by qemu_monitors_check() */
 };

@@ -112,6 +112,27 @@ static void bounds_sockets(void **state)
 	buffer_deinit(&command);
 }
 
+/* Otherwise each -mon would be compared with each -chardev of a command line of megabytes. */
+static void bounds_chardevs(void **state)
+{
+	static const char socket[] = "-chardev\0socket,id=m,path=/m,server";
+	static const char mon[] = "-mon\0m,mode=control", other[] = "-mon\0n,mode=control";
+	struct buffer command;
+	struct qemu_monitors monitors;
+
+	(void)state;
+	buffer_init(&command, 1 << 20);
+	buffer_append(&command, "qemu", 5);
+	buffer_append(&command, socket, sizeof(socket));
+	for (int i = 0; i < 1000; i++)
+		buffer_append(&command, other, sizeof(other));
+	buffer_append(&command, mon, sizeof(mon));
+	qemu_monitors_find(&(struct vm_command){ (char *)command.data, command.size }, &monitors);
+	assert_int_equal(monitors.socket_count, 0);
+	qemu_monitors_deinit(&monitors);
+	buffer_deinit(&command);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +140,7 @@ int main(void)
 		cmocka_unit_test(finds_libvirt),
 		cmocka_unit_test(finds_nothing),
 		cmocka_unit_test(bounds_sockets),
+		cmocka_unit_test(bounds_chardevs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
