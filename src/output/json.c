@@ -15,6 +15,16 @@ void json_init(struct json *json, FILE *out)
 	*json = (struct json){ .out = out };
 }
 
+/* Above U+FFFF two surrogates stand for it (RFC 8259, 7). */
+static void write_escape(FILE *out, uint32_t character)
+{
+	if (character > 0xffff)
+		fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32,
+			0xd800 + ((character - 0x10000) >> 10), 0xdc00 + (character & 0x3ff));
+	else
+		fprintf(out, "\\u%04" PRIx32, character);
+}
+
 static void write_quoted(FILE *out, const char *text)
 {
 	size_t left = strlen(text);
@@ -29,7 +39,7 @@ static void write_quoted(FILE *out, const char *text)
 		else if (character == '"' || character == '\\')
 			fprintf(out, "\\%c", (int)character);
 		else if (utf8_steers_terminal(character))
-			fprintf(out, "\\u%04" PRIx32, character);
+			write_escape(out, character);
 		else
 			fwrite(text, 1, length, out);
 		length += !length;

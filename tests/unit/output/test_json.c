@@ -88,6 +88,10 @@ static void escapes_what_json_wants_escaped(void **state)
 	(void)state;
 	json_string(&json, NULL, "a\"b\\c\n\x01\x7f/\xc3\xa9\xf0\x9f\x98\x80");
 	expect(&json, "\"a\\\"b\\\\c\\u000a\\u0001\\u007f/\xc3\xa9\xf0\x9f\x98\x80\"\n");
+	/* U+E0001 is invisible: two surrogates, as Python's json writes it */
+	json = start();
+	json_string(&json, NULL, "\xf3\xa0\x80\x81");
+	expect(&json, "\"\\udb40\\udc01\"\n");
 }
 
 static void replaces_bytes_that_are_no_text(void **state)
