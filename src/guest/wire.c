@@ -45,9 +45,12 @@ static struct error *wait_readable(int fd, uint64_t deadline_ns)
 
 	if (!deadline_ns)
 		return NULL;
-	now = clock_monotonic_ns();
-	if (now < deadline_ns && poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1) != 0)
-		return NULL; /* or interrupted: recv() will show */
+	while ((now = clock_monotonic_ns()) < deadline_ns) {
+		int ready = poll(&poll_fd, 1, (int)((deadline_ns - now) / 1000000) + 1);
+
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			return NULL; /* recv() shows what it is */
+	}
 	return error_create(ERROR_BAD_DATA, "the guest parser took too long");
 }
 
