@@ -90,17 +90,33 @@ static void grow(struct counter *counter)
 	free(old);
 }
 
-void counter_add(struct counter *counter, uint64_t key, uint64_t period, uint64_t count)
+struct profile_cell *counter_add(struct counter *counter, uint64_t key, uint64_t period,
+				 uint64_t count)
 {
 	struct profile_cell *cell = cell_of(counter, key);
 
 	cell->period += period;
 	cell->count += count;
 	if (cell->key)
-		return;
+		return cell;
 	cell->key = key;
-	if (2 * ++counter->count > counter->capacity)
-		grow(counter);
+	if (2 * ++counter->count <= counter->capacity)
+		return cell;
+	grow(counter);
+	return cell_of(counter, key);
+}
+
+/* Mostly, a cell's samples of one quantum follow each other. */
+static void count_slice(struct counter *counter, struct profile_cell *cell, uint64_t time_ns,
+			uint64_t period)
+{
+	if (!cell->slice || counter->slices.items[cell->slice - 1].time_ns != time_ns) {
+		vector_append(&counter->slices, (struct profile_cell_slice){ .cell = cell->key,
+									     .time_ns = time_ns });
+		cell->slice = counter->slices.count;
+	}
+	counter->slices.items[cell->slice - 1].period += period;
+	counter->slices.items[cell->slice - 1].count++;
 }
 
 /* With S (PERF_SAMPLE_READ), the recorder takes no chains of guests. */
@@ -191,20 +207,35 @@ static void find_callers(struct counter *counter)
 		chains_find_callers(counter->chains, &counter->pending[i].end);
 }
 
+static void count_pending(struct counter *counter, const struct counter_pending *pending)
+{
+	struct profile_cell *cell;
+
+	if (counter->chains && count_chain(counter, pending))
+		return;
+	cell = counter_add(counter, pending->key, pending->period, 1);
+	if (counter->shared->options->times_apart)
+		count_slice(counter, cell, pending->quantum_ns, pending->period);
+}
+
+static void begin_lookup(struct counter *counter, struct counter_pending *pending)
+{
+	resolver_begin(counter->resolver, pending->machine, pending->space, pending->ip,
+		       pending->time, &pending->lookup);
+}
+
 static void count_batch(struct counter *counter)
 {
+	for (size_t i = 0; i < counter->pending_count; i++)
+		begin_lookup(counter, &counter->pending[i]);
 	if (counter->chains)
 		find_callers(counter);
 	for (size_t i = 0; i < counter->pending_count; i++)
 		locate_pending(counter, &counter->pending[i]);
 	for (size_t i = 0; counter->chains && i < counter->pending_count; i++)
 		chains_locate(counter->chains, &counter->pending[i].end);
-	for (size_t i = 0; i < counter->pending_count; i++) {
-		struct counter_pending *pending = &counter->pending[i];
-
-		if (!counter->chains || !count_chain(counter, pending))
-			counter_add(counter, pending->key, pending->period, 1);
-	}
+	for (size_t i = 0; i < counter->pending_count; i++)
+		count_pending(counter, &counter->pending[i]);
 	if (counter->chains)
 		chains_end_batch(counter->chains);
 	counter->pending_count = 0;
@@ -266,10 +297,16 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 		pending->group = groups[0];
 		chain_row = groups[1];
 	}
+	if (counter->shared->options->times_apart)
+		pending->quantum_ns = counter_quantum_of(counter, fields->time_ns);
 	pending->period = fields->period;
 	pending->cpumode = context->cpumode;
-	resolver_begin(counter->resolver, context->machine, context->space, fields->ip,
-		       sample->time, &pending->lookup);
+	pending->machine = context->machine;
+	pending->space = context->space;
+	pending->ip = fields->ip;
+	pending->time = sample->time;
+	if (context->machine)
+		resolver_prefetch(counter->resolver, context->space, fields->ip);
 	count_total(&counter->totals, context, has_guest_chain(counter->shared, sample));
 	if (counter->chains)
 		begin_chain(counter, sample, context, chain_row, &pending->end);
@@ -288,7 +325,8 @@ void counter_init(struct counter *counter, struct counter_shared *shared,
 	counter->filters = shared->options->filter && shared->options->filter->any;
 	filtering_init(&counter->filtering, shared->options->filter, resolver);
 	counter->left_out = memory_calloc(shared->event_count + 1, sizeof(*counter->left_out));
-	counter->by_time = profile_keys_have(&shared->options->keys, PROFILE_TIME);
+	counter->by_time = profile_keys_have(&shared->options->keys, PROFILE_TIME) &&
+			   !shared->options->times_apart;
 	counter->by_cpu = profile_keys_have(&shared->options->keys, PROFILE_CPU);
 	if (counter->by_time || counter->by_cpu || shared->options->texts)
 		counter->moments = memory_calloc(COUNTER_MOMENTS, sizeof(*counter->moments));
@@ -310,6 +348,7 @@ void counter_deinit(struct counter *counter)
 	user_chains_destroy(counter->user_chains);
 	vector_deinit(&counter->strays);
 	vector_deinit(&counter->samples);
+	vector_deinit(&counter->slices);
 	filtering_deinit(&counter->filtering);
 	free(counter->left_out);
 	free(counter->moments);
@@ -352,6 +391,8 @@ void counter_merge(struct counter *counter, const struct counter *other)
 		sample.cell = numbers[sample.cell];
 		vector_append(&counter->samples, sample);
 	}
+	for (size_t i = 0; i < other->slices.count; i++)
+		vector_append(&counter->slices, other->slices.items[i]);
 	for (size_t i = 0; i < counter->shared->event_count; i++) {
 		counter->left_out[i].samples += other->left_out[i].samples;
 		counter->left_out[i].period += other->left_out[i].period;
@@ -363,6 +404,9 @@ void counter_seal(struct counter *counter)
 {
 	_cleanup_free_ uint32_t *groups = groups_order(&counter->shared->groups), *frames = NULL;
 
+	for (size_t i = 0; i < counter->slices.count; i++)
+		counter->slices.items[i].cell =
+			cell_of(counter, counter->slices.items[i].cell) - counter->cells;
 	/* The cells are placed by the old numbers, but will not be looked up any more. */
 	for (size_t i = 0; i < counter->capacity; i++)
 		if (counter->cells[i].key)

@@ -29,8 +29,13 @@ struct counter_shared {
 #define COUNTER_BATCH 32
 
 struct counter_pending {
+	/* where it was taken: what is to be looked up */
+	struct machine *machine;
+	struct space *space;
+	uint64_t ip, time;
 	struct lookup lookup;
 	uint64_t key, period;
+	uint64_t quantum_ns; /* if times are apart, when its quantum of time began */
 	uint32_t group;
 	uint16_t cpumode;
 	struct chains_end end; /* of its call chain, if chains are counted */
@@ -66,10 +71,11 @@ struct counter {
 	struct chains *chains; /* NULL: not wanted */
 	VECTOR(struct profile_stray) strays;
 	VECTOR(struct profile_moment) samples; /* in the order in which they were counted */
+	VECTOR(struct profile_cell_slice) slices; /* of the cells, if times are apart */
 	struct profile_totals totals;
 	struct counter_moment *moments; /* a cache; NULL: time, CPU and texts are no keys */
-	bool by_time, by_cpu; /* these are keys */
-	uint64_t quantum_ns; /* when the last moment's quantum began; 0 without the key */
+	bool by_time, by_cpu; /* these are keys of groups */
+	uint64_t quantum_ns; /* when the last quantum of time began; 0 without the key */
 	struct buffer text; /* scratch memory */
 	bool filters; /* else there is no filter */
 	struct filtering filtering;
@@ -88,8 +94,12 @@ void counter_count(struct counter *counter, const struct session_sample *sample)
 /* To be called at the end of a part: counts samples that were held back. */
 void counter_end_part(struct counter *counter);
 
-/* Adds to what the cell of KEY has counted; it is added if it is new. */
-void counter_add(struct counter *counter, uint64_t key, uint64_t period, uint64_t count);
+/*
+ * Adds to what the cell of KEY has counted; it is added if it is new. Returns the cell, until the
+ * next one is added.
+ */
+struct profile_cell *counter_add(struct counter *counter, uint64_t key, uint64_t period,
+				 uint64_t count);
 /* Adds what OTHER has counted with the same SHARED. */
 void counter_merge(struct counter *counter, const struct counter *other);
 /*

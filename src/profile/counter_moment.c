@@ -11,8 +11,7 @@
 
 #define DEFAULT_QUANTUM_NS 100000000ULL /* perf's */
 
-/* As of perf's sort__time_sort: a time is that of its quantum's beginning. */
-static uint64_t quantum_of(struct counter *counter, uint64_t time_ns)
+uint64_t counter_quantum_of(struct counter *counter, uint64_t time_ns)
 {
 	const struct profile_options *options = counter->shared->options;
 	uint64_t quantum_ns =
@@ -20,8 +19,7 @@ static uint64_t quantum_of(struct counter *counter, uint64_t time_ns)
 
 	if (time_ns - counter->quantum_ns < quantum_ns) /* mostly that of the sample before */
 		return counter->quantum_ns;
-	if (counter->by_time)
-		counter->quantum_ns = time_ns - time_ns % quantum_ns;
+	counter->quantum_ns = time_ns - time_ns % quantum_ns;
 	return counter->quantum_ns;
 }
 
@@ -89,7 +87,9 @@ const uint32_t *counter_find_moment(struct counter *counter, const struct sessio
 		.row = context->row,
 		.chain_row = context->chain_row,
 		.cpu = cpu_of(counter, sample),
-		.time_ns = quantum_of(counter, sample->decoded.sample.time_ns),
+		.time_ns = counter->by_time
+				   ? counter_quantum_of(counter, sample->decoded.sample.time_ns)
+				   : 0,
 	};
 	struct counter_moment *moment;
 

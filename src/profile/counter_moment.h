@@ -5,6 +5,8 @@
 
 #include "profile/counter.h"
 
+/* When the quantum of TIME_NS began, as of perf's sort__time_sort. */
+uint64_t counter_quantum_of(struct counter *counter, uint64_t time_ns);
 /*
  * The groups of SAMPLE and of its chain, two numbers as in CONTEXT's row and chain_row. They belong
  * to COUNTER, which has moments, and are valid until the next call.

@@ -137,6 +137,8 @@ void profile_build_rows(struct profile *profile, const struct counter *counter)
 	struct profile_counts counts = { .groups = &counter->shared->groups,
 					 .cells = counter->cells,
 					 .cell_count = counter->capacity,
+					 .slices = counter->slices.items,
+					 .slice_count = counter->slices.count,
 					 .chains = counter->chains,
 					 .functions = counter->shared->frames.functions,
 					 .rows = !options->by_name,
@@ -210,6 +212,8 @@ struct profile *profile_create(struct session *session, const struct profile_opt
 	profile->resolver = resolver_create(session);
 	if (profile_keys_have(&options->keys, PROFILE_SOURCE))
 		resolver_want_lines(profile->resolver);
+	if (options->unnamed_alike)
+		resolver_merge_unnamed(profile->resolver);
 	profile->event_count = perfdata_reader_event_count(session->reader);
 	profile->events = memory_calloc(profile->event_count, sizeof(*profile->events));
 	for (size_t i = 0; i < profile->event_count; i++)

@@ -27,8 +27,6 @@ struct builder {
 	struct map numbers; /* group << 32 | identity -> row number + 1 */
 	/* each frame of a root has a row that only it counts for, so rows need no lookup */
 	bool one_each;
-	bool times_apart;
-	VECTOR(uint32_t) timeless; /* for each group, the one without its time; 0: not yet known */
 	VECTOR(struct row_place) places; /* for each row number */
 };
 
@@ -118,57 +116,40 @@ static void add_samples(struct builder *builder, uint32_t number, uint64_t perio
 	event->samples += count;
 }
 
-/* The group that NUMBER would be without its time. */
-static uint32_t timeless_group(struct builder *builder, uint32_t number)
-{
-	struct profile_group group;
-	uint32_t *known;
-
-	while (builder->timeless.count <= number)
-		vector_append(&builder->timeless, 0);
-	known = &builder->timeless.items[number];
-	if (!*known) {
-		group = group_of(builder, number);
-		group.time_ns = 0;
-		*known = groups_find(builder->groups, &group, UINT64_MAX);
-	}
-	return *known;
-}
-
-static void add_slice(struct builder *builder, uint32_t row, const struct profile_cell *cell)
-{
-	struct profile_group group = group_of(builder, cell->key >> 32);
-
-	vector_append(&builder->profile->events[group.event].slices,
-		      (struct profile_slice){ .row = row,
-					      .time_ns = group.time_ns,
-					      .period = cell->period,
-					      .count = cell->count });
-}
-
-static void add_cell(struct builder *builder, const struct profile_cell *cell)
+static void add_cell(struct builder *builder, struct profile_cell *cell)
 {
 	uint32_t group = cell->key >> 32, location = cell->key;
 	uint16_t cpumode = group_of(builder, group).cpumode;
-	uint32_t row;
 
-	if (builder->times_apart)
-		group = timeless_group(builder, group);
-	row = find_row(builder, group, location, cpumode);
-	add_samples(builder, row, cell->period, cell->count);
-	if (builder->times_apart)
-		add_slice(builder, row, cell);
+	cell->row = find_row(builder, group, location, cpumode);
+	add_samples(builder, cell->row, cell->period, cell->count);
+}
+
+/* The slices of cells, as those of their rows. */
+static void add_slices(struct builder *builder, const struct profile_counts *counts)
+{
+	for (size_t i = 0; i < counts->slice_count; i++) {
+		const struct profile_cell_slice *slice = &counts->slices[i];
+		uint32_t row = counts->cells[slice->cell].row;
+		size_t event = builder->places.items[row].event;
+
+		vector_append(&builder->profile->events[event].slices,
+			      (struct profile_slice){ .row = row,
+						      .time_ns = slice->time_ns,
+						      .period = slice->period,
+						      .count = slice->count });
+	}
 }
 
 /*
  * The cells that are in use, with those of the same location next to each other, so that the data
  * of a location are fetched from memory only once. The caller frees the array.
  */
-static const struct profile_cell **order_cells(const struct profile_cell *cells, size_t cell_count,
-					       size_t locations, size_t *ret_count)
+static struct profile_cell **order_cells(struct profile_cell *cells, size_t cell_count,
+					 size_t locations, size_t *ret_count)
 {
 	_cleanup_free_ size_t *places = memory_calloc(locations + 1, sizeof(*places));
-	const struct profile_cell **ordered;
+	struct profile_cell **ordered;
 	size_t count = 0;
 
 	for (size_t i = 0; i < cell_count; i++)
@@ -390,7 +371,7 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 	bool by_function = counts->chains && profile_keys_have(builder->keys, PROFILE_SYMBOL);
 	struct profile *profile = builder->profile;
 	size_t count;
-	_cleanup_free_ const struct profile_cell **ordered = order_cells(
+	_cleanup_free_ struct profile_cell **ordered = order_cells(
 		counts->cells, counts->cell_count, resolver_count(profile->resolver), &count);
 
 	builder->identities =
@@ -401,6 +382,7 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 	builder->one_each = by_function && !count && !counts->stray_count;
 	for (size_t i = 0; i < count; i++)
 		add_cell(builder, ordered[i]);
+	add_slices(builder, counts);
 	if (counts->chains)
 		build_tree(builder, counts);
 	profile->row_count = builder->places.count;
@@ -409,7 +391,6 @@ static void build_rows(struct builder *builder, const struct profile_options *op
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile_rows_sort(profile, options, &profile->events[i]);
 	map_deinit(&builder->numbers);
-	vector_deinit(&builder->timeless);
 	vector_deinit(&builder->places);
 	if (!by_function)
 		identities_destroy(builder->identities);
@@ -419,8 +400,7 @@ void profile_rows_build(struct profile *profile, const struct profile_options *o
 			const struct profile_counts *counts)
 {
 	struct builder builder = { .profile = profile, .keys = &options->keys,
-				   .groups = counts->groups, .children = counts->children,
-				   .times_apart = options->times_apart };
+				   .groups = counts->groups, .children = counts->children };
 
 	if (counts->rows)
 		build_rows(&builder, options, counts);

@@ -14,6 +14,15 @@
 struct profile_cell {
 	uint64_t key; /* group << 32 | location; 0: empty, groups start at 1 */
 	uint64_t period, count;
+	uint32_t slice; /* if times are apart: its newest slice + 1 */
+	uint32_t row;	/* scratch memory of profile_rows.c: the row that the cell is in */
+};
+
+/* The part of a cell that was taken in one quantum of time, or in a part of it. */
+struct profile_cell_slice {
+	uint64_t cell; /* its key; when counting is over, its index */
+	uint64_t time_ns; /* when the quantum began */
+	uint64_t period, count;
 };
 
 /*
@@ -35,8 +44,10 @@ struct profile_moment {
 
 struct profile_counts {
 	struct groups *groups;
-	const struct profile_cell *cells; /* of samples that are not counted in chains */
+	struct profile_cell *cells; /* of samples that are not counted in chains */
 	size_t cell_count;
+	const struct profile_cell_slice *slices; /* of the cells, if times are apart */
+	size_t slice_count;
 	const struct chains *chains; /* NULL: none were counted */
 	struct identities *functions; /* of their frames: by the keys, and by symbol */
 	bool rows, children;	     /* what is wanted */

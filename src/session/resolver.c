@@ -74,6 +74,11 @@ void resolver_destroy(struct resolver *resolver)
 	free(resolver);
 }
 
+void resolver_merge_unnamed(struct resolver *resolver)
+{
+	resolver->locations->unnamed_alike = true;
+}
+
 void resolver_look_again(struct resolver *resolver)
 {
 	memset(resolver->cache, 0, resolver->capacity * sizeof(*resolver->cache));
@@ -101,6 +106,21 @@ static uint32_t module_dso(struct resolver *resolver, const char *module)
 	return dsos_add_kernel(&resolver->session->dsos, &names);
 }
 
+/* The number of all of LOCATION's dso that has no symbol. */
+static uint32_t share_unnamed(struct resolver *resolver, const struct location *location)
+{
+	uint64_t *place = map_insert(&resolver->locations->by_symbol, UNNAMED | location->dso,
+				     NULL);
+	struct location *shared;
+
+	if (!*place)
+		*place = resolver_add_location(resolver, location) + 1;
+	shared = &resolver->locations->list.items[*place - 1];
+	if (location->address < shared->address)
+		shared->address = location->address;
+	return *place - 1;
+}
+
 /* LOCATION's number: the same for all addresses of a symbol, or of one of its lines. */
 static uint32_t share_location(struct resolver *resolver, const struct lookup *lookup,
 			       struct location *location)
@@ -114,7 +134,9 @@ static uint32_t share_location(struct resolver *resolver, const struct lookup *l
 			return resolver_share_part(resolver, location);
 	}
 	if (!location->symbol)
-		return resolver_add_location(resolver, location);
+		return resolver->locations->unnamed_alike && !resolver->locations->lines
+			       ? share_unnamed(resolver, location)
+			       : resolver_add_location(resolver, location);
 	shared.address = location->symbol->start;
 	/* Tables do not move, so a symbol's address in memory, which is even, identifies it. */
 	place = map_insert(&resolver->locations->by_symbol,
@@ -308,11 +330,25 @@ static void look_in_kernel(struct resolver *resolver, struct lookup *lookup, uin
 		lookup->domain = lookup->mapping->dso;
 }
 
+static size_t place_of_page(const struct space *space, uint64_t page)
+{
+	return (page ^ space->number * 31) % PAGES;
+}
+
+void resolver_prefetch(const struct resolver *resolver, const struct space *space, uint64_t ip)
+{
+	const struct cached_page *cached =
+		&resolver->pages[place_of_page(space, ip >> PAGE_SHIFT)];
+
+	__builtin_prefetch(&cached->page);
+	__builtin_prefetch(&cached->stamp); /* mostly in another cache line */
+}
+
 static void look_in_space(struct resolver *resolver, struct lookup *lookup, struct space *space,
 			  uint64_t ip, uint64_t time)
 {
 	uint64_t page = ip >> PAGE_SHIFT;
-	struct cached_page *cached = &resolver->pages[(page ^ space->number * 31) % PAGES];
+	struct cached_page *cached = &resolver->pages[place_of_page(space, page)];
 
 	if (cached->page != page || cached->space != space->number || time < cached->from ||
 	    time >= cached->until || cached->stamp != resolver->session->stamp)

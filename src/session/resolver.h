@@ -47,6 +47,11 @@ void resolver_destroy(struct resolver *resolver); /* takes NULL */
  * key srcline; without a line it is of one address.
  */
 void resolver_want_lines(struct resolver *resolver);
+/*
+ * Before the first lookup: all addresses of a dso without a symbol are one location, whose address
+ * is the lowest of them. Not if lines are wanted.
+ */
+void resolver_merge_unnamed(struct resolver *resolver);
 
 /* The location of IP in SPACE of MACHINE at TIME; SPACE is ignored if MACHINE is NULL. */
 struct resolved resolver_find(struct resolver *resolver, struct machine *machine,
@@ -54,7 +59,7 @@ struct resolved resolver_find(struct resolver *resolver, struct machine *machine
 
 /*
  * The same in two steps, for batches of addresses: the first prefetches the data that the second
- * needs, which is where most of the time goes.
+ * needs, which is where most of the time goes. What the first needs can be prefetched, too.
  */
 struct lookup {
 	struct machine *machine;
@@ -64,6 +69,7 @@ struct lookup {
 	uint64_t from, until;
 	uint32_t domain, kernel;
 };
+void resolver_prefetch(const struct resolver *resolver, const struct space *space, uint64_t ip);
 void resolver_begin(struct resolver *resolver, struct machine *machine, struct space *space,
 		    uint64_t ip, uint64_t time, struct lookup *ret);
 struct resolved resolver_finish(struct resolver *resolver, const struct lookup *lookup);

@@ -8,6 +8,8 @@
 #define PAGE_SHIFT 12
 #define PAGES 4096
 
+#define UNNAMED ((uint64_t)1 << 63) /* no address of this program's memory has this bit */
+
 /* What contains an address: the number of a dso, or one of these. */
 #define DOMAIN_KERNEL 0x80000000U /* | number of the kernel's space */
 #define DOMAIN_NOWHERE UINT32_MAX
@@ -31,8 +33,10 @@ struct cached_page {
 
 struct locations {
 	VECTOR(struct location) list;
-	struct map by_symbol; /* a symbol's address in memory -> location + 1 */
+	/* a symbol's address in memory, or UNNAMED | dso -> location + 1 */
+	struct map by_symbol;
 	bool lines;		   /* resolver_want_lines() */
+	bool unnamed_alike;	   /* resolver_merge_unnamed() */
 	struct intern *parts; /* struct location_part as bytes, if there are any … */
 	VECTOR(uint32_t) by_part; /* … -> location, by the part's number less one */
 };

@@ -114,6 +114,8 @@ static size_t count_starts(const struct symbol_table *table, uint64_t address)
 	base = table->symbols + (start - table->starts) * STEP;
 	left = table->symbols + table->symbol_count - base;
 	left = left < STEP ? left : STEP;
+	for (size_t i = 0; i < left; i += 2) /* all at once: each would be waited for */
+		__builtin_prefetch(&base[i]);
 	while (left > 1) {
 		size_t half = left / 2;
 
