@@ -17,6 +17,10 @@
  *	verdict	for each node, of its share and that of all below it: 0: too few samples to judge
  *		the difference; 1: it may be chance; 2: it is more than chance
  *	margin	for each node whose verdict is not 0: the difference's, in hundredths of a percent
+ *	functions	by share in either recording, highest first: frame, then own period in units
+ *		and samples in the first recording, both in the second, verdict and margin (of the
+ *		function's own samples; 0 if it is not judged), seven numbers each
+ *	functions_left_out	how many have smaller shares than these
  *
  * A report's has "times":
  *
@@ -34,7 +38,6 @@
 #include "output/flamegraph.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +45,7 @@
 #include "base/memory.h"
 #include "base/files/untrusted.h"
 #include "output/json.h"
+#include "output/page/page_diff.h"
 #include "output/page/page_times.h"
 #include "output/stacks_small.h"
 #include "output/view.h"
@@ -67,6 +71,8 @@ struct writer {
 	uint32_t *name_of; /* the number in the page of each name + 1; 0: none yet */
 	VECTOR(uint32_t) names; /* by that number */
 	uint32_t merged; /* nodes */
+	uint32_t *functions; /* those of the diff that are in the page; NULL: there is no diff */
+	size_t function_count;
 	struct base_own *base; /* what the first recording has of each node; NULL: there is none */
 };
 
@@ -77,43 +83,33 @@ static uint64_t frame_key(const struct stack_node *node)
 	return hash_bytes(key, sizeof(key));
 }
 
-static bool is_same(const struct stack_node *left, const struct stack_node *right)
-{
-	return left->name == right->name && left->dso == right->dso && left->kind == right->kind;
-}
-
-/* The node after AT. *UP: how many levels its parent is above AT. STACK_NONE: AT is the last. */
-static uint32_t next_node(const struct stack_node *nodes, uint32_t at, uint32_t *up)
-{
-	*up = 0;
-	if (nodes[at].child != STACK_NONE)
-		return nodes[at].child;
-	for (; at; at = nodes[at].parent) {
-		++*up;
-		if (nodes[at].sibling != STACK_NONE)
-			return nodes[at].sibling;
-	}
-	return STACK_NONE;
-}
-
-static void number_frames(struct writer *writer)
+static void number_frame(struct writer *writer, uint32_t node)
 {
 	const struct stack_node *nodes = writer->stacks->nodes.items;
+	uint64_t key = frame_key(&nodes[node]);
+	uint64_t *frame = map_insert(&writer->frames, key, NULL);
+
+	for (; *frame && !stacks_is_same_function(&nodes[writer->kinds.items[*frame - 1]],
+						  &nodes[node]);
+	     frame = map_insert(&writer->frames, key, NULL))
+		key = hash_u64(key + 1);
+	if (!*frame) {
+		vector_append(&writer->kinds, node);
+		*frame = writer->kinds.count;
+	}
+	writer->frame_of[node] = *frame - 1;
+}
+
+/* Of what is in the page: the nodes, and functions whose nodes are all too small. */
+static void number_frames(struct writer *writer)
+{
+	const struct stacks_diff *diff = writer->page->diff;
 	uint32_t up;
 
-	for (uint32_t i = 0; i != STACK_NONE; i = next_node(nodes, i, &up)) {
-		uint64_t key = frame_key(&nodes[i]);
-		uint64_t *frame = map_insert(&writer->frames, key, NULL);
-
-		for (; *frame && !is_same(&nodes[writer->kinds.items[*frame - 1]], &nodes[i]);
-		     frame = map_insert(&writer->frames, key, NULL))
-			key = hash_u64(key + 1);
-		if (!*frame) {
-			vector_append(&writer->kinds, i);
-			*frame = writer->kinds.count;
-		}
-		writer->frame_of[i] = *frame - 1;
-	}
+	for (uint32_t i = 0; i != STACK_NONE; i = stacks_next(writer->stacks->nodes.items, i, &up))
+		number_frame(writer, i);
+	for (size_t i = 0; i < writer->function_count; i++)
+		number_frame(writer, diff->functions.items[writer->functions[i]]);
 }
 
 static int compare_frames(const void *left, const void *right, void *data)
@@ -222,62 +218,16 @@ static void write_tree(struct json *json, const struct writer *writer, uint64_t 
 	uint32_t up = 0;
 
 	json_open_line(json, "tree");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up)) {
+	for (uint32_t at = 0; at != STACK_NONE; at = stacks_next(nodes, at, &up)) {
 		json_unsigned(json, NULL, writer->frame_of[at]);
 		json_unsigned(json, NULL, nodes[at].self_period / unit);
 		json_unsigned(json, NULL, up);
 	}
 	json_close(json);
 	json_open_line(json, "samples");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
+	for (uint32_t at = 0; at != STACK_NONE; at = stacks_next(nodes, at, &up))
 		if (nodes[at].self_period)
 			json_unsigned(json, NULL, nodes[at].self_count);
-	json_close(json);
-}
-
-static unsigned int verdict_of(const struct writer *writer, uint32_t node)
-{
-	const struct judgement *judgement = &writer->page->diff->judgement;
-	const struct comparison_cell *cell = &judgement_row(judgement, node)[1];
-
-	if (writer->stacks->nodes.items[node].kind == STACK_SMALL)
-		return 0;
-	return !cell->judged ? 0 : cell->certain ? 2 : 1;
-}
-
-/* The interval is not wider than from -100 % to 100 %, whatever few blocks say. */
-static unsigned int margin_of(const struct stacks_diff *diff, uint32_t node)
-{
-	const struct comparison_cell *cell = &judgement_row(&diff->judgement, node)[1];
-
-	return lround(10000 * fmin(cell->difference.margin, 1));
-}
-
-static void write_base(struct json *json, const struct writer *writer, uint64_t unit)
-{
-	const struct stack_node *nodes = writer->stacks->nodes.items;
-	uint32_t up;
-
-	json_open_object(json, "base");
-	json_string(json, "recording", writer->page->base_title);
-	json_open_line(json, "tree");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		json_unsigned(json, NULL, writer->base[at].period / unit);
-	json_close(json);
-	json_open_line(json, "samples");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		if (writer->base[at].period)
-			json_unsigned(json, NULL, writer->base[at].count);
-	json_close(json);
-	json_open_line(json, "verdict");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		json_unsigned(json, NULL, verdict_of(writer, at));
-	json_close(json);
-	json_open_line(json, "margin");
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(nodes, at, &up))
-		if (verdict_of(writer, at))
-			json_unsigned(json, NULL, margin_of(writer->page->diff, at));
-	json_close(json);
 	json_close(json);
 }
 
@@ -288,7 +238,7 @@ static uint32_t *number_nodes(const struct writer *writer)
 	uint32_t *numbers = memory_calloc(stacks->nodes.count, sizeof(*numbers));
 	uint32_t number = 0, up;
 
-	for (uint32_t at = 0; at != STACK_NONE; at = next_node(stacks->nodes.items, at, &up))
+	for (uint32_t at = 0; at != STACK_NONE; at = stacks_next(stacks->nodes.items, at, &up))
 		numbers[at] = number++;
 	for (size_t i = 0; writer->into && i < writer->place_count; i++)
 		numbers[i] = numbers[writer->into[i]];
@@ -335,7 +285,14 @@ static void write_data(FILE *out, struct writer *writer)
 	write_names(&json, writer);
 	write_tree(&json, writer, unit);
 	if (writer->page->diff)
-		write_base(&json, writer, unit);
+		page_diff_write(&json, &(struct page_diff){
+					       .diff = writer->page->diff,
+					       .title = writer->page->base_title,
+					       .base = writer->base,
+					       .functions = writer->functions,
+					       .function_count = writer->function_count,
+					       .frame_of = writer->frame_of,
+					       .unit = unit });
 	if (writer->page->places)
 		write_times(&json, writer, unit);
 	json_close(&json);
@@ -400,6 +357,7 @@ static void merge(struct writer *writer)
 		own->period += page->diff->base[i].period;
 		own->count += page->diff->base[i].count;
 	}
+	writer->functions = page_diff_choose(page->diff, &writer->function_count);
 }
 
 void flamegraph_write(FILE *out, const struct flamegraph_page *page)
@@ -424,6 +382,7 @@ void flamegraph_write(FILE *out, const struct flamegraph_page *page)
 	free(writer.frame_of);
 	free(writer.name_of);
 	free(writer.base);
+	free(writer.functions);
 	free(writer.into);
 	map_deinit(&writer.frames);
 	vector_deinit(&writer.kinds);

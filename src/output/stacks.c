@@ -244,6 +244,24 @@ static int compare_names(const struct stacks *stacks, uint32_t left, uint32_t ri
 					      intern_string(stacks->names, right));
 }
 
+uint32_t stacks_next(const struct stack_node *nodes, uint32_t at, uint32_t *up)
+{
+	*up = 0;
+	if (nodes[at].child != STACK_NONE)
+		return nodes[at].child;
+	for (; at; at = nodes[at].parent) {
+		++*up;
+		if (nodes[at].sibling != STACK_NONE)
+			return nodes[at].sibling;
+	}
+	return STACK_NONE;
+}
+
+bool stacks_is_same_function(const struct stack_node *left, const struct stack_node *right)
+{
+	return left->name == right->name && left->dso == right->dso && left->kind == right->kind;
+}
+
 int stacks_compare(const struct stacks *stacks, uint32_t left, uint32_t right)
 {
 	const struct stack_node *a = &stacks->nodes.items[left];

@@ -69,6 +69,13 @@ struct stacks_source {
  */
 struct stacks *stacks_create_common(const struct stacks_source *sources, size_t count,
 				    const struct stacks_options *options, uint32_t **ret_places);
+/*
+ * The node after AT, where each is followed by all below it. *UP: how many levels its parent is
+ * above AT. STACK_NONE: AT is the last.
+ */
+uint32_t stacks_next(const struct stack_node *nodes, uint32_t at, uint32_t *up);
+/* Whether both are one function, or level, wherever they stand. */
+bool stacks_is_same_function(const struct stack_node *left, const struct stack_node *right);
 /* The order of neighbours: of the nodes LEFT and RIGHT by name, kind and file. */
 int stacks_compare(const struct stacks *stacks, uint32_t left, uint32_t right);
 void stacks_destroy(struct stacks *stacks); /* takes NULL */

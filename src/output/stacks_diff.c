@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "profile/calltree.h"
 #include "session/machine.h"
@@ -41,15 +42,52 @@ static uint64_t first_time(const struct stacks_source *source)
 	return first;
 }
 
+struct function_numbers {
+	struct stacks_diff *diff;
+	struct map numbers; /* hash of name, dso and kind -> number + 1 */
+	uint32_t *known; /* of each node, + 1; 0: not known yet */
+};
+
+/* The number of the function of NODE, added if it is new. */
+static uint32_t number_function(struct function_numbers *functions, uint32_t node)
+{
+	const struct stack_node *nodes = functions->diff->stacks->nodes.items, *at = &nodes[node];
+	const uint32_t key[] = { at->name, at->dso, at->kind };
+	uint64_t hash = hash_bytes_seeded(functions->numbers.seed, key, sizeof(key));
+
+	while (!functions->known[node]) {
+		uint64_t *number = map_insert(&functions->numbers, hash, NULL);
+
+		if (!*number) {
+			vector_append(&functions->diff->functions, node);
+			*number = functions->diff->functions.count;
+		}
+		if (stacks_is_same_function(&nodes[functions->diff->functions.items[*number - 1]],
+					    at))
+			functions->known[node] = *number;
+		hash = hash_u64(hash + 1);
+	}
+	return functions->known[node] - 1;
+}
+
+static void begin_side(struct judgement *judgement, size_t number,
+		       const struct stacks_diff_side *side)
+{
+	judgement_begin_side(judgement, number, first_time(&side->source), side->quantum_ns);
+}
+
 /* Counts the samples of SIDE, whose nodes are at PLACES. */
-static void add_side(struct judgement *judgement, size_t number,
+static void add_side(struct function_numbers *functions, size_t number,
 		     const struct stacks_diff_side *side, const uint32_t *places)
 {
+	struct judgement *judgement = &functions->diff->judgement;
+	struct judgement *by_function = &functions->diff->functions_judgement;
 	const struct calltree *tree = side->source.profile->tree;
 	const struct profile_event *event = &side->source.profile->events[side->source.event];
 	uint64_t time_ns = 0;
 
-	judgement_begin_side(judgement, number, first_time(&side->source), side->quantum_ns);
+	begin_side(judgement, number, side);
+	begin_side(by_function, number, side);
 	for (size_t i = 0; i < tree->nodes.count; i++) {
 		const struct calltree_node *node = &tree->nodes.items[i];
 
@@ -58,10 +96,32 @@ static void add_side(struct judgement *judgement, size_t number,
 		if (node->parent == CALLTREE_NONE) {
 			time_ns = tree->roots.items[node->frame].row.time_ns;
 			judgement_add_samples(judgement, time_ns, node->period);
+			judgement_add_samples(by_function, time_ns, node->period);
 		}
 		judgement_add(judgement, places[i], time_ns, node->period, node->count);
+		if (node->self_count)
+			judgement_add(by_function, number_function(functions, places[i]), time_ns,
+				      node->self_period, node->self_count);
 	}
 	judgement_end_side(judgement, event->total_samples, event->total_period);
+	judgement_end_side(by_function, event->total_samples, event->total_period);
+}
+
+static void judge(struct stacks_diff *diff, const struct stacks_diff_side sides[2],
+		  uint32_t *const places[2])
+{
+	struct function_numbers functions = { .diff = diff };
+
+	map_init(&functions.numbers);
+	functions.known = memory_calloc(diff->stacks->nodes.count, sizeof(*functions.known));
+	judgement_init(&diff->judgement, 2);
+	judgement_init(&diff->functions_judgement, 2);
+	for (size_t i = 0; i < 2; i++)
+		add_side(&functions, i, &sides[i], places[i]);
+	judgement_decide(&diff->judgement, diff->stacks->nodes.count);
+	judgement_decide(&diff->functions_judgement, diff->functions.count);
+	map_deinit(&functions.numbers);
+	free(functions.known);
 }
 
 void stacks_diff_init(struct stacks_diff *diff, const struct stacks_diff_side sides[2])
@@ -83,10 +143,7 @@ void stacks_diff_init(struct stacks_diff *diff, const struct stacks_diff_side si
 		diff->base[places[0][i]].period += tree->nodes.items[i].self_period;
 		diff->base[places[0][i]].count += tree->nodes.items[i].self_count;
 	}
-	judgement_init(&diff->judgement, 2);
-	for (size_t i = 0; i < 2; i++)
-		add_side(&diff->judgement, i, &sides[i], places[i]);
-	judgement_decide(&diff->judgement, diff->stacks->nodes.count);
+	judge(diff, sides, places);
 	free(places[0]);
 	free(places[1]);
 }
@@ -94,6 +151,8 @@ void stacks_diff_init(struct stacks_diff *diff, const struct stacks_diff_side si
 void stacks_diff_deinit(struct stacks_diff *diff)
 {
 	judgement_deinit(&diff->judgement);
+	judgement_deinit(&diff->functions_judgement);
+	vector_deinit(&diff->functions);
 	stacks_destroy(diff->stacks);
 	free(diff->base);
 }

@@ -21,6 +21,10 @@ struct stacks_diff {
 	} *base; /* of each node */
 	/* A row for each node: samples that end there or below. The root's is not judged. */
 	struct judgement judgement;
+	/* Of each function that has samples of its own in either profile, one of its nodes … */
+	VECTOR(uint32_t) functions;
+	/* … and, in the same order, these samples: as diff compares them by dso and sym */
+	struct judgement functions_judgement;
 };
 
 /* The first of SIDES is the baseline. */

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks a differential flame graph against the folded stacks of both recordings.
 
-    diff_page.py OLD NEW PAGE SAME        OLD, NEW: what collapse.py prints; SAME: the page of a
-                                          recording and itself
-    diff_page.py OLD NEW PAGE --browser
+    diff_page.py OLD NEW PAGE SAME TEXT   OLD, NEW: what collapse.py prints; SAME: the page of a
+                                          recording and itself; TEXT: what diff -t '|' prints
+    diff_page.py OLD NEW PAGE --browser [AXE]
+
+AXE: the script of axe-core, which looks for what keeps people from using a page.
 """
 import collections
 import json
@@ -37,13 +39,18 @@ def tidy(name):
         '"', "").replace("'", "")
 
 
-def read_page(path):
-    """Path -> [old period, new period, samples of both, verdict]."""
+def read_data(path):
+    """The page's data."""
     page = open(path, encoding="utf-8").read()
     found = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
     check(f"{path}: one script of data", len(found), 1)
     check(f"{path}: no tags in it", "<" in found[0], False)
-    data = json.loads(found[0])
+    return json.loads(found[0])
+
+
+def read_page(path):
+    """Path -> [old period, new period, samples of both, verdict]."""
+    data = read_data(path)
     old, old_samples = data["base"]["tree"], iter(data["base"]["samples"])
     samples, tree = iter(data["samples"]), data["tree"]
     check(f"{path}: all nodes are judged", (len(old), len(data["base"]["verdict"])),
@@ -92,6 +99,54 @@ def check_page(page, same, old, new):
     check("stacks are enough", len(old) > 4 and len(new) > 4, True)
 
 
+def leaves(own):
+    """Function -> the period of its own."""
+    sums = collections.Counter()
+    for stack, period in own.items():
+        if len(stack) > 1:
+            sums[stack[-1]] += period
+    return sums
+
+
+def read_text(path):
+    """(file, function, whether of a kernel) -> baseline, delta, margin, certain: of diff's text."""
+    rows = {}
+    for line in open(path, encoding="utf-8"):
+        if line.startswith("#") or not line.strip():
+            continue
+        *numbers, file, symbol = line.rstrip("\n").split("|")
+        file = "[kernel]" if file.startswith("[kernel") else file
+        name = ADDED.sub("", symbol[4:])
+        rows[file, file if name == "[unknown]" else name, symbol[1] == "k"] = numbers
+    return rows
+
+
+def check_functions(page, text, old, new):
+    """Those of the table, by what perf script says, and by diff's text."""
+    data = read_data(page)
+    got, rows, wanted = [collections.Counter(), collections.Counter()], 0, read_text(text)
+    list_of, unit = data["base"]["functions"], data["unit"]
+    for i in range(0, len(list_of), 7):
+        frame, before, taken, own, samples, verdict, margin = list_of[i:i + 7]
+        name, file, kind = data["frames"][3 * frame:3 * frame + 3]
+        name, file = data["names"][name], data["names"][file]
+        for side, period, count in (0, before, taken), (1, own, samples):
+            got[side][tidy(name)] += period * unit
+            check(f"samples of {name}", count, period * unit // 200000)
+        file = file or name
+        nameless = name.strip("[]") == file.strip("[]")
+        numbers = wanted.get((file, file if nameless else name, kind == 6))
+        rows += numbers is not None
+        shares = before * unit / sum(old.values()), own * unit / sum(new.values())
+        check(f"{name}: in the text", numbers,
+              [f"{100 * shares[0]:.2f}%" if taken else "", f"{100 * (shares[1] - shares[0]):+.2f}%",
+               f"{margin / 100:.2f}%" if verdict else "", ["few", "no", "yes"][verdict]])
+    check("old functions", +got[0], leaves(old))
+    check("new functions", +got[1], leaves(new))
+    check("functions are enough", rows > 4 and rows == len(wanted), True)
+    check("none is left out", data["base"]["functions_left_out"], 0)
+
+
 def percent(part, whole):
     share = 100 * part / whole
     digits = 0 if share >= 99.995 or share < 0.005 else 2 if share < 10 else 1
@@ -136,7 +191,68 @@ return [red > 100, blue > 100];
 """
 
 
-def check_in_browser(page, old, new):
+def table_rows(browser):
+    """Of each row of the table its class and cells."""
+    return [tuple(row) for row in browser.run(
+        "const more = document.getElementById('more');"
+        "while (!more.hidden) more.click();"
+        "return [...document.querySelectorAll('#rows tbody tr')].map(row =>"
+        "  [row.className, ...[...row.children].map(cell => cell.textContent)])")]
+
+
+def check_table(browser, old, new):
+    browser.press("/", "Escape")
+    rows = table_rows(browser)
+    sums = sum(old.values()), sum(new.values())
+    for name in "hot_a", "hot_b":
+        before, after = leaves(old)[name], leaves(new)[name]
+        delta = 100 * (after / sums[1] - before / sums[0])
+        row = next(row for row in rows if row[6] == name)
+        check(f"{name} in the table", row[:4] + row[5:],
+              ("more" if delta > 0 else "less", percent(before, sums[0]), percent(after, sums[1]),
+               f"{delta:+.2f}", "yes", name, "load", "host user"))
+    check("what may be chance is grey", {row[0] for row in rows if row[5] != "yes"}, {"chance"})
+    check("grey", browser.run(
+        "const colour = row => getComputedStyle(document.querySelector(row)).color;"
+        "return colour('#rows tr.chance td.name') == colour('#counted') &&"
+        "  colour('#rows tr.more td.name') != colour('#counted')"), True)
+    for column in 0, 1, 2, 3:
+        for _ in range(2):
+            browser.run("document.querySelectorAll('#rows th button')[arguments[0]].click()",
+                        column)
+            sort = browser.run("return document.querySelectorAll('#rows th')[arguments[0]]"
+                               ".getAttribute('aria-sort')", column)
+            values = [float(re.sub("[^-0-9.]", "", row[1 + column]) or 0)
+                      for row in table_rows(browser)]
+            check(f"sorted by column {column}", values,
+                  sorted(values, reverse=sort == "descending"))
+    address = browser.run("return location.hash")
+    check("the order in the address", "sort=margin" in address, True)
+    browser.press("/", *"^hot_a$")
+    check("found", [row[6] for row in table_rows(browser)], ["hot_a"])
+    browser.press("Escape")
+    check("all again", len(table_rows(browser)), len(rows))
+
+
+def check_looks(browser, axe):
+    for width in 1280, 390:
+        browser.resize(width, 800)
+        for scheme in "light", "dark":
+            browser.emulate("prefers-color-scheme", scheme)
+            check(f"{width} points, {scheme}: width", browser.run(
+                "return document.documentElement.scrollWidth <= innerWidth"), True)
+            if axe:
+                browser.run(axe)
+                found = browser.call("POST", "/execute/async", {
+                    "script": "const done = arguments[0]; axe.run().then(found => done(["
+                              "found.passes.length > 20, found.violations.map(each =>"
+                              "[each.id, each.nodes.map(node => node.html)])]))", "args": []})
+                check(f"{width} points, {scheme}: axe-core", found, [True, []])
+        browser.emulate("prefers-color-scheme", "light")
+    browser.resize(1280, 800)
+
+
+def check_in_browser(page, old, new, axe):
     from browser import Browser
     with Browser() as browser:
         browser.open(page)
@@ -152,17 +268,22 @@ def check_in_browser(page, old, new):
             "return document.getElementById('about').textContent"), True)
         for name in "hot_a", "hot_b":
             look_up(browser, page, name, old, new)
+        check_table(browser, old, new)
+        check_looks(browser, axe)
         browser.open(page.replace("page.html", "same.html"))
         browser.frame()
         check("nothing differs", browser.run(COLOURS), [False, False])
+        check("nothing differs in the table", {row[0] for row in table_rows(browser)}, {"chance"})
 
 
 def main():
     old, new = read_folded(sys.argv[1]), read_folded(sys.argv[2])
     if sys.argv[4] == "--browser":
-        check_in_browser(sys.argv[3], old, new)
+        axe = open(sys.argv[5], encoding="utf-8").read() if sys.argv[5:] else None
+        check_in_browser(sys.argv[3], old, new, axe)
     else:
         check_page(sys.argv[3], sys.argv[4], old, new)
+        check_functions(sys.argv[3], sys.argv[5], old, new)
         print(f"{len(old)} and {len(new)} stacks")
     sys.exit(bool(failures))
 

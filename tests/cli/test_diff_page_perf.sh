@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `perfvisor diff --flamegraph`: the page has the stacks of both recordings with the periods that
 # `perf script` prints, parts of functions being the function; and says which differences are more
-# than chance. In a browser it shows both shares, and colours what differs.
+# than chance. In a browser it shows both shares, and colours what differs; and a table of functions
+# with the numbers of diff's text.
 set -u
 perfvisor=$(realpath "${PERFVISOR:-build/release/perfvisor}")
 tools=$(realpath tests/cli)
@@ -71,7 +72,8 @@ grep -q "wrote 'page.html'" err || complain "nothing is said of the page: $(cat 
 "$perfvisor" diff --flamegraph old.data new.data 2>/dev/null && cmp diff.html page.html ||
 	complain 'without -o there is no diff.html'
 "$perfvisor" diff --flamegraph old.data old.data -o same.html 2>/dev/null || status=1
-python3 -B "$tools/diff_page.py" old.folded new.folded page.html same.html || status=1
+"$perfvisor" diff -t '|' old.data new.data >diff.txt 2>/dev/null || status=1
+python3 -B "$tools/diff_page.py" old.folded new.folded page.html same.html diff.txt || status=1
 
 # What it refuses; and a file of somebody's is left alone.
 refuses() { # PATTERN ARGUMENT…
@@ -100,4 +102,12 @@ for program in chromium chromedriver; do
 	}
 done
 export HOME=$here # use no files of the user
-python3 -B "$tools/diff_page.py" old.folded new.folded "$here/page.html" --browser
+axe=
+if command -v npm >/dev/null && timeout 120 npm pack --silent axe-core >/dev/null 2>&1 &&
+	tar xzf axe-core-*.tgz package/axe.min.js; then
+	axe=package/axe.min.js
+else
+	echo "skipped: axe-core, because npm cannot fetch its package"
+fi
+# shellcheck disable=SC2086 # one word, or none
+python3 -B "$tools/diff_page.py" old.folded new.folded "$here/page.html" --browser $axe

@@ -41,10 +41,11 @@ $("about").textContent = [
 	data.merged && numbers.format(data.merged) + " small frames merged",
 	times && data.times.rounding > 1 && "the periods of a part of the time, or a mode, are rounded to " + numbers.format(data.times.rounding * data.unit),
 ].filter(Boolean).join(" \u00b7 ");
-if (times) {
+if (times || base) {
 	document.documentElement.classList.add("report");
-	$("filters").hidden = $("table").hidden = false;
-	$("times").hidden = !data.times.bucket;
+	$("table").hidden = false;
+	$("filters").hidden = !times;
+	$("times").hidden = !times || !data.times.bucket;
 	view.style.height = `min(62vh, ${rows() * ROW + 36}px)`;
 }
 showLegend();

@@ -21,7 +21,7 @@ function stateText() {
 	set("search", $("search").value);
 	set(around, around && String(centre));
 	set("zoom", pathOf(zoom));
-	if (times && (order.key != "own" || !order.down))
+	if ((times || base) && (order.key != FIRST_KEY || !order.down))
 		set("sort", (order.down ? "-" : "") + order.key);
 	return state.toString();
 }
@@ -53,7 +53,7 @@ function spanOf(text) {
 
 function restoreState() {
 	const state = new URLSearchParams(location.hash.slice(1));
-	const sort = /^(-?)(\w+)$/.exec(state.get("sort") || "-own");
+	const sort = /^(-?)(\w+)$/.exec(state.get("sort") || "-" + FIRST_KEY);
 	restoring = true;
 	chosen.vm = times ? frameNamed(VM, vmOf, state.get("vm")) : -1;
 	chosen.process = times ? frameNamed(PROCESS, processOf, state.get("process")) : -1;
