@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/filter_options.h"
 #include "cmd/pager.h"
+#include "cmd/perf_habits.h"
 #include "cmd/recording.h"
 #include "cmd/values.h"
 #include "output/stream.h"
@@ -232,6 +233,7 @@ static const struct option_spec annotate_options[] = {
 	FILTER_NAMED_PLACE_OPTIONS(struct annotate_config, filters, 'd'),
 	RECORDING_SYMBOL_OPTIONS(struct annotate_config, symbols),
 	RECORDING_FORCE_OPTION(struct annotate_config, force),
+	PERF_ABSENT_ANNOTATE,
 	{ 0 },
 };
 

@@ -148,4 +148,81 @@
 	PERF_ABSENT(0, "show-kernel-path", PERF_BY_BUILD_ID),                                      \
 	PERF_ABSENT(0, "guest-code", "--guestvmlinux names what a guest runs"), PERF_ABSENT_READING
 
+#define PERF_TOP_CODE "annotate shows the instructions of a recording's functions"
+#define PERF_TOP_VIEW "'perfvisor record -o - | perfvisor report -i -' has other views"
+
+#define PERF_ABSENT_TOP                                                                            \
+	PERF_ABSENT('f', "count-filter", "--percent-limit leaves out rows with few samples"),      \
+	PERF_ABSENT('u', "uid", PERF_CHOOSE_VM),                                                   \
+	PERF_ABSENT('G', "cgroup", PERF_CHOOSE_VM),                                                \
+	PERF_ABSENT('b', "branch-any", PERF_NO_BRANCHES),                                          \
+	PERF_ABSENT('j', "branch-filter", PERF_NO_BRANCHES),                                       \
+	PERF_ABSENT(0, "stitch-lbr", PERF_NO_BRANCHES),                                            \
+	PERF_ABSENT('K', "hide_kernel_symbols", "--mode user shows programs alone"),               \
+	PERF_ABSENT('U', "hide_user_symbols", "--mode kernel shows kernels alone"),                \
+	PERF_ABSENT('k', "vmlinux", PERF_BY_BUILD_ID),                                             \
+	PERF_ABSENT(0, "kallsyms", PERF_BY_BUILD_ID),                                              \
+	PERF_ABSENT(0, "ignore-vmlinux", PERF_BY_BUILD_ID),                                        \
+	PERF_ABSENT(0, "demangle-kernel", PERF_DEMANGLES),                                         \
+	PERF_ABSENT('D', "dump-symtab", "perfvisor symbols writes the tables of guests"),          \
+	PERF_ABSENT(0, "source", PERF_TOP_CODE),                                                   \
+	PERF_ABSENT(0, "asm-raw", PERF_TOP_CODE),                                                  \
+	PERF_ABSENT(0, "sym-annotate", PERF_TOP_CODE),                                             \
+	PERF_ABSENT(0, "objdump", PERF_TOP_CODE),                                                  \
+	PERF_ABSENT('M', "disassembler-style", PERF_TOP_CODE),                                     \
+	PERF_ABSENT(0, "prefix", PERF_TOP_CODE),                                                   \
+	PERF_ABSENT(0, "prefix-strip", PERF_TOP_CODE),                                             \
+	PERF_ABSENT(0, "no-inherit", "every vCPU's thread has its events; none inherits them"),    \
+	PERF_ABSENT('r', "realtime", PERF_WRITING),                                                \
+	PERF_ABSENT(0, "overwrite", PERF_WRITING),                                                 \
+	PERF_ABSENT(0, "num-thread-synthesize", PERF_WRITING),                                     \
+	PERF_ABSENT(0, "proc-map-timeout", PERF_WRITING),                                          \
+	PERF_ABSENT(0, "namespaces", PERF_HOST_EVENTS),                                            \
+	PERF_ABSENT(0, "all-cgroups", PERF_HOST_EVENTS),                                           \
+	PERF_ABSENT(0, "no-bpf-event", PERF_HOST_EVENTS),                                          \
+	PERF_ABSENT(0, "group", "each event of a group has rows of its own"),                      \
+	PERF_ABSENT(0, "group-sort-idx", "each event of a group has rows of its own"),             \
+	PERF_ABSENT('w', "column-widths", PERF_TOP_VIEW),                                          \
+	PERF_ABSENT(0, "fields", PERF_TOP_VIEW),                                                   \
+	PERF_ABSENT(0, "hierarchy", PERF_TOP_VIEW),                                                \
+	PERF_ABSENT(0, "max-stack", PERF_TOP_VIEW),                                                \
+	PERF_ABSENT(0, "percentage", PERF_TOP_VIEW),                                               \
+	PERF_ABSENT(0, "ignore-callees", PERF_TOP_VIEW),                                           \
+	PERF_ABSENT(0, "raw-trace", PERF_TOP_VIEW),                                                \
+	PERF_ABSENT(0, "show-total-period", PERF_TOP_VIEW),                                        \
+	PERF_ABSENT(0, "tui", "on a terminal, top opens its browser without it"),                  \
+	PERF_ABSENT(0, "force", "recordings of other users are read without it"),                  \
+	PERF_ABSENT(0, "show-on-off-events", PERF_NO_USE),                                         \
+	PERF_ABSENT(0, "switch-on", PERF_NO_USE),                                                  \
+	PERF_ABSENT(0, "switch-off", PERF_NO_USE)
+
+#define PERF_CAPSTONE "a library disassembles; no program is started"
+#define PERF_SOURCE_NAMES "of files of source code, the name without folders is shown"
+
+#define PERF_ABSENT_ANNOTATE                                                                       \
+	PERF_ABSENT(0, "source", "source lines are shown wherever they are known"),                \
+	PERF_ABSENT('M', "disassembler-style", "instructions are in AT&T syntax"),                 \
+	PERF_ABSENT(0, "asm-raw", PERF_CAPSTONE),                                                  \
+	PERF_ABSENT(0, "objdump", PERF_CAPSTONE),                                                  \
+	PERF_ABSENT(0, "percent-type", "shares are those of the function's period"),               \
+	PERF_ABSENT(0, "show-total-period",                                                        \
+		    "-n shows samples; otherwise there are shares of the period"),                 \
+	PERF_ABSENT(0, "group", "each event of a group has tables of its own"),                    \
+	PERF_ABSENT(0, "tui", "the key a in the browser of report shows a function"),              \
+	PERF_ABSENT(0, "stdio-color", "text has no colours"),                                      \
+	PERF_ABSENT(0, "skip-missing", "functions without code are always skipped, with a note"),  \
+	PERF_ABSENT('P', "full-paths", PERF_SOURCE_NAMES),                                         \
+	PERF_ABSENT(0, "prefix", PERF_SOURCE_NAMES),                                               \
+	PERF_ABSENT(0, "prefix-strip", PERF_SOURCE_NAMES),                                         \
+	PERF_ABSENT('k', "vmlinux", PERF_BY_BUILD_ID),                                             \
+	PERF_ABSENT('m', "modules", PERF_BY_BUILD_ID),                                             \
+	PERF_ABSENT(0, "ignore-vmlinux", PERF_BY_BUILD_ID),                                        \
+	PERF_ABSENT(0, "symfs", PERF_BY_BUILD_ID),                                                 \
+	PERF_ABSENT(0, "demangle", PERF_DEMANGLES),                                                \
+	PERF_ABSENT(0, "demangle-kernel", PERF_DEMANGLES),                                         \
+	PERF_ABSENT(0, "itrace", PERF_NO_AUX),                                                     \
+	PERF_ABSENT('D', "dump-raw-trace", "perf annotate -D dumps perfvisor's recordings, too"),  \
+	PERF_ABSENT('q', "quiet", "notes are on standard error"),                                  \
+	PERF_ABSENT('v', "verbose", "notes are on standard error without it")
+
 #endif

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "cmd/command.h"
+#include "cmd/perf_habits.h"
 #include "cmd/record/record_options.h"
 #include "cmd/recording.h"
 #include "cmd/top/top_run.h"
@@ -264,6 +265,7 @@ static const struct option_spec top_options[] = {
 	FILTER_MODE_OPTION(struct top_config, filters),
 	RECORD_GUEST_OPTIONS,
 	RECORD_OPTION(OPTION_FLAG, 'v', "verbose", verbose, NULL, "print what the recorder prints"),
+	PERF_ABSENT_TOP,
 	{ 0 },
 };
 
