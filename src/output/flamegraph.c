@@ -2,7 +2,8 @@
 /*
  * The page is made from the files in page/. In it, a mark is replaced by the data as JSON:
  *
- *	names	texts, referred to by number; 0 is ""
+ *	names	texts, referred to by number; 0 is ""; long ones may be cut (page_names.h)
+ *	names_cut	how many are
  *	frames	for each kind of node: name, dso (0: none), kind (enum stack_kind), three numbers
  *	tree	the nodes, each followed by everything below it, siblings in order: frame, own
  *		period in units, how many levels its parent is above the node before (0: that
@@ -46,6 +47,7 @@
 #include "base/files/untrusted.h"
 #include "output/json.h"
 #include "output/page/page_diff.h"
+#include "output/page/page_names.h"
 #include "output/page/page_times.h"
 #include "output/stacks_small.h"
 #include "output/view.h"
@@ -148,15 +150,6 @@ static uint32_t number_name(struct writer *writer, uint32_t name)
 		writer->name_of[name] = writer->names.count;
 	}
 	return writer->name_of[name] - 1;
-}
-
-static void write_names(struct json *json, const struct writer *writer)
-{
-	json_open_array(json, "names");
-	for (size_t i = 0; i < writer->names.count; i++)
-		json_string(json, NULL,
-			    intern_string(writer->stacks->names, writer->names.items[i]));
-	json_close(json);
 }
 
 static void write_frames(struct json *json, struct writer *writer)
@@ -282,7 +275,7 @@ static void write_data(FILE *out, struct writer *writer)
 	json_unsigned(&json, "unit", unit);
 	json_unsigned(&json, "merged", writer->merged);
 	write_frames(&json, writer);
-	write_names(&json, writer);
+	page_names_write(&json, writer->stacks->names, writer->names.items, writer->names.count);
 	write_tree(&json, writer, unit);
 	if (writer->page->diff)
 		page_diff_write(&json, &(struct page_diff){

@@ -38,6 +38,7 @@ $("about").textContent = [
 	data.event,
 	data.totals,
 	data.host && "recorded on " + data.host,
+	data.names_cut && numbers.format(data.names_cut) + " long names are cut",
 	data.merged && numbers.format(data.merged) + " small frames merged",
 	times && data.times.rounding > 1 && "the periods of a part of the time, or a mode, are rounded to " + numbers.format(data.times.rounding * data.unit),
 ].filter(Boolean).join(" \u00b7 ");
