@@ -35,10 +35,7 @@ options_help() {
 		  --add FILE[:DEST]       copy a file or folder into the host (DEST: /root/NAME)
 		  --limit SECONDS         end COMMAND after this time (no limit)
 		  --steady                fail if a guest crashes, instead of rebooting it
-		  --one-cpu               let guests and COMMAND share one CPU: on two, guests use a
-		                          processor of the machine while perfvisor reads their
-		                          memory, and its processes wake up the other CPU for each
-		                          message, which is slow in emulation
+		  --one-cpu               let guests and COMMAND share one CPU
 		  --keep                  leave the host running after COMMAND
 		  --help
 
@@ -62,7 +59,6 @@ options_help() {
 		      sh -c 'cat /run/lab/guest1/version'
 		  OUT=/tmp/x lab/run -- \\
 		      sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
-		  lab/shell --host-kernel sid
 
 		lab/README.md describes what COMMAND finds in the host.
 	EOF

@@ -71,8 +71,8 @@ for command in "report -i $recording" "script -i $recording" "fold -i $recording
 		$command --guestmount /nonexistent
 done
 
-# Terminals without escape sequences, users who want no colours (a slow machine still shows progress,
-# and erases it), and locales without UTF-8.
+# Terminals without escape sequences, users who want no colours (a slow machine still shows
+# progress, and erases it), and locales without UTF-8.
 escape=$'\033'
 while read -r unwanted settings; do
 	for command in doctor 'report --stdio -i tests/golden/perfdata/chains.data'; do

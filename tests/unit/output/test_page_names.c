@@ -25,7 +25,7 @@ static struct written write_names(const char *fill)
 
 	numbers[0] = intern_text(texts, "short");
 	for (int i = 1; i <= MANY; i++) {
-		char name[LONG + 1], *end = name + sprintf(name, "%d:", i);
+		char name[LONG + 1], *end = name + snprintf(name, sizeof(name), "%d:", i);
 
 		while (end + strlen(fill) <= name + LONG)
 			end = stpcpy(end, fill);
