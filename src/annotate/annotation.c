@@ -43,6 +43,16 @@ static struct source_frames source_at(const struct annotation *annotation, uint6
 				      annotation->samples->kernel, address);
 }
 
+static void add_text(const struct annotation *annotation, const struct source_frame *frame,
+		     struct annotated_instruction *to)
+{
+	const char *path = intern_string(annotation->functions->session->strings, frame->file);
+
+	to->line = frame->line;
+	to->text = source_texts_line(annotation->functions->texts, path, frame->line,
+				     &to->text_bytes);
+}
+
 /* Keeps what differs from the instruction before. */
 static void add_places(struct annotation *annotation)
 {
@@ -61,6 +71,8 @@ static void add_places(struct annotation *annotation)
 			to->function = frames.items[0].function;
 		if (to->function || frames.items[0].place != last.place)
 			to->place = frames.items[0].place;
+		if (to->place)
+			add_text(annotation, &frames.items[0], to);
 		last.function = frames.items[0].function;
 		last.place = frames.items[0].place;
 	}

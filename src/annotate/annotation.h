@@ -11,6 +11,10 @@ struct annotated_instruction {
 	/* Strings of the session; 0: not known, or as of the instruction before */
 	uint32_t function; /* the innermost of those that are inlined here, or the function */
 	uint32_t place;	   /* "file.c:12" */
+	/* With a place, the text of its line, any bytes; NULL: not known. The functions' */
+	const char *text;
+	size_t text_bytes;
+	uint32_t line;
 };
 
 struct annotation {

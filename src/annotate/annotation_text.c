@@ -12,6 +12,7 @@
  * /annotate.c, annotation__calc_lines()).
  */
 #define SUMMARY_PERCENT 0.5
+#define SOURCE_MAX_BYTES 500 /* of a line that are shown */
 
 static const char *string_of(const struct annotation *annotation, uint32_t number)
 {
@@ -46,6 +47,20 @@ bool annotation_text_place(struct buffer *out, const struct annotation *annotati
 		buffer_append_string(out, at->function ? " " : "");
 		utf8_append_escaped(out, string_of(annotation, at->place));
 	}
+	return true;
+}
+
+bool annotation_text_source(struct buffer *out, const struct annotation *annotation, size_t index)
+{
+	const struct annotated_instruction *at = &annotation->items[index];
+	_cleanup_free_ char *text = NULL;
+
+	if (!at->text)
+		return false;
+	text = memory_strndup(at->text, at->text_bytes < SOURCE_MAX_BYTES ? at->text_bytes
+									  : SOURCE_MAX_BYTES);
+	buffer_printf(out, "%-4" PRIu32 " ", at->line);
+	utf8_append_escaped(out, text);
 	return true;
 }
 
@@ -159,17 +174,29 @@ static void append_head(struct buffer *out, const struct annotation *annotation,
 	buffer_append_string(out, ">:\n");
 }
 
+/* What is above instruction INDEX, in lines of their own: its place, and what stands there. */
+static void append_source(struct buffer *out, const struct annotation *annotation, size_t index)
+{
+	size_t start = out->size;
+
+	buffer_append_string(out, "         :   ");
+	if (!annotation_text_place(out, annotation, index)) {
+		out->size = start;
+		return;
+	}
+	buffer_append_string(out, "\n         : ");
+	start = out->size;
+	if (annotation_text_source(out, annotation, index))
+		buffer_append_u8(out, '\n');
+	else
+		out->size = start - strlen("         : ");
+}
+
 static void append_lines(struct buffer *out, const struct annotation *annotation,
 			 const struct annotation_text_options *options)
 {
 	for (size_t i = 0; i < annotation->instructions.items.count; i++) {
-		size_t start = out->size;
-
-		buffer_append_string(out, "         :   ");
-		if (annotation_text_place(out, annotation, i))
-			buffer_append_u8(out, '\n');
-		else
-			out->size = start;
+		append_source(out, annotation, i);
 		if (options->sample_counts)
 			buffer_printf(out, "%8" PRIu64 " : ", annotation->items[i].count);
 		else

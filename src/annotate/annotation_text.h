@@ -20,6 +20,8 @@ void annotation_text_append(struct buffer *out, const struct annotation *annotat
 void annotation_text_instruction(struct buffer *out, const struct annotation *annotation,
 				 size_t index);
 bool annotation_text_place(struct buffer *out, const struct annotation *annotation, size_t index);
+/* The number and the text of that line, "12   sum += i;"; false: it is not known. */
+bool annotation_text_source(struct buffer *out, const struct annotation *annotation, size_t index);
 /* "spin of w: 90 samples of cpu-clock, code of /tmp/w" */
 void annotation_text_title(struct buffer *out, const struct annotation *annotation);
 

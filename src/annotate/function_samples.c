@@ -132,6 +132,7 @@ void functions_samples_count(struct session *session, const struct function_choi
 
 	*ret = (struct functions_samples){
 		.session = session, .resolver = resolver_create(session),
+		.texts = source_texts_create(),
 		.event_periods = memory_calloc(session->event_count + 1,
 					       sizeof(*ret->event_periods)) };
 	context_cache_init(counting.contexts, session);
@@ -157,4 +158,5 @@ void functions_samples_deinit(struct functions_samples *functions)
 	vector_deinit(&functions->items);
 	free(functions->event_periods);
 	resolver_destroy(functions->resolver);
+	source_texts_destroy(functions->texts);
 }

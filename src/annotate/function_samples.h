@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/vector.h"
+#include "annotate/source_text.h"
 #include "session/filter/filter.h"
 #include "session/resolver.h"
 
@@ -45,6 +46,7 @@ struct functions_samples {
 	VECTOR(struct function_samples) items; /* by event; of an event, the largest period first */
 	uint64_t *event_periods; /* of the samples that the filter takes, by event; owned */
 	uint64_t samples; /* that the filter takes */
+	struct source_texts *texts; /* owned */
 };
 
 /* Reads all samples of SESSION. RET is to be freed by functions_samples_deinit(). */

@@ -200,7 +200,7 @@
 #define PERF_SOURCE_NAMES "of files of source code, the name without folders is shown"
 
 #define PERF_ABSENT_ANNOTATE                                                                       \
-	PERF_ABSENT(0, "source", "source lines are shown wherever they are known"),                \
+	PERF_ABSENT(0, "source", "source lines and their text are shown where they are known"),    \
 	PERF_ABSENT('M', "disassembler-style", "instructions are in AT&T syntax"),                 \
 	PERF_ABSENT(0, "asm-raw", PERF_CAPSTONE),                                                  \
 	PERF_ABSENT(0, "objdump", PERF_CAPSTONE),                                                  \

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "lines/line_client.h"
+#include "lines/line_wire.h"
 #include "session/code/kernel_file.h"
 #include "session/session.h"
 
@@ -16,6 +17,7 @@ struct source {
 	uint32_t file; /* of the client; LINE_CLIENT_NO_FILE: there is none */
 	struct elf_file *runtime; /* of a program: translates offsets; owned */
 	uint64_t delta;		  /* of a kernel: to be added to its addresses */
+	bool guest;		  /* paths are in a guest */
 };
 
 /* Frames of one address. */
@@ -75,6 +77,7 @@ static void search_file(struct session *session, uint32_t dso, struct source *so
 
 	source->searched = true;
 	source->file = LINE_CLIENT_NO_FILE;
+	source->guest = entry->guest;
 	if (entry->kind != DSO_FILE)
 		return;
 	if (entry->guest)
@@ -124,7 +127,8 @@ static struct source *source_of_kernel(struct session *session, struct machine *
 	uint64_t *place = map_insert(&lines->kernels, number, NULL);
 
 	if (!*place) {
-		struct source source = { .searched = true, .file = LINE_CLIENT_NO_FILE };
+		struct source source = { .searched = true, .file = LINE_CLIENT_NO_FILE,
+					 .guest = machine_is_guest(machine) };
 
 		search_kernel(session, machine, kernel, &source);
 		vector_append(&lines->kernel_sources, source);
@@ -140,6 +144,18 @@ static uint32_t intern_function(struct session *session, const struct line_frame
 	_cleanup_free_ char *demangled = dso_demangle_within(name, &session->demangle_budget);
 
 	return intern_text(session->strings, demangled);
+}
+
+/* Not of a path that was cut, which would be that of another file. */
+static uint32_t intern_file(struct session *session, const struct source *source,
+			    const struct line_frame *frame)
+{
+	_cleanup_free_ char *file = memory_strndup(frame->file ? frame->file : "",
+						   frame->file_bytes);
+
+	return source->guest || frame->file_bytes >= LINE_TEXT_MAX_BYTES
+		       ? 0
+		       : intern_text(session->strings, file);
 }
 
 /* 0: the file is not known. Without a line it is 0, as in perf. */
@@ -170,6 +186,8 @@ static void ask(struct session *session, struct source *source, uint64_t address
 		struct source_frame frame = {
 			.function = intern_function(session, &frames.items[i]),
 			.place = intern_place(session, &frames.items[i]),
+			.file = intern_file(session, source, &frames.items[i]),
+			.line = source->guest ? 0 : frames.items[i].line,
 		};
 
 		vector_append(&lines->frames, frame);

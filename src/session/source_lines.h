@@ -22,6 +22,8 @@ struct session;
 struct source_frame {
 	uint32_t function; /* demangled, a string of the session; 0: not known */
 	uint32_t place; /* "file.c:12", likewise; without the file's folder, as in perf */
+	/* The whole path, likewise, and the line: only of code of the host, otherwise 0 */
+	uint32_t file, line;
 };
 
 /* The innermost first: all but the last are inlined into the next. Valid until the next lookup. */

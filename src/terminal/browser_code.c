@@ -70,6 +70,13 @@ static void draw_share(struct browser *browser, double percent, bool cursor)
 	screen_draw_spaces(2);
 }
 
+static void append_place(struct browser *browser, const struct code_page *page, size_t instruction)
+{
+	annotation_text_place(&browser->text, page->annotation, instruction);
+	buffer_append_string(&browser->text, "   ");
+	annotation_text_source(&browser->text, page->annotation, instruction);
+}
+
 static void draw_line(struct browser *browser, const struct code_page *page, size_t number)
 {
 	const struct code_line *line = &page->lines.items[number];
@@ -81,7 +88,7 @@ static void draw_line(struct browser *browser, const struct code_page *page, siz
 								    line->instruction), cursor);
 	buffer_clear(&browser->text);
 	if (line->is_place)
-		annotation_text_place(&browser->text, page->annotation, line->instruction);
+		append_place(browser, page, line->instruction);
 	else
 		annotation_text_instruction(&browser->text, page->annotation, line->instruction);
 	if (line->is_place && !cursor)

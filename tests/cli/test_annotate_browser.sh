@@ -24,6 +24,8 @@ shows '^mix of hosted: [0-9]+ samples of cpu-clock, code of '
 screen | rows >ours.txt
 cmp -s expected.txt ours.txt || complain "shares: $(diff expected.txt ours.txt | head -n 6)"
 screen | grep -q 'mix() annotate_workload.c:[0-9]' || complain "no source lines: $(screen)"
+screen | grep -q 'annotate_workload.c:[0-9]*   [0-9]* *[a-z]' ||
+	complain "no text of the source: $(screen)"
 # Away from the hottest instruction, back to it, and where it is.
 place() {
 	screen | sed -nE 's|.*instruction ([0-9]+)/[0-9]+ *$|\1|p'

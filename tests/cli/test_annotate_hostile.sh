@@ -58,6 +58,39 @@ grep -q '100.00 : .*xor    %eax,%eax' ours.txt || complain "vast: $(cat ours.txt
 annotate -i odd.data || complain "all: $(cat ours.err)"
 [ "$(grep -c 'Percent |' ours.txt)" = 5 ] || complain "all: $(grep -c 'Percent |' ours.txt)"
 
+# Source files that a program's author names: only what everybody may read is shown, escaped.
+printf 'nothing\n  evil \033[2J text\n' >open.txt
+printf 'nothing\nsecret\n' >secret.txt
+chmod 600 secret.txt
+mkfifo fifo.txt
+{ echo nothing; head -c 9000000 /dev/zero | tr '\0' x; } >large.txt
+{ echo nothing; head -c 5000 /dev/zero | tr '\0' y; } >long.txt
+names=(open secret fifo large long missing)
+{
+	echo 'volatile unsigned long sum;'
+	echo 'void _start(void) {'
+	for i in "${!names[@]}"; do
+		printf '#line 2 "%s"\nsum += %d;\n' "$here/${names[i]}.txt" $((i + 5))
+	done
+	# Past the end, a folder, and one of a file system that the kernel makes up
+	printf '#line %d "%s"\nsum -= 1;\n' 77 "$here/open.txt" 1 /etc 1 /proc/self/status
+	printf '#line 80 "named.c"\n}\n'
+} >named.c
+gcc -g -O0 -ffreestanding -nostdlib -static -no-pie -o named named.c || exit 1
+start=$(nm named | sed -n 's/ T _start$//p')
+rm named.c
+{
+	echo 'event type=1 config=0 sample=IP,TID,TIME,PERIOD'
+	echo "mmap 77 0x401000 0x1000 0x1000 $here/named"
+	echo "sample pid=77 time=1000 ip=0x$start period=10"
+} | python3 "$tests/build_recording.py" named.data || exit 1
+annotate -i named.data _start || complain "named: $(cat ours.err)"
+[ "$(grep -cE '^ +:   .*(open|secret|fifo|large|long|missing).txt:2$' ours.txt)" = 6 ] ||
+	complain "places: $(cat ours.txt)"
+sed -nE 's/^ +: ([0-9]+ +\S.*)/\1/p' ours.txt >got.txt
+printf '2    evil \\x1b[2J text\n2    %s\n' "$(head -c 500 /dev/zero | tr '\0' y)" >want.txt
+cmp want.txt got.txt || complain "texts: $(cat got.txt)"
+
 refused() { # MESSAGE ARGUMENTS…
 	local message=$1
 	shift

@@ -38,6 +38,24 @@ summary() {
 diff <(summary perf.txt) <(summary ours.txt) >differences ||
 	complain "lines: $(head -n 6 differences)"
 grep -q '^  *: .*mix() annotate_workload.c:[0-9]' ours.txt || complain "no source lines"
+# The text of each source line is that of the file, and perf has it, too.
+texts() { # FILE: number and text of source lines
+	sed -nE 's/^ +: ([0-9]+) +(\S.*)$/\1 \2/p' "$1" | grep -v '():$' | sort -u
+}
+grep -E '^ +: (  (\S+ )?annotate_workload.c:|[0-9])' ours.txt |
+	sed -nE '/ annotate_workload.c:[0-9]+$/ {
+		N
+		s/.*:([0-9]+)\n +: ([0-9]+) +(.*)/\1 \2 \3/p
+	}' |
+	sort -u >places.txt
+[ "$(wc -l <places.txt)" -ge 3 ] || complain "source texts: $(head -n 20 ours.txt)"
+while read -r place line text; do
+	[ "$place $text" = "$line $(sed -nE "${place}s/^\s+|\s+$//gp;${place}p" \
+		"$tests/annotate_workload.c" | head -n 1)" ] ||
+		complain "the text of line $place: $line $text"
+done <places.txt
+[ "$(comm -12 <(texts perf.txt) <(texts ours.txt) | wc -l)" -ge 2 ] ||
+	complain "perf's texts: $(texts perf.txt | head -n 5); ours: $(texts ours.txt | head -n 5)"
 
 # A stripped program's functions have no names, which is said.
 gcc -O1 -s -Wl,--build-id=none -DHOSTED -o stripped "$tests/annotate_workload.c" || exit 1

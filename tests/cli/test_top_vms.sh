@@ -8,8 +8,8 @@ release=$(realpath "${PERFVISOR_RELEASE:-build/release/perfvisor}")
 seconds=600
 
 rows() { # the number of the screen, VM, mode and samples
-	awk '/^# [0-9]+ samples in / { screen++ }
-		!/^#/ && NF { print screen, $3, $4, $5, $2 }' | sort
+	awk '/^# [0-9]+ samples in / { screen++ } !/^#/ && NF { print screen, $3, $4, $5, $2 }' |
+		sort
 }
 top_of() { # FILE ARGUMENTS…
 	"$perfvisor" top -i - -z -E 100000 -s vm,mode -n -d $seconds "${@:2}" <"$1" 2>ours.err |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The list of a report's samples, read as page_times.c describes it: whatever is rounded, the sums
- * of each slot are right to half of what they are rounded to, at any time, and no sample is
- * missing.
+ * of each slot are right to half of what they are rounded to, at any time, and all samples are
+ * there.
  */
 #include "test.h"
 
