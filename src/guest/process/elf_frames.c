@@ -166,17 +166,32 @@ static bool copy_sections(struct elf_copy *copy)
 	       elf_copy_range(copy, names.sh_offset, names.sh_size) && elf_copy_reopen(copy);
 }
 
+/*
+ * NAMES is the section of names, which was copied. Unlike elf_strptr(), this takes no time that
+ * depends on its size, for it may be large, and each section's name one and the same.
+ */
+static bool is_named(const struct elf_copy *copy, const GElf_Shdr *names, const GElf_Shdr *header,
+		     const char *wanted)
+{
+	size_t bytes = strlen(wanted) + 1;
+
+	return header->sh_name < names->sh_size && names->sh_size - header->sh_name >= bytes &&
+	       !memcmp(copy->image + names->sh_offset + header->sh_name, wanted, bytes);
+}
+
 static bool find_by_name(struct elf_copy *copy, const char *wanted, struct range *ret)
 {
+	GElf_Shdr names;
+
+	if (!gelf_getshdr(elf_getscn(copy->elf, copy->header.e_shstrndx), &names))
+		return false;
 	for (size_t i = 1; i < copy->header.e_shnum; i++) {
-		const char *name;
 		GElf_Shdr header;
 
 		if (!gelf_getshdr(elf_getscn(copy->elf, i), &header) ||
 		    header.sh_type == SHT_NOBITS || header.sh_flags & SHF_COMPRESSED)
 			continue;
-		name = elf_strptr(copy->elf, copy->header.e_shstrndx, header.sh_name);
-		if (name && !strcmp(name, wanted)) {
+		if (is_named(copy, &names, &header, wanted)) {
 			*ret = (struct range){ header.sh_offset, header.sh_size, header.sh_addr };
 			return true;
 		}

@@ -7,10 +7,12 @@
 
 #include <elf.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/files/file.h"
 #include "base/memory.h"
 #include "guest/process/elf_copy.h"
+#include "guest/process/elf_frames.h"
 #include "symbol/elf_file.h"
 
 #define CORPUS "tests/fuzz/corpus/elf/"
@@ -289,6 +291,47 @@ static void hostile_sizes_are_bounded(void **state)
 	free(file.data);
 }
 
+/* All sections have one name, of 11 MB without an end: it takes minutes to look for it each time. */
+static void long_names_of_sections_take_no_time(void **state)
+{
+	enum { SECTIONS = 65000, NAMES = 11 << 20 };
+	const size_t names_at = sizeof(Elf64_Ehdr) + SECTIONS * sizeof(Elf64_Shdr);
+	struct holed file = { memory_calloc(1, names_at + NAMES), names_at + NAMES, 0, 0 };
+	struct guest_elf_source source = source_of(&file);
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file.data;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(header + 1);
+	struct guest_elf_frames frames;
+
+	(void)state;
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	header->e_ident[EI_CLASS] = ELFCLASS64;
+	header->e_ident[EI_DATA] = ELFDATA2LSB;
+	header->e_ident[EI_VERSION] = header->e_version = EV_CURRENT;
+	header->e_type = ET_DYN;
+	header->e_machine = EM_X86_64;
+	header->e_ehsize = sizeof(*header);
+	header->e_phentsize = sizeof(Elf64_Phdr);
+	header->e_shentsize = sizeof(*sections);
+	header->e_shoff = sizeof(*header);
+	header->e_shnum = SECTIONS;
+	header->e_shstrndx = 1;
+	for (size_t i = 1; i < SECTIONS; i++)
+		sections[i] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS };
+	sections[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = NAMES };
+	memset(file.data + names_at + 1, 'a', NAMES - 1);
+	alarm(20); /* as in test_hostile.c: bounded work takes well under one */
+	assert_error(guest_elf_frames_read(&source, &frames), ERROR_NOT_FOUND);
+	/* It looks at the last section, too. */
+	memcpy(file.data + names_at + 1 + 5, ".eh_frame", sizeof(".eh_frame"));
+	sections[SECTIONS - 1].sh_name = 6;
+	sections[SECTIONS - 1].sh_size = 4;
+	assert_no_error(guest_elf_frames_read(&source, &frames));
+	assert_int_equal(frames.bytes, 4);
+	guest_elf_frames_deinit(&frames);
+	alarm(0);
+	free(file.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +344,7 @@ int main(void)
 		cmocka_unit_test(missing_pages_are_said),
 		cmocka_unit_test(files_without_symbols),
 		cmocka_unit_test(hostile_sizes_are_bounded),
+		cmocka_unit_test(long_names_of_sections_take_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
