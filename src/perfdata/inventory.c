@@ -40,6 +40,7 @@ enum inventory_flag {
 void perfdata_inventory_init(struct perfdata_inventory *inventory)
 {
 	*inventory = (struct perfdata_inventory){ .event_choice = memory_strdup("") };
+	map_init(&inventory->newest_of_pid);
 }
 
 static void vm_deinit(struct perfdata_vm *vm)
@@ -56,9 +57,20 @@ void perfdata_inventory_deinit(struct perfdata_inventory *inventory)
 	for (size_t i = 0; i < inventory->vms.count; i++)
 		vm_deinit(&inventory->vms.items[i]);
 	vector_deinit(&inventory->vms);
+	map_deinit(&inventory->newest_of_pid);
 	vector_deinit(&inventory->special_ids);
 	free(inventory->event_choice);
 	*inventory = (struct perfdata_inventory){ 0 };
+}
+
+/* For VM number INDEX, whose pid may be another VM's, too: then the newer one counts. */
+static void list_pid(struct perfdata_inventory *inventory, size_t index)
+{
+	uint64_t *newest = map_insert(&inventory->newest_of_pid,
+				      inventory->vms.items[index].pid, NULL);
+
+	if (*newest <= index)
+		*newest = index + 1;
 }
 
 struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory, uint32_t pid,
@@ -71,17 +83,18 @@ struct perfdata_vm *perfdata_inventory_add(struct perfdata_inventory *inventory,
 					       .kernel_release = memory_strdup(""),
 					       .host_name = memory_strdup(""),
 				       });
+	list_pid(inventory, inventory->vms.count - 1);
 	return &inventory->vms.items[inventory->vms.count - 1];
 }
 
 struct perfdata_vm *perfdata_inventory_find(const struct perfdata_inventory *inventory,
 					    uint32_t pid)
 {
-	for (size_t i = inventory->vms.count; i > 0; i--) {
-		if (inventory->vms.items[i - 1].pid == pid)
-			return &inventory->vms.items[i - 1];
-	}
-	return NULL;
+	const uint64_t *newest = map_find(&inventory->newest_of_pid, pid);
+	struct perfdata_vm *vm = newest ? &inventory->vms.items[*newest - 1] : NULL;
+
+	/* News may have made it another process's. */
+	return vm && vm->pid == pid ? vm : NULL;
 }
 
 /* The index of ID, or where to insert it: the first entry that is not below it. */
@@ -293,6 +306,7 @@ static struct error *decode_vms(struct cursor *cursor, struct perfdata_inventory
 		bool good = decode_vm(cursor, &vm);
 
 		vector_append(&inventory->vms, vm);
+		list_pid(inventory, inventory->vms.count - 1);
 		if (!good)
 			return error_create(ERROR_BAD_DATA,
 					    "the VM inventory is malformed at VM %u of %u", i + 1,
@@ -361,6 +375,7 @@ static bool decode_news_of_vm(struct cursor *cursor, struct perfdata_inventory *
 		vm_deinit(&inventory->vms.items[index]);
 		inventory->vms.items[index] = vm;
 	}
+	list_pid(inventory, index);
 	return true;
 }
 

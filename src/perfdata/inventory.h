@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vector.h"
 
 struct perfdata_vcpu {
@@ -89,6 +90,7 @@ struct perfdata_inventory {
 	bool guest_chains;   /* guest samples have call chains, and each has an end */
 	char *event_choice;  /* why this event was chosen: one line; "" if the user named it */
 	VECTOR(struct perfdata_vm) vms;
+	struct map newest_of_pid; /* pid -> 1 + index of its newest VM */
 	struct perfdata_vm_counts other; /* for samples that belong to no VM (-a --host …) */
 	VECTOR(struct perfdata_special_id) special_ids; /* ascending, each id once */
 };
