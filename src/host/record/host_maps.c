@@ -232,8 +232,10 @@ static const struct build_id *file_build_id(struct host_maps *maps, uint32_t pid
 					    const struct perfdata_mapping *mapping)
 {
 	static const struct build_id none;
-	uint64_t key = hash_u64(makedev(mapping->device_major, mapping->device_minor)) ^
-		       hash_u64(mapping->inode);
+	const uint64_t file_of[] = { makedev(mapping->device_major, mapping->device_minor),
+				     mapping->inode };
+	/* Seeded: whoever runs a file system chooses the numbers of its files. */
+	uint64_t key = hash_bytes_seeded(maps->by_inode.seed, file_of, sizeof(file_of));
 	struct build_id id = { .size = 0 };
 	const struct mapped_file file = { .pid = pid,
 					  .start = mapping->start,
