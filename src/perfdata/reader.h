@@ -221,6 +221,9 @@ struct perfdata_symbols {
 size_t perfdata_reader_symbols_count(const struct perfdata_reader *reader);
 struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *reader,
 						size_t index);
+/* Whether it has, or may have, its bytes in common with others. *RET: which stands for all. */
+bool perfdata_reader_symbols_common(const struct perfdata_reader *reader, size_t index,
+				    size_t *ret);
 /*
  * Its bytes, borrowed until the reader is closed, or until they are dropped by who needs them no
  * more. Tables may be compressed: the first call decompresses. Not for several threads at once.

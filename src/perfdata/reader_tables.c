@@ -129,6 +129,14 @@ struct perfdata_symbols perfdata_reader_symbols(const struct perfdata_reader *re
 	return reader->tables.items[index].head;
 }
 
+bool perfdata_reader_symbols_common(const struct perfdata_reader *reader, size_t index, size_t *ret)
+{
+	const struct reader_table *table = &reader->tables.items[index];
+
+	*ret = table->coding == TABLE_SAME ? table->base : index;
+	return table->coding == TABLE_SAME || table->has_others;
+}
+
 static uint64_t file_bytes(const struct perfdata_reader *reader)
 {
 	uint64_t bytes = 0;

@@ -9,13 +9,22 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
 
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page_bytes > 0 ? (uint64_t)pages / 2 * page_bytes : (uint64_t)1 << 30;
+}
+
 void dsos_init(struct dsos *dsos, struct intern *strings)
 {
-	*dsos = (struct dsos){ .strings = strings, .downloads = downloads_create() };
+	*dsos = (struct dsos){ .strings = strings, .downloads = downloads_create(),
+			       .room = half_of_memory() };
 	map_init(&dsos->by_key);
 }
 
@@ -35,6 +44,36 @@ void dsos_deinit(struct dsos *dsos)
 	downloads_destroy(dsos->downloads);
 	vector_deinit(&dsos->items);
 	map_deinit(&dsos->by_key);
+}
+
+struct error *dsos_check_room(const struct dsos *dsos, uint64_t bytes)
+{
+	if (bytes < dsos->room)
+		return NULL;
+	return error_create(ERROR_UNSUPPORTED, "all symbols together would take more than half of "
+					       "the memory");
+}
+
+void dsos_take_room(struct dsos *dsos, const struct symbol_table *table)
+{
+	uint64_t bytes = table ? symbol_table_bytes(table) : 0;
+
+	dsos->room -= bytes < dsos->room ? bytes : dsos->room;
+}
+
+uint64_t dsos_bytes(const struct dsos *dsos)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < dsos->items.count; i++) {
+		const struct dso_entry *entry = dsos->items.items[i];
+
+		if (entry && entry->table)
+			bytes += symbol_table_bytes(entry->table);
+		if (entry && entry->found)
+			bytes += symbol_table_bytes(entry->found);
+	}
+	return bytes;
 }
 
 static bool starts_with(const char *text, const char *prefix)
@@ -184,13 +223,16 @@ void dsos_load(struct dsos *dsos, struct dso_entry *entry)
 	entry->loaded = true;
 	if (entry->kind == DSO_PLAIN || entry->kind == DSO_SYMBOL)
 		return;
-	error = dso_load_symbols(&request, &found);
+	error = dsos_check_room(dsos, 0);
+	if (!error)
+		error = dso_load_symbols(&request, &found);
 	if (error) {
 		entry->reason = memory_strdup(error_message(error));
 		error_destroy(error);
 		return;
 	}
 	entry->table = take_pointer(found.table);
+	dsos_take_room(dsos, entry->table);
 	dso_symbols_deinit(&found);
 }
 

@@ -50,6 +50,7 @@ struct dsos {
 	const char *recording; /* its folder; borrowed, NULL: it is a file */
 	VECTOR(struct dso_entry *) items;
 	struct map by_key; /* hash of path and build-id -> index in items + 1 */
+	uint64_t room; /* bytes that further tables may take, of all kinds */
 };
 
 void dsos_init(struct dsos *dsos, struct intern *strings);
@@ -72,6 +73,15 @@ uint32_t dsos_add_symbol(struct dsos *dsos, const char *name);
 uint32_t dsos_add_plain(struct dsos *dsos, const char *name);
 /* The dso for executable memory of PID without a file: "[JIT] tid PID". */
 uint32_t dsos_add_jit(struct dsos *dsos, uint32_t pid);
+
+/*
+ * A recording can name many files, or one file in many ways, and a few bytes of it become large
+ * tables: symbols may take half of the memory. ERROR_UNSUPPORTED: BYTES do not fit any more.
+ */
+struct error *dsos_check_room(const struct dsos *dsos, uint64_t bytes) MUST_CHECK;
+void dsos_take_room(struct dsos *dsos, const struct symbol_table *table); /* takes NULL */
+/* What the tables of its files take. */
+uint64_t dsos_bytes(const struct dsos *dsos);
 
 /* Adds ENTRY, which is taken, and whose strings are those of DSOS. */
 void dsos_adopt(struct dsos *dsos, struct dso_entry *entry);

@@ -155,10 +155,13 @@ static struct error *load_found(struct session *session, struct dso_entry *entry
 	struct error *error;
 
 	guest_files_request(session, entry, &request, &root);
-	error = dso_load_symbols(&request, &found);
+	error = dsos_check_room(&session->dsos, 0);
+	if (!error)
+		error = dso_load_symbols(&request, &found);
 	if (error)
 		return error;
 	entry->found = take_pointer(found.table);
+	dsos_take_room(&session->dsos, entry->found);
 	dso_symbols_deinit(&found);
 	return NULL;
 }

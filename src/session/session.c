@@ -134,6 +134,10 @@ void session_close(struct session *session)
 	dsos_deinit(&session->dsos);
 	machine_kernels_deinit(&session->shared_kernels);
 	vector_deinit(&session->kernels_by_pid);
+	for (size_t i = 0; i < session->same_kernels.count; i++)
+		symbol_table_destroy(session->same_kernels.items[i]);
+	vector_deinit(&session->same_kernels);
+	map_deinit(&session->same_kernel_at);
 	symbol_table_destroy(session->shared_guest_table);
 	for (size_t i = 0; i < session->retired.count; i++)
 		symbol_table_destroy(session->retired.items[i]);
@@ -256,6 +260,7 @@ struct session *session_create(struct perfdata_reader *reader,
 	map_init(&session->machine_by_pid);
 	map_init(&session->lost_by_vm);
 	map_init(&session->build_ids);
+	map_init(&session->same_kernel_at);
 	guest_files_init(&session->guest_files);
 	group_reads_init(&session->group_reads);
 	space_init(&session->nested, session->space_numbers++);

@@ -68,6 +68,8 @@ struct session {
 	struct kernel_source_options guest_symbols;
 	struct machine_kernels shared_kernels; /* in the recording, for all guests */
 	VECTOR(struct sort_key) kernels_by_pid; /* places in the reader's list */
+	VECTOR(struct symbol_table *) same_kernels; /* of which several guests have a share */
+	struct map same_kernel_at; /* place in the reader's list -> index there + 1 */
 	bool kernels_listed;
 	struct symbol_table *shared_guest_table; /* from options that apply to all guests */
 	bool shared_guest_loaded;

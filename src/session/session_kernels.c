@@ -17,6 +17,7 @@
 /* In the recording's folder. */
 #define HOST_KALLSYMS "kcore_dir/kallsyms"
 #define HOST_MODULES "kcore_dir/modules"
+#define NOT_USABLE UINT64_MAX
 #define MAX_KERNELS 1024 /* of a guest; far more than it has boots and changes of modules */
 
 /* Whether the recording's folder has something called NAME, which may still be unusable. */
@@ -128,8 +129,12 @@ static bool load_from_directory(struct session *session, struct machine *machine
 
 	if (!has_part(session, kallsyms))
 		return false;
-	error = kallsyms_load(perfdata_reader_directory(session->reader), kallsyms,
-			      has_part(session, modules) ? modules : NULL, &machine->kernel_owned);
+	error = dsos_check_room(&session->dsos, 0);
+	if (!error)
+		error = kallsyms_load(perfdata_reader_directory(session->reader), kallsyms,
+				      has_part(session, modules) ? modules : NULL,
+				      &machine->kernel_owned);
+	dsos_take_room(&session->dsos, machine->kernel_owned);
 	if (error)
 		note_error(machine, error);
 	machine->kernel_table = machine->kernel_owned;
@@ -296,18 +301,55 @@ struct error *session_decode_symbols(struct session *session, size_t index,
 	const void *data;
 	size_t size;
 	struct error *error = perfdata_reader_load_symbols(session->reader, index, &data, &size);
+	bool whole = true;
 
 	if (!error)
+		error = dsos_check_room(&session->dsos,
+					symbol_table_is_packed(data, size)
+						? SYMBOL_TABLE_PACKED_FACTOR * (uint64_t)size
+						: size);
+	if (!error)
 		error = symbol_table_decode(data, size, ret);
-	if (error || symbol_table_is_whole(*ret))
+	if (!error) {
+		dsos_take_room(&session->dsos, *ret);
+		whole = symbol_table_is_whole(*ret);
+	}
+	if (whole)
 		perfdata_reader_drop_symbols(session->reader, index);
 	return error;
+}
+
+/* A recording may have hundreds of guests with the same kernel: they share one table. */
+static struct error *decode_or_share(struct session *session, size_t symbols,
+				     struct symbol_table **ret)
+{
+	struct error *error;
+	uint64_t *place;
+	size_t base;
+
+	if (!perfdata_reader_symbols_common(session->reader, symbols, &base))
+		return session_decode_symbols(session, symbols, ret);
+	place = map_insert(&session->same_kernel_at, base, NULL);
+	if (*place == NOT_USABLE)
+		return error_create(ERROR_BAD_DATA, "nor can those of another guest, which are "
+						    "the same");
+	if (!*place) {
+		error = session_decode_symbols(session, base, ret);
+		if (error) {
+			*place = NOT_USABLE;
+			return error;
+		}
+		vector_append(&session->same_kernels, *ret);
+		*place = session->same_kernels.count;
+	}
+	*ret = symbol_table_share(session->same_kernels.items[*place - 1]);
+	return NULL;
 }
 
 static void load_recorded(struct session *session, struct machine *machine,
 			  struct machine_kernel *kernel)
 {
-	struct error *error = session_decode_symbols(session, kernel->symbols, &kernel->table);
+	struct error *error = decode_or_share(session, kernel->symbols, &kernel->table);
 
 	kernel->loaded = true;
 	if (error)

@@ -74,9 +74,26 @@ struct symbol_table *symbol_table_create(const struct symbol *symbols, size_t sy
 	return table;
 }
 
+struct symbol_table *symbol_table_share(struct symbol_table *table)
+{
+	table->more_owners++;
+	return table;
+}
+
+bool symbol_table_is_shared(const struct symbol_table *table)
+{
+	return table->more_owners;
+}
+
+size_t symbol_table_bytes(const struct symbol_table *table)
+{
+	return sizeof(*table) + table->symbol_count * sizeof(*table->symbols) +
+	       table->module_count * sizeof(*table->modules) + table->text_bytes;
+}
+
 void symbol_table_destroy(struct symbol_table *table)
 {
-	if (!table)
+	if (!table || (table->more_owners && table->more_owners--))
 		return;
 	free((void *)table->module_order);
 	free((void *)table->starts);

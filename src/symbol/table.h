@@ -56,6 +56,10 @@ DEFINE_CLEANUP(cleanup_symbol_builder, struct symbol_builder *, symbol_builder_d
 #define _cleanup_symbol_builder_ _cleanup_(cleanup_symbol_builder)
 
 void symbol_table_destroy(struct symbol_table *table); /* takes NULL */
+/* Another owner of TABLE, by whom it must be destroyed, too. Not for several threads at once. */
+struct symbol_table *symbol_table_share(struct symbol_table *table);
+bool symbol_table_is_shared(const struct symbol_table *table);
+size_t symbol_table_bytes(const struct symbol_table *table); /* in memory */
 size_t symbol_table_count(const struct symbol_table *table);
 const struct symbol *symbol_table_at(const struct symbol_table *table, size_t index); /* sorted */
 /*
@@ -82,7 +86,8 @@ void symbol_table_pack(const struct symbol_table *table, struct buffer *out);
  */
 struct error *symbol_table_decode(const void *data, size_t size, struct symbol_table **ret)
 	MUST_CHECK;
-/* Whether DATA begin like a packed table: decoded, it may take six times SIZE in memory. */
+/* Whether DATA begin like a packed table: decoded, it may take so many times SIZE in memory. */
+#define SYMBOL_TABLE_PACKED_FACTOR 7
 bool symbol_table_is_packed(const void *data, size_t size);
 /* Whether what TABLE was decoded of is not needed any more. */
 bool symbol_table_is_whole(const struct symbol_table *table);

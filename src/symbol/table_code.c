@@ -19,6 +19,8 @@
 
 #define TABLE_MAGIC 0x505653594d544231ULL
 
+#define NAMES_MAX_RATIO 8 /* all names, relative to the text that they share; a kernel's is 2 */
+
 struct table_header {
 	uint64_t magic;
 	uint64_t symbols;
@@ -120,6 +122,18 @@ static struct error *check_symbols(const struct symbol *symbols, const struct ta
 	return NULL;
 }
 
+/* What all names take where each stands alone: they may share bytes, but not without limit. */
+static struct error *check_names(const struct table_arrays *arrays)
+{
+	uint64_t most = NAMES_MAX_RATIO * (uint64_t)arrays->text_bytes, bytes = 0;
+
+	for (size_t i = 0; i < arrays->symbol_count && bytes <= most; i++)
+		bytes += strlen(arrays->text + arrays->symbols[i].name);
+	for (size_t i = 0; i < arrays->module_count && bytes <= most; i++)
+		bytes += strlen(arrays->text + arrays->modules[i].name);
+	return bytes > most ? bad_table("its names share too many bytes") : NULL;
+}
+
 static struct error *check_modules(const struct symbol_module_range *modules,
 				   const struct table_header *header)
 {
@@ -158,7 +172,9 @@ static struct error *check_arrays(const struct table_arrays *arrays)
 
 	if (!error)
 		error = check_symbols(arrays->symbols, &header);
-	return error ? error : check_modules(arrays->modules, &header);
+	if (!error)
+		error = check_modules(arrays->modules, &header);
+	return error ? error : check_names(arrays);
 }
 
 /* Finds the arrays where they lie, or copies them. */

@@ -31,6 +31,7 @@ struct symbol_table {
 	const uint64_t *starts; /* owned: of every STEP-th symbol, for symbol_table_find() */
 	const uint32_t *module_order; /* owned: indexes of modules with a range, by start */
 	size_t module_order_count;
+	size_t more_owners;
 	void *owned; /* memory of the arrays, NULL if they are borrowed, or in the file */
 	struct mapped_file file; /* the same for a table from the cache; otherwise empty */
 };

@@ -205,6 +205,46 @@ def compressed(good):
         yield path(f"compressed-{name}.data")
 
 
+# A note with the symbols of a guest's kernel (docs/perfvisor-sections.md).
+def table_note(number, pid, coding, table, base=0):
+    stored = subprocess.run(["zstd", "-c"], input=table, stdout=subprocess.PIPE,
+                            check=True).stdout if coding == 1 else b""
+    head = struct.pack("<IIQQII", pid, 0, 0, 0, 0, 0)
+    note = (struct.pack("<II", number, len(head)) + head +
+            struct.pack("<QII", len(table), base, coding) + stored)
+    parts = [note[at:at + 60000] for at in range(0, len(note), 60000)]
+    for i, part in enumerate(parts):
+        body = struct.pack("<QQIIII", 0x505649534e4f5445, 0, 257, i, len(parts), len(part)) + part
+        yield f"record 78 0 {body.hex()}{'00' * (-len(body) % 8)}"
+
+
+# 60 MB of a few KB: each symbol's name begins a byte after that of the one before it.
+def shared_names():
+    count, size = 500, 60000000
+    symbols = b"".join(struct.pack("<QQIII4s", 16 * i + 16, 16 * i + 32, i, 0, 0, b"T")
+                       for i in range(count))
+    table = struct.pack("<4Q", 0x505653594d544231, count, 0, size) + symbols + b"a" * (size - 1)
+    yield EVENT
+    yield from table_note(1, 0, 1, table + b"\0")
+    for number in range(count):
+        yield f"sample pid=7 time={number + 1} ip={16 * number + 16:#x} misc=4"
+
+
+# Four million symbols of guest 1000, and 100 guests that have the same.
+def shared_symbols():
+    count = 4000000
+    run = b"\0" + bytes([count & 127 | 128, count >> 7 & 127 | 128, count >> 14 & 127 | 128,
+                         count >> 21])
+    table = (struct.pack("<3Q", 0x505653594d504b31, count, 0) + bytes(count) + b"\1" * count +
+             bytes(count - 1) + b"\2" + bytes(count) + b"T" * count + run)
+    yield EVENT
+    yield from table_note(1, 1000, 1, table)
+    for number in range(1, 101):
+        yield from table_note(number + 1, 1000 + number, 3, table, 1)
+    for number in range(101):
+        yield f"sample pid={1000 + number} time={number + 1} ip=0x1000 misc=4"
+
+
 # A file that claims to be larger than any disk.
 def holes():
     name = path("holes.data")
@@ -218,7 +258,8 @@ def holes():
 os.makedirs(OUT, exist_ok=True)
 make_elf_files()
 made = [recording(f"{make.__name__}.data", make()) for make in
-        (programs, names, mappings, families, chains, any_records, many_events)]
+        (programs, names, mappings, families, chains, any_records, many_events, shared_names,
+         shared_symbols)]
 made += [*damaged(path("names.data")), folder(path("names.data")), holes(),
          *compressed(path("names.data"))]
 print("\n".join(made))

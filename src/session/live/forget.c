@@ -217,8 +217,11 @@ static void drop_caches(struct session *session)
 	map_deinit(&session->build_ids);
 	map_init(&session->build_ids);
 	session->build_ids_listed = false;
-	for (size_t i = 0; i < session->retired.count; i++)
+	for (size_t i = 0; i < session->retired.count; i++) {
+		if (!symbol_table_is_shared(session->retired.items[i]))
+			session->dsos.room += symbol_table_bytes(session->retired.items[i]);
 		symbol_table_destroy(session->retired.items[i]);
+	}
 	session->retired.count = 0;
 }
 
@@ -237,7 +240,8 @@ void live_session_forget(struct session *session, uint64_t oldest)
 	session->strings = intern_create();
 	session->dsos = (struct dsos){ .strings = session->strings,
 				       .recording = forgetting.dsos.recording,
-				       .downloads = take_pointer(forgetting.dsos.downloads) };
+				       .downloads = take_pointer(forgetting.dsos.downloads),
+				       .room = forgetting.dsos.room };
 	map_init(&session->dsos.by_key);
 	session->nested_dso = keep_dso(&forgetting, session->nested_dso);
 	if (session->kernel_path)
@@ -245,6 +249,7 @@ void live_session_forget(struct session *session, uint64_t oldest)
 	for (size_t i = 0; i < session->machines.count; i++)
 		keep_machine(&forgetting, session->machines.items[i]);
 	drop_caches(session);
+	session->dsos.room += dsos_bytes(&forgetting.dsos);
 	dsos_deinit(&forgetting.dsos);
 	intern_destroy(forgetting.strings);
 	arena_destroy(arena);

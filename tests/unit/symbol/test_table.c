@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "symbol/table.h"
+#include "symbol/table_private.h"
 
 #define RANDOM_SYMBOLS 400
 #define RANDOM_SPACE 3000
@@ -394,6 +395,39 @@ static void damage_is_seen_or_harmless(void **state)
 	assert_true(refused > 2 * 64);
 }
 
+/* Names may be the ends of others, but a small table must not have any amount of names. */
+static void names_share_few_bytes(void **state)
+{
+	const size_t texts[] = { 9, 100 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct symbol symbols[9] = { 0 };
+		struct symbol_table *made, *decoded;
+		struct buffer bytes;
+		char text[100];
+		struct error *error;
+
+		memset(text, 'a', sizeof(text));
+		text[texts[i] - 1] = 0;
+		for (size_t j = 0; j < 9; j++)
+			symbols[j] = (struct symbol){ .start = j + 1, .end = j + 2, .name = j,
+						      .type = 'T' };
+		made = symbol_table_create(symbols, 9, NULL, 0, text, texts[i], NULL);
+		buffer_init(&bytes, 10000);
+		symbol_table_encode(made, &bytes);
+		error = symbol_table_decode(bytes.data, bytes.size, &decoded);
+		if (i) { /* 9 names of 91 to 99 bytes in 100 */
+			assert_error(error, ERROR_BAD_DATA);
+		} else { /* of 0 to 8 in 9 */
+			assert_no_error(error);
+			symbol_table_destroy(decoded);
+		}
+		symbol_table_destroy(made);
+		buffer_deinit(&bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +442,7 @@ int main(void)
 		cmocka_unit_test(the_byte_form_comes_back),
 		cmocka_unit_test(the_packed_form_comes_back),
 		cmocka_unit_test(the_packed_form_hardly_depends_on_addresses),
+		cmocka_unit_test(names_share_few_bytes),
 		cmocka_unit_test_prestate(damage_is_seen_or_harmless, symbol_table_encode),
 		cmocka_unit_test_prestate(damage_is_seen_or_harmless, symbol_table_pack),
 	};

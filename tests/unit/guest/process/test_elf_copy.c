@@ -291,7 +291,7 @@ static void hostile_sizes_are_bounded(void **state)
 	free(file.data);
 }
 
-/* All sections have one name, of 11 MB without an end: it takes minutes to look for it each time. */
+/* All sections have one name, of 11 MB without an end, which takes minutes to find each time. */
 static void long_names_of_sections_take_no_time(void **state)
 {
 	enum { SECTIONS = 65000, NAMES = 11 << 20 };
