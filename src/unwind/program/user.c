@@ -80,6 +80,15 @@ return_from_signal(const struct unwind_program *program, struct unwind_walk *wal
 	return row && row->type == UNWIND_ROW_SIGNAL && unwind_walk_pass(walk, row) ? row : NULL;
 }
 
+/* Of a frame without data: whether nothing can have called it. */
+static inline bool is_outermost(const struct unwind_program *program,
+				const struct unwind_walk *walk)
+{
+	if (program->entry_sp && walk->sp == program->entry_sp)
+		return true;
+	return program->frame_pointers && walk->bp_known && !walk->bp;
+}
+
 /* Moves on by one frame and returns the row used; NULL: the walk has ended. */
 static inline __attribute__((always_inline)) const struct unwind_row *
 step(const struct unwind_program *program, const struct unwind_mapping **last,
@@ -87,12 +96,13 @@ step(const struct unwind_program *program, const struct unwind_mapping **last,
 {
 	const struct unwind_row *row = find_row(program, last, walk);
 
-	if (program->frame_pointers && (!row || row->type == UNWIND_ROW_UNDEFINED)) {
-		if (walk->bp_known && !walk->bp) {
+	if (!row || row->type == UNWIND_ROW_UNDEFINED) {
+		if (is_outermost(program, walk)) {
 			unwind_walk_end(walk, UNWIND_COMPLETE, 0);
 			return NULL;
 		}
-		row = unwind_walk_by_frame_pointer(walk, true);
+		if (program->frame_pointers)
+			row = unwind_walk_by_frame_pointer(walk, true);
 	}
 	return unwind_walk_pass(walk, row) ? row : return_from_signal(program, walk);
 }

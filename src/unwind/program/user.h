@@ -31,6 +31,11 @@ struct unwind_program {
 	 */
 	bool frame_pointers;
 	/*
+	 * SP when the program was entered, 0: not known. Nothing called code that has this SP, if
+	 * there are no data for it: that is a dynamic linker's entry.
+	 */
+	uint64_t entry_sp;
+	/*
 	 * If not NULL, finds them instead of MAPPINGS; gives NULL where there is none. What it
 	 * gives stays where it is; with a later call it may become another mapping.
 	 */
@@ -45,8 +50,9 @@ const struct unwind_mapping *unwind_program_find(const struct unwind_program *pr
 const struct unwind_row *unwind_mapping_find(const struct unwind_mapping *mapping,
 					     uint64_t address);
 /*
- * Like unwind_run(). UNWIND_COMPLETE: the data shows that nothing called the last frame. The chain
- * ends with UNWIND_BAD at a frame that switched stacks by means other than a signal.
+ * Like unwind_run(). UNWIND_COMPLETE: the data, or its SP, shows that nothing called the last
+ * frame. The chain ends with UNWIND_BAD at a frame that switched stacks by means other than a
+ * signal.
  */
 void unwind_run_user(const struct unwind_program *program, const struct unwind_registers *registers,
 		     const struct unwind_stack *stacks, size_t stack_count,

@@ -238,6 +238,26 @@ static void frames_far_apart(void **state)
 	expect(3, UNWIND_COMPLETE, 0);
 }
 
+/* Of code without data, only that with the SP of the program's entry has no caller. */
+static void entry_without_data(void **state)
+{
+	struct unwind_program program = { .mappings = &scene.mapping, .count = 1 };
+	struct unwind_registers registers = { .ip = CODE + LEAF, .sp = STACK };
+	struct unwind_stack stack = { GVA(STACK), sizeof(scene.words), (uint8_t *)scene.words,
+				      GVA(STACK + sizeof(scene.words)) };
+
+	(void)state;
+	scene.words[0] = CODE + UNKNOWN;
+	for (int place = 0; place < 3; place++) {
+		program.entry_sp = STACK + 8 * place;
+		unwind_run_user(&program, &registers, &stack, 1, &scene.chain);
+		if (place == 1)
+			expect(2, UNWIND_COMPLETE, 0);
+		else
+			expect(2, UNWIND_NO_DATA, CODE + UNKNOWN);
+	}
+}
+
 static void frame_pointers_are_guesses(void **state)
 {
 	(void)state;
@@ -295,6 +315,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(linkage_table_entries, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(bp_that_was_lost, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(frames_far_apart, make_scene, drop_scene),
+		cmocka_unit_test_setup_teardown(entry_without_data, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(frame_pointers_are_guesses, make_scene, drop_scene),
 		cmocka_unit_test_setup_teardown(sp_that_is_not_known, make_scene, drop_scene),
 	};
