@@ -9,6 +9,24 @@
 
 #include <linux/types.h>
 
+/*
+ * Where the mappings of a process are (struct vm_area_struct), as offsets in the guest's
+ * structures; area_end 0: not known. They are in a maple tree (tree, since 6.1) or in a list (list
+ * and area_next, before).
+ */
+struct guest_areas {
+	__u32 tree, list; /* in mm_struct: the root of the tree, or the first of the list */
+	/* in mm_struct; lock is a u64 with bit 0 set while mappings may be changing */
+	__u32 executable_pages, start_stack, lock, vdso_image;
+	__u32 end_code; /* in mm_struct; its value is 0 until a program has been loaded */
+	__u32 area_start, area_end, area_flags, area_page, area_file, area_next, area_private;
+	__u32 file_contents, file_dentry, file_mount, file_inode;
+	__u32 contents_inode, inode_number, inode_generation;
+	/* in words of 8 bytes: in the tree's nodes, of which each has one pivot less than slots */
+	__u32 range_pivot, range_slot, range_slots;
+	__u32 wide_pivot, wide_slot, wide_slots;
+};
+
 struct guest_current {
 	/*
 	 * gpa of the kernel's own page tables, which always map all of its addresses. 0: the guest
@@ -34,6 +52,7 @@ struct guest_current {
 	/* of a number that equals irq_unused while the IRQ stack is not in use */
 	__s64 irq_use_offset;
 	__u32 irq_use_bytes, irq_unused;
+	struct guest_areas areas;
 };
 
 #endif

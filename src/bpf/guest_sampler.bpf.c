@@ -37,6 +37,7 @@
 const volatile struct sampler_layout layout;
 const volatile bool sees_guests; /* the layout is known */
 const volatile bool takes_stacks;
+const volatile bool takes_mappings; /* of processes */
 const volatile bool whole_stacks; /* copy whole kernel stacks, in which SP is searched for */
 const volatile __u32 user_stack_bytes; /* how much of a user stack to copy at most */
 
@@ -113,6 +114,8 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sampler_cost);
 } costs SEC(".maps");
+
+#include "bpf/guest_spaces.bpf.h"
 
 /* The per-CPU area is at the GS base in the kernel, and at the other GS base in user mode. */
 static __always_inline __u64 gs_base_of(__u64 vmcb01, const struct sampler_record *record)
@@ -275,6 +278,8 @@ static __always_inline bool take(struct bpf_perf_event_data *context,
 	}
 	if (!ring)
 		return true;
+	if (takes_mappings && vm && record.flags & SAMPLER_TASK)
+		copy_areas(&record, vm, thread->vm);
 	if (takes_stacks && vm)
 		write_stacks(ring, thread, vm, vmcb, gs_base, &record);
 	else

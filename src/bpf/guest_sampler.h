@@ -78,6 +78,8 @@ struct sampler_vm {
 	__u64 version_again; /* equals version unless the struct is being replaced */
 };
 
+#define SAMPLER_AREAS 128 /* executable mappings of a process that a record has at most */
+
 enum {
 	SAMPLER_USER = 1,    /* CPL 3 */
 	SAMPLER_AT_EXIT = 2, /* the exit was not an interrupt: the time belongs to what caused it */
@@ -86,6 +88,9 @@ enum {
 	SAMPLER_STACKS_TAKEN = 16, /* a struct sampler_stacks follows the record */
 	SAMPLER_NO_SP = 32, /* SP is not among the registers; stacks begin where BP points */
 	SAMPLER_WHOLE_STACKS = 64, /* kernel stacks are copied whole; one of them contained SP */
+	SAMPLER_LOADING = 256, /* the task has not begun with its program: it has no user code */
+	/* not a sample: a struct sampler_areas follows, of the process that the next one is of */
+	SAMPLER_MAPPINGS = 128,
 };
 
 /* A sample of a guest. */
@@ -122,6 +127,25 @@ struct sampler_stacks {
 	struct sampler_stack stacks[SAMPLER_STACKS]; /* innermost first; the user's is last */
 	__u64 first_link; /* gva of the first pair */
 	__u32 links, above_links_bytes;
+};
+
+/* An executable mapping of a guest process, and the kernel's structures that show its file. */
+struct sampler_area {
+	__u64 start, end, flags, page; /* vm_flags; vm_pgoff */
+	__u64 private_data;		/* of a mapping without a file */
+	/* of one with a file, else 0: its struct address_space, dentry, vfsmount and inode */
+	__u64 contents, dentry, mount, inode;
+	/* that of the inode that CONTENTS belongs to */
+	__u64 inode_number;
+	__u32 inode_generation, reserved;
+};
+
+/* All executable mappings that the process has at the moment. */
+struct sampler_areas {
+	__u64 vdso_image;  /* its struct vdso_image; 0: not known */
+	__u64 start_stack; /* SP when its program was entered */
+	__u32 count, reserved;
+	struct sampler_area items[SAMPLER_AREAS];
 };
 
 #endif

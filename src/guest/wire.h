@@ -56,8 +56,13 @@ enum guest_message {
 	/* u64 mm -> mappings */
 	GUEST_ASK_MAPPINGS,
 	/*
-	 * u64 mm, u64 start of a mapping -> an encoded symbol table of the file or vDSO mapped
-	 * there; from current memory
+	 * u32 count, u64 struct vdso_image, struct sampler_area (bpf/guest_sampler.h) COUNT times,
+	 * as they are: both ends are one binary -> mappings, without reading those of the process
+	 */
+	GUEST_ASK_AREAS,
+	/*
+	 * a program: u32 kind, u32 generation, u64 contents, u64 inode; its build-id: u32 length,
+	 * bytes -> an encoded symbol table of it; from current memory
 	 */
 	GUEST_ASK_FILE_SYMBOLS,
 	/*

@@ -301,6 +301,7 @@ static const struct {
 	[GUEST_ASK_TASKS] = { service_answer_tasks },
 	[GUEST_ASK_TASK] = { service_answer_task },
 	[GUEST_ASK_MAPPINGS] = { service_answer_mappings },
+	[GUEST_ASK_AREAS] = { service_answer_areas },
 	[GUEST_ASK_FILE_SYMBOLS] = { service_answer_file_symbols },
 	[GUEST_ASK_FILE_UNWIND] = { service_answer_file_unwind },
 	[GUEST_ASK_FUNCTIONS] = { service_answer_functions },

@@ -51,6 +51,7 @@ struct error *service_answer_calls(struct service *service, struct cursor *reque
 struct error *service_answer_tasks(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_task(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_mappings(struct service *service, struct cursor *request) MUST_CHECK;
+struct error *service_answer_areas(struct service *service, struct cursor *request) MUST_CHECK;
 struct error *service_answer_file_symbols(struct service *service,
 					  struct cursor *request) MUST_CHECK;
 struct error *service_answer_file_unwind(struct service *service,

@@ -113,8 +113,20 @@ static void append_mapping(struct service *service, const struct guest_mapping *
 	buffer_append_u32(&service->answer, mapping->kind);
 	buffer_append_u32(&service->answer, strlen(path) + 1);
 	buffer_append(&service->answer, path, strlen(path) + 1);
+	buffer_append_u32(&service->answer, mapping->program.kind);
+	buffer_append_u32(&service->answer, mapping->program.generation);
+	buffer_append_u64(&service->answer, mapping->program.contents.value);
+	buffer_append_u64(&service->answer, mapping->program.inode);
 	buffer_append_u32(&service->answer, mapping->build_id.bytes);
 	buffer_append(&service->answer, mapping->build_id.data, mapping->build_id.bytes);
+}
+
+static void append_mappings(struct service *service, const struct guest_mappings *mappings)
+{
+	buffer_append_u32(&service->answer, mappings->cut);
+	buffer_append_u32(&service->answer, mappings->items.count);
+	for (size_t i = 0; i < mappings->items.count; i++)
+		append_mapping(service, &mappings->items.items[i]);
 }
 
 struct error *service_answer_mappings(struct service *service, struct cursor *request)
@@ -126,10 +138,30 @@ struct error *service_answer_mappings(struct service *service, struct cursor *re
 	if (error)
 		return error;
 	guest_mappings_read(service->mappings, mm, &mappings);
-	buffer_append_u32(&service->answer, mappings.cut);
-	buffer_append_u32(&service->answer, mappings.items.count);
-	for (size_t i = 0; i < mappings.items.count; i++)
-		append_mapping(service, &mappings.items.items[i]);
+	append_mappings(service, &mappings);
+	guest_mappings_deinit(&mappings);
+	return NULL;
+}
+
+struct error *service_answer_areas(struct service *service, struct cursor *request)
+{
+	struct sampler_areas areas = { .count = cursor_u32(request) };
+	struct guest_mappings mappings;
+	struct error *error;
+	const void *items;
+
+	areas.vdso_image = cursor_u64(request);
+	if (areas.count > SAMPLER_AREAS)
+		return error_create(ERROR_BAD_DATA, "malformed request");
+	items = cursor_bytes(request, areas.count * sizeof(*areas.items));
+	if (!items || cursor_left(request))
+		return error_create(ERROR_BAD_DATA, "malformed request");
+	memcpy(areas.items, items, areas.count * sizeof(*areas.items));
+	error = service_open_mappings(service);
+	if (error)
+		return error;
+	guest_mappings_read_copied(service->mappings, &areas, &mappings);
+	append_mappings(service, &mappings);
 	guest_mappings_deinit(&mappings);
 	return NULL;
 }
@@ -150,21 +182,40 @@ struct error *service_find_program(struct service *service, struct gva mm, struc
 	return NULL;
 }
 
-/* The same at the place that REQUEST gives. */
-static struct error *find_program(struct service *service, struct cursor *request,
+/* Reads a program in REQUEST, and opens ->programs. It may be another one by now: NOT_FOUND. */
+static struct error *take_program(struct service *service, struct cursor *request,
 				  struct guest_program *ret)
 {
-	struct gva mm = GVA(cursor_u64(request));
-	struct gva start = GVA(cursor_u64(request));
+	struct guest_program program = { .kind = cursor_u32(request) };
+	struct guest_build_id now;
+	struct error *error;
+	const void *build_id;
+	uint32_t bytes;
 
-	return service_find_program(service, mm, start, ret);
+	program.generation = cursor_u32(request);
+	program.contents = GVA(cursor_u64(request));
+	program.inode = cursor_u64(request);
+	bytes = cursor_u32(request);
+	build_id = cursor_bytes(request, bytes);
+	if (!build_id)
+		return error_create(ERROR_BAD_DATA, "malformed request");
+	error = open_programs(service);
+	if (error)
+		return error;
+	guest_space_forget(&service->space);
+	service_forget_processes(service);
+	now = guest_program_build_id(service->programs, &program);
+	if (now.bytes != bytes || memcmp(now.data, build_id, bytes))
+		return error_create(ERROR_NOT_FOUND, "another file has taken its place");
+	*ret = program;
+	return NULL;
 }
 
 struct error *service_answer_file_symbols(struct service *service, struct cursor *request)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
 	struct guest_program program;
-	struct error *error = find_program(service, request, &program);
+	struct error *error = take_program(service, request, &program);
 
 	if (!error)
 		error = guest_program_symbols(service->programs, &program, &table);
@@ -178,7 +229,7 @@ struct error *service_answer_file_unwind(struct service *service, struct cursor 
 {
 	_cleanup_unwind_table_ struct unwind_table *table = NULL;
 	struct guest_program program;
-	struct error *error = find_program(service, request, &program);
+	struct error *error = take_program(service, request, &program);
 
 	if (!error)
 		error = unwind_table_read_program(service->programs, &program, &table);

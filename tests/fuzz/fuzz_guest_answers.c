@@ -37,6 +37,7 @@ static void read_mappings(const struct buffer *answer)
 
 			assert(mapping->start.value < mapping->end.value);
 			assert(mapping->kind <= GUEST_MAPPING_SPECIAL);
+			assert(mapping->program.kind <= GUEST_PROGRAM_VDSO);
 			assert(mapping->path < intern_count(strings));
 			assert(mapping->build_id.bytes <= sizeof(mapping->build_id.data));
 		}

@@ -150,6 +150,17 @@ static void note_cost(const struct recorder *recorder, const struct record_optio
 		   (unsigned long long)(cost.total_ns / samples), (unsigned long long)samples);
 }
 
+static void note_waiting(const struct recorder *recorder)
+{
+	struct recorder_wait_counts counts = recorder_wait_counts(recorder);
+
+	if (counts.asked)
+		log_detail("the mappings of %llu address spaces were copied at their first "
+			   "samples; for %llu their files were not read in time; at most %zu KiB "
+			   "of samples waited for them", (unsigned long long)counts.asked,
+			   (unsigned long long)counts.late, counts.most_bytes >> 10);
+}
+
 /* On hosts where SP cannot be read. */
 static void note_stack_pointers(const struct recorder *recorder)
 {
@@ -210,6 +221,7 @@ void record_note_end(const struct recorder *recorder, const struct record_option
 		       written + sum.host_dropped + sum.guest_dropped + sum.lost +
 			       recorder_overwritten(recorder));
 	note_cost(recorder, options);
+	note_waiting(recorder);
 	note_stack_pointers(recorder);
 	if (recorder_overwritten(recorder))
 		log_note("%llu older samples were overwritten by newer ones",

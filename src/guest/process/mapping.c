@@ -161,6 +161,16 @@ struct mm_limits {
 	uint64_t brk, start_brk, start_stack;
 };
 
+static void set_file(struct guest_mapping_reader *reader, struct guest_mapping *mapping)
+{
+	const struct last_file *last = &reader->last_file;
+
+	mapping->path = last->path;
+	mapping->inode = last->file.inode;
+	mapping->device_major = last->file.device_major;
+	mapping->device_minor = last->file.device_minor;
+}
+
 static void name_file(struct guest_mapping_reader *reader, uint64_t file, uint64_t page_offset,
 		      struct guest_mapping *mapping)
 {
@@ -175,28 +185,34 @@ static void name_file(struct guest_mapping_reader *reader, uint64_t file, uint64
 		last->at = file;
 		last->path = intern_text(reader->strings, last->file.path);
 	}
-	mapping->path = last->path;
-	mapping->inode = last->file.inode;
-	mapping->device_major = last->file.device_major;
-	mapping->device_minor = last->file.device_minor;
+	set_file(reader, mapping);
 }
 
-static bool name_special(struct guest_mapping_reader *reader, struct gva area,
-			 struct guest_mapping *mapping)
+/* SPECIAL is a struct vm_special_mapping. */
+static bool set_special(struct guest_mapping_reader *reader, struct gva special,
+			struct guest_mapping *mapping)
 {
 	char name[SPECIAL_NAME_BYTES];
-	uint64_t operations, special, text;
+	uint64_t text;
 
-	if (!reader->special_operations.value ||
-	    !field(reader, area, &reader->layout.operations, &operations) ||
-	    operations != reader->special_operations.value ||
-	    !field(reader, area, &reader->layout.private_data, &special) ||
-	    !field(reader, GVA(special), &reader->layout.special_name, &text) ||
+	if (!field(reader, special, &reader->layout.special_name, &text) ||
 	    !guest_space_read_string(reader->space, GVA(text), name, sizeof(name)))
 		return false;
 	mapping->kind = GUEST_MAPPING_SPECIAL;
 	mapping->path = intern_text(reader->strings, name);
 	return true;
+}
+
+static bool name_special(struct guest_mapping_reader *reader, struct gva area,
+			 struct guest_mapping *mapping)
+{
+	uint64_t operations, special;
+
+	return reader->special_operations.value &&
+	       field(reader, area, &reader->layout.operations, &operations) &&
+	       operations == reader->special_operations.value &&
+	       field(reader, area, &reader->layout.private_data, &special) &&
+	       set_special(reader, GVA(special), mapping);
 }
 
 /* struct anon_vma_name: a kref, then the text. */
@@ -236,19 +252,24 @@ static void name_mapping(struct guest_mapping_reader *reader, struct gva area,
 	}
 }
 
+static bool is_vdso(const struct guest_mapping_reader *reader, const struct guest_mapping *mapping)
+{
+	return mapping->kind == GUEST_MAPPING_SPECIAL &&
+	       strcmp(intern_string(reader->strings, mapping->path), "[vdso]") == 0;
+}
+
 /* The program that AREA of MM maps; false: it maps no code from a file or a vDSO. */
 static bool find_program(struct guest_mapping_reader *reader, struct gva mm, struct gva area,
 			 const struct guest_mapping *mapping, struct guest_program *ret)
 {
-	if (mapping->kind == GUEST_MAPPING_FILE) {
-		ret->kind = GUEST_PROGRAM_FILE;
-		return field(reader, area, &reader->layout.file, &ret->at.value);
-	}
-	if (mapping->kind != GUEST_MAPPING_SPECIAL ||
-	    strcmp(intern_string(reader->strings, mapping->path), "[vdso]") != 0)
+	struct gva file;
+
+	if (!reader->programs)
 		return false;
-	*ret = (struct guest_program){ GUEST_PROGRAM_VDSO, mm };
-	return true;
+	if (mapping->kind == GUEST_MAPPING_FILE)
+		return field(reader, area, &reader->layout.file, &file.value) &&
+		       guest_program_in_file(reader->programs, file, ret);
+	return is_vdso(reader, mapping) && guest_program_vdso(reader->programs, mm, ret);
 }
 
 static bool read_mapping(struct guest_mapping_reader *reader, struct gva area,
@@ -305,20 +326,75 @@ void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 		   !field(reader, mm, &reader->layout.start_stack, &limits.start_stack);
 	for (size_t i = 0; i < areas.items.count; i++) {
 		struct gva area = areas.items.items[i];
-		struct guest_program program;
 		struct guest_mapping mapping;
 
 		if (!read_mapping(reader, area, &limits, &mapping)) {
 			ret->cut = true;
 			continue;
 		}
-		if (mapping.execute && reader->programs &&
-		    find_program(reader, mm, area, &mapping, &program))
-			mapping.build_id = guest_program_build_id(reader->programs, &program);
+		if (mapping.execute && find_program(reader, mm, area, &mapping, &mapping.program))
+			mapping.build_id =
+				guest_program_build_id(reader->programs, &mapping.program);
 		vector_append(&ret->items, mapping);
 	}
 	vector_deinit(&areas.items);
 	add_vsyscall(reader, mm, ret);
+}
+
+/* The file of AREA, if it is still the one that was mapped. */
+static void name_copied_file(struct guest_mapping_reader *reader, const struct sampler_area *area,
+			     struct guest_mapping *mapping)
+{
+	struct guest_program program = { .kind = GUEST_PROGRAM_FILE,
+					 .generation = area->inode_generation,
+					 .contents = GVA(area->contents),
+					 .inode = area->inode_number };
+	struct last_file *last = &reader->last_file;
+
+	mapping->kind = GUEST_MAPPING_FILE;
+	mapping->file_offset = area->page << PAGE_SHIFT;
+	if (!reader->programs || !guest_program_is_there(reader->programs, &program) ||
+	    !guest_file_read_at(reader->paths, GVA(area->dentry), GVA(area->mount),
+				GVA(area->inode), &last->file))
+		return;
+	last->path = intern_text(reader->strings, last->file.path);
+	set_file(reader, mapping);
+	mapping->program = program;
+}
+
+static bool read_copied(struct guest_mapping_reader *reader, const struct sampler_area *area,
+			struct gva vdso_image, struct guest_mapping *ret)
+{
+	if (area->end <= area->start)
+		return false;
+	*ret = (struct guest_mapping){ .start = GVA(area->start),
+				       .end = GVA(area->end),
+				       .read = area->flags & VM_READ,
+				       .write = area->flags & VM_WRITE,
+				       .execute = area->flags & VM_EXEC,
+				       .shared = area->flags & VM_MAYSHARE };
+	if (area->contents)
+		name_copied_file(reader, area, ret);
+	else if (vdso_image.value && area->private_data &&
+		 set_special(reader, GVA(area->private_data), ret) && is_vdso(reader, ret))
+		ret->program = (struct guest_program){ .kind = GUEST_PROGRAM_VDSO,
+						       .contents = vdso_image };
+	if (ret->program.kind)
+		ret->build_id = guest_program_build_id(reader->programs, &ret->program);
+	return true;
+}
+
+void guest_mappings_read_copied(struct guest_mapping_reader *reader,
+				const struct sampler_areas *areas, struct guest_mappings *ret)
+{
+	struct guest_mapping mapping;
+
+	*ret = (struct guest_mappings){ 0 };
+	guest_path_reader_begin(reader->paths);
+	for (uint32_t i = 0; i < areas->count && i < SAMPLER_AREAS; i++)
+		if (read_copied(reader, &areas->items[i], GVA(areas->vdso_image), &mapping))
+			vector_append(&ret->items, mapping);
+	reader->last_file = (struct last_file){ 0 };
 }
 
 bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,

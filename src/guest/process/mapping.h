@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "base/vector.h"
+#include "bpf/guest_sampler.h"
 #include "guest/kernel/kernel.h"
 #include "guest/process/path.h"
 #include "guest/process/program.h"
@@ -27,7 +28,8 @@ struct guest_mapping {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
 	uint32_t path; /* number in the reader's strings: a path, "[heap]", "" */
-	/* of executable files and the vDSO, if it is in memory */
+	/* executable files and the vDSO; its build-id if it is in memory */
+	struct guest_program program;
 	struct guest_build_id build_id;
 };
 
@@ -51,6 +53,13 @@ void guest_mapping_reader_destroy(struct guest_mapping_reader *reader); /* takes
 /* The mappings of MM, a struct mm_struct. */
 void guest_mappings_read(struct guest_mapping_reader *reader, struct gva mm,
 			 struct guest_mappings *ret);
+/*
+ * The same of the executable mappings AREAS, which were copied from a process that may have ended
+ * since. They keep their order. Of those whose file is not there any more nothing but the addresses
+ * is known.
+ */
+void guest_mappings_read_copied(struct guest_mapping_reader *reader,
+				const struct sampler_areas *areas, struct guest_mappings *ret);
 void guest_mappings_deinit(struct guest_mappings *mappings);
 /* The file or vDSO of the mapping that starts at START; false if there is no such mapping. */
 bool guest_mapping_find_program(struct guest_mapping_reader *reader, struct gva mm,

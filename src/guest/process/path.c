@@ -20,7 +20,7 @@
 
 struct layout {
 	struct guest_btf_field file_dentry, file_mount, file_inode;
-	struct guest_btf_field name, parent, hash, operations;
+	struct guest_btf_field name, parent, hash, operations, dentry_inode;
 	struct guest_btf_field d_dname;
 	struct guest_btf_field mount_root;
 	struct guest_btf_field mount_public, mount_parent, mount_point;
@@ -37,6 +37,7 @@ static const struct guest_layout_row layout_rows[] = {
 	ROW("dentry", "d_parent", parent),
 	ROW("dentry", "d_hash.pprev", hash),
 	ROW("dentry", "d_op", operations),
+	ROW("dentry", "d_inode", dentry_inode),
 	ROW("dentry_operations", "d_dname", d_dname),
 	ROW("vfsmount", "mnt_root", mount_root),
 	ROW("mount", "mnt", mount_public),
@@ -199,15 +200,13 @@ void guest_path_reader_begin(struct guest_path_reader *reader)
 	reader->steps_left = MAX_STEPS_OF_ALL;
 }
 
-bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct guest_file *ret)
+static bool read_file(struct guest_path_reader *reader, uint64_t dentry, uint64_t mount,
+		      uint64_t inode, struct guest_file *ret)
 {
 	const struct layout *layout = &reader->layout;
-	uint64_t dentry, mount, inode, super_block, device;
+	uint64_t super_block, device;
 
-	if (!field(reader, file.value, &layout->file_dentry, &dentry) ||
-	    !field(reader, file.value, &layout->file_mount, &mount) ||
-	    !field(reader, file.value, &layout->file_inode, &inode) ||
-	    !field(reader, inode, &layout->inode_number, &ret->inode) ||
+	if (!field(reader, inode, &layout->inode_number, &ret->inode) ||
 	    !field(reader, inode, &layout->super_block, &super_block) ||
 	    !field(reader, super_block, &layout->device, &device))
 		return false;
@@ -215,4 +214,25 @@ bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct g
 	ret->device_minor = device & ((1u << MINOR_BITS) - 1);
 	read_path(reader, dentry, mount, ret->path);
 	return true;
+}
+
+bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct guest_file *ret)
+{
+	const struct layout *layout = &reader->layout;
+	uint64_t dentry, mount, inode;
+
+	return field(reader, file.value, &layout->file_dentry, &dentry) &&
+	       field(reader, file.value, &layout->file_mount, &mount) &&
+	       field(reader, file.value, &layout->file_inode, &inode) &&
+	       read_file(reader, dentry, mount, inode, ret);
+}
+
+bool guest_file_read_at(struct guest_path_reader *reader, struct gva dentry, struct gva mount,
+			struct gva inode, struct guest_file *ret)
+{
+	uint64_t now;
+
+	return field(reader, dentry.value, &reader->layout.dentry_inode, &now) &&
+	       now == inode.value &&
+	       read_file(reader, dentry.value, mount.value, inode.value, ret);
 }

@@ -33,6 +33,12 @@ struct guest_file {
  * start.
  */
 bool guest_file_read(struct guest_path_reader *reader, struct gva file, struct guest_file *ret);
+/*
+ * The same by the addresses of the file's dentry, vfsmount and inode, when the file itself may have
+ * been closed. False also if the dentry belongs to another inode by now.
+ */
+bool guest_file_read_at(struct guest_path_reader *reader, struct gva dentry, struct gva mount,
+			struct gva inode, struct guest_file *ret);
 
 DEFINE_CLEANUP(cleanup_guest_path_reader, struct guest_path_reader *, guest_path_reader_destroy)
 #define _cleanup_guest_path_reader_ _cleanup_(cleanup_guest_path_reader)

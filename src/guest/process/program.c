@@ -16,7 +16,7 @@
 #define MAX_PROGRAMS 8192 /* between two calls of _forget(); a process has a few hundred at most */
 
 struct layout {
-	struct guest_btf_field file_mapping;
+	struct guest_btf_field file_mapping, inode_number, inode_generation;
 	struct guest_btf_field vdso_image, vdso_data, vdso_size;
 };
 
@@ -25,6 +25,8 @@ struct layout {
 
 static const struct guest_layout_row layout_rows[] = {
 	ROW("file", "f_mapping", file_mapping),
+	ROW("inode", "i_ino", inode_number),
+	ROW("inode", "i_generation", inode_generation),
 	MAYBE("mm_struct", "context.vdso_image", vdso_image),
 	MAYBE("vdso_image", "data", vdso_data),
 	MAYBE("vdso_image", "size", vdso_size),
@@ -92,44 +94,95 @@ static bool read_vdso(void *context, uint64_t offset, void *data, size_t size)
 	return guest_space_read(vdso->space, GVA(vdso->data.value + offset), data, size);
 }
 
-/* The object that has the program's contents: a struct address_space or vdso_image. */
-static bool find_contents(struct guest_program_reader *reader, const struct guest_program *program,
-			  struct gva *ret)
+static bool field(struct guest_program_reader *reader, uint64_t base,
+		  const struct guest_btf_field *at, uint64_t *ret)
 {
-	const struct guest_btf_field *at = program->kind == GUEST_PROGRAM_FILE
-						   ? &reader->layout.file_mapping
-						   : &reader->layout.vdso_image;
+	return guest_kernel_read_field(reader->kernel, GVA(base), at, ret);
+}
 
-	return guest_kernel_read_field(reader->kernel, program->at, at, &ret->value) && ret->value;
+/* Which inode CONTENTS, a struct address_space, belongs to at the moment. */
+static bool read_identity(struct guest_program_reader *reader, struct gva contents,
+			  uint64_t *ret_inode, uint32_t *ret_generation)
+{
+	uint64_t inode, generation;
+
+	if (!field(reader, contents.value, &reader->cache.layout.host, &inode) ||
+	    !field(reader, inode, &reader->layout.inode_number, ret_inode) ||
+	    !field(reader, inode, &reader->layout.inode_generation, &generation))
+		return false;
+	*ret_generation = generation;
+	return true;
+}
+
+bool guest_program_in_file(struct guest_program_reader *reader, struct gva file,
+			   struct guest_program *ret)
+{
+	struct guest_program program = { .kind = GUEST_PROGRAM_FILE };
+
+	if (!field(reader, file.value, &reader->layout.file_mapping, &program.contents.value) ||
+	    !program.contents.value ||
+	    !read_identity(reader, program.contents, &program.inode, &program.generation))
+		return false;
+	*ret = program;
+	return true;
+}
+
+bool guest_program_vdso(struct guest_program_reader *reader, struct gva mm,
+			struct guest_program *ret)
+{
+	struct guest_program program = { .kind = GUEST_PROGRAM_VDSO };
+
+	if (!field(reader, mm.value, &reader->layout.vdso_image, &program.contents.value) ||
+	    !program.contents.value)
+		return false;
+	*ret = program;
+	return true;
+}
+
+bool guest_program_is_there(struct guest_program_reader *reader,
+			    const struct guest_program *program)
+{
+	uint32_t generation;
+	uint64_t inode;
+
+	return read_identity(reader, program->contents, &inode, &generation) &&
+	       inode == program->inode && generation == program->generation;
+}
+
+static bool open_file(struct guest_program_reader *reader, const struct guest_program *program,
+		      struct opened *ret)
+{
+	if (!guest_program_is_there(reader, program) ||
+	    !guest_cached_file_open(&reader->cache, program->contents, &ret->file))
+		return false;
+	ret->source = (struct guest_elf_source){ read_file, &ret->file, ret->file.bytes };
+	return true;
 }
 
 static bool open_program(struct guest_program_reader *reader, const struct guest_program *program,
-			 struct gva contents, struct opened *ret)
+			 struct opened *ret)
 {
 	const struct layout *layout = &reader->layout;
+	uint64_t contents = program->contents.value;
 
 	*ret = (struct opened){ 0 };
-	if (program->kind == GUEST_PROGRAM_FILE) {
-		if (!guest_cached_file_open(&reader->cache, contents, &ret->file))
-			return false;
-		ret->source = (struct guest_elf_source){ read_file, &ret->file, ret->file.bytes };
-		return true;
-	}
+	if (program->kind == GUEST_PROGRAM_FILE)
+		return open_file(reader, program, ret);
+	if (program->kind != GUEST_PROGRAM_VDSO)
+		return false;
 	ret->space = guest_kernel_space(reader->kernel);
 	ret->source = (struct guest_elf_source){ .read = read_vdso, .context = ret };
-	return guest_kernel_read_field(reader->kernel, contents, &layout->vdso_data,
-				       &ret->data.value) &&
-	       guest_kernel_read_field(reader->kernel, contents, &layout->vdso_size,
-				       &ret->source.bytes);
+	return field(reader, contents, &layout->vdso_data, &ret->data.value) &&
+	       field(reader, contents, &layout->vdso_size, &ret->source.bytes);
 }
 
 static struct guest_build_id read_build_id(struct guest_program_reader *reader,
-					   const struct guest_program *program, struct gva contents)
+					   const struct guest_program *program)
 {
 	struct guest_build_id ret = { 0 };
 	struct opened opened;
 
-	if (open_program(reader, program, contents, &opened))
+	if (open_program(reader, program, &opened))
 		ret = guest_elf_build_id(&opened.source);
 	guest_cached_file_close(&opened.file);
 	return ret;
@@ -138,18 +191,15 @@ static struct guest_build_id read_build_id(struct guest_program_reader *reader,
 struct guest_build_id guest_program_build_id(struct guest_program_reader *reader,
 					     const struct guest_program *program)
 {
-	struct gva contents;
 	uint64_t *number;
 	bool added;
 
-	if (!find_contents(reader, program, &contents))
-		return (struct guest_build_id){ 0 };
 	if (reader->build_ids.count == MAX_PROGRAMS)
 		return (struct guest_build_id){ 0 };
-	number = map_insert(&reader->numbers, contents.value, &added);
+	number = map_insert(&reader->numbers, program->contents.value, &added);
 	if (added) {
 		*number = reader->build_ids.count;
-		vector_append(&reader->build_ids, read_build_id(reader, program, contents));
+		vector_append(&reader->build_ids, read_build_id(reader, program));
 	}
 	return reader->build_ids.items[*number];
 }
@@ -158,11 +208,7 @@ struct guest_build_id guest_program_build_id(struct guest_program_reader *reader
 static struct error *begin_reading(struct guest_program_reader *reader,
 				   const struct guest_program *program, struct opened *ret)
 {
-	struct gva contents;
-
-	*ret = (struct opened){ 0 };
-	if (find_contents(reader, program, &contents) &&
-	    open_program(reader, program, contents, ret))
+	if (open_program(reader, program, ret))
 		return NULL;
 	return error_create(ERROR_NOT_FOUND, "it cannot be read from memory");
 }

@@ -9,11 +9,18 @@
 #include "guest/kernel/kernel.h"
 #include "guest/process/elf_frames.h"
 
-enum guest_program_kind { GUEST_PROGRAM_FILE, GUEST_PROGRAM_VDSO };
+enum guest_program_kind { GUEST_PROGRAM_NONE, GUEST_PROGRAM_FILE, GUEST_PROGRAM_VDSO };
 
+/*
+ * A program is known by its contents, which all processes share that run it, and which stay in
+ * memory when the last of them is gone.
+ */
 struct guest_program {
 	enum guest_program_kind kind;
-	struct gva at; /* a struct file; for a vDSO, the struct mm_struct that maps it */
+	/* the inode's, of a file: another one may have taken its place in memory */
+	uint32_t generation;
+	struct gva contents; /* a struct address_space; of a vDSO, its struct vdso_image */
+	uint64_t inode;
 };
 
 struct guest_program_reader;
@@ -24,6 +31,17 @@ struct error *guest_program_reader_create(const struct guest_kernel *kernel,
 void guest_program_reader_destroy(struct guest_program_reader *reader); /* takes NULL */
 /* Drops everything found about files so far. */
 void guest_program_reader_forget(struct guest_program_reader *reader);
+
+/* The program in FILE, a struct file; false: it cannot be read. */
+bool guest_program_in_file(struct guest_program_reader *reader, struct gva file,
+			   struct guest_program *ret);
+/* The vDSO of the process with MM. */
+bool guest_program_vdso(struct guest_program_reader *reader, struct gva mm,
+			struct guest_program *ret);
+
+/* Whether a file still has the inode of PROGRAM. */
+bool guest_program_is_there(struct guest_program_reader *reader,
+			    const struct guest_program *program);
 
 /* Read once for each file, and kept until _forget(). */
 struct guest_build_id guest_program_build_id(struct guest_program_reader *reader,

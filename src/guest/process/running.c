@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "guest/kernel/kernel_search.h"
+#include "guest/process/areas.h"
 
 #define CR4_LA57 (1u << 12)
 #define BANNER_BYTES 256
@@ -170,6 +171,7 @@ struct error *guest_current_find(const struct guest_kernel *kernel, struct guest
 	current.mm_pgd = layout.pgd.offset;
 	find_stacks(kernel, &layout, &current);
 	find_stack_use(kernel, &layout, &current);
+	guest_areas_find(kernel, &current.areas);
 	*ret = current;
 	return NULL;
 }

@@ -74,6 +74,7 @@ struct capture_guest {
 	bool at_exit; /* the time is that of a VM exit, caused by the instruction at IP */
 	bool nested;  /* from a guest in the guest, with another kernel and other processes */
 	bool has_task;
+	bool loading; /* the task has no user code yet: its program is being loaded */
 	struct gva task, mm; /* the running thread's task_struct and mm_struct */
 	uint32_t pid, tgid;  /* the guest's own numbers for the thread and process */
 	char comm[16];	     /* the raw bytes: may be unterminated or contain anything */
@@ -81,6 +82,8 @@ struct capture_guest {
 	uint32_t version;
 	const struct capture_stacks *stacks; /* NULL: none were copied */
 };
+
+struct sampler_areas; /* bpf/guest_sampler.h */
 
 /* Threads are numbered from 0 in the order they were added. Numbers are not reused. */
 #define CAPTURE_NO_THREAD SIZE_MAX
@@ -102,6 +105,12 @@ struct capture_sink {
 	 * capture_finish().
 	 */
 	void (*lost)(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns);
+	/*
+	 * At TIME_NS, before a sample of GUEST's task: AREAS are the executable mappings of its
+	 * process. NULL: they are not wanted.
+	 */
+	void (*mappings)(void *context, size_t thread, uint64_t time_ns,
+			 const struct capture_guest *guest, const struct sampler_areas *areas);
 };
 
 struct capture_engine;

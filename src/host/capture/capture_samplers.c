@@ -35,6 +35,7 @@ void capture_samplers_create(struct capture *capture, size_t ring_bytes)
 	struct guest_sampler_options options = { .vms = room_for_vms(capture),
 						 .ring_bytes = ring_bytes,
 						 .stacks = capture->config.stacks,
+						 .mappings = capture->config.sink.mappings,
 						 .user_stack_bytes =
 							 capture->config.user_stack_bytes };
 
@@ -92,6 +93,7 @@ static void fill_guest(const struct sampler_record *record, struct capture_guest
 		.at_exit = record->flags & SAMPLER_AT_EXIT,
 		.nested = record->flags & SAMPLER_NESTED,
 		.has_task = record->flags & SAMPLER_TASK,
+		.loading = record->flags & SAMPLER_LOADING,
 		.task = GVA(record->task),
 		.mm = GVA(record->mm),
 		.pid = record->pid,
@@ -155,12 +157,28 @@ void capture_deliver_record(struct capture *capture, size_t event,
 	capture_deliver(capture, event, record->number, &sample, &guest, NULL);
 }
 
+static void deliver_areas(struct capture *capture, const struct sampler_record *record,
+			  const struct sampler_areas *areas)
+{
+	const struct capture_sink *sink = &capture->config.sink;
+	struct capture_guest guest;
+
+	if (record->number >= capture->threads.count || !sink->mappings)
+		return;
+	fill_guest(record, &guest);
+	sink->mappings(sink->context, record->number, record->time_ns, &guest, areas);
+}
+
 static void take_record(void *context, const struct sampler_record *taken,
-			const struct sampler_stacks *stacks)
+			const struct sampler_stacks *stacks, const struct sampler_areas *areas)
 {
 	const struct draining *draining = context;
 	struct sampler_record record = *taken;
 
+	if (areas) {
+		deliver_areas(draining->capture, taken, areas);
+		return;
+	}
 	record.period = capture_period(draining->capture, draining->event, taken->period);
 	capture_deliver_record(draining->capture, draining->event, &record, stacks);
 }

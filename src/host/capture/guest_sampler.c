@@ -43,6 +43,18 @@ static size_t stack_bytes(const struct sampler_stacks *stacks)
 	return bytes + (size_t)stacks->links * SAMPLER_LINK_BYTES + stacks->above_links_bytes;
 }
 
+/* NULL: it is not that large. */
+static const struct sampler_areas *find_areas(const struct sampler_record *record, size_t size)
+{
+	const struct sampler_areas *areas = (const void *)(record + 1);
+	size_t fixed = sizeof(*record) + offsetof(struct sampler_areas, items);
+
+	return size >= fixed && areas->count <= SAMPLER_AREAS &&
+			       size - fixed >= areas->count * sizeof(*areas->items)
+		       ? areas
+		       : NULL;
+}
+
 /* Records come from our own program; anything of another size is not a record. */
 static int take_record(void *context, void *data, size_t size)
 {
@@ -52,10 +64,17 @@ static int take_record(void *context, void *data, size_t size)
 
 	if (size < sizeof(*record))
 		return 0;
+	if (record->flags & SAMPLER_MAPPINGS) {
+		const struct sampler_areas *areas = find_areas(record, size);
+
+		if (areas)
+			sampler->take(sampler->take_context, record, NULL, areas);
+		return 0;
+	}
 	if (!(record->flags & SAMPLER_STACKS_TAKEN) || size < sizeof(*record) + sizeof(*stacks) ||
 	    size < sizeof(*record) + sizeof(*stacks) + stack_bytes(stacks))
 		stacks = NULL;
-	sampler->take(sampler->take_context, record, stacks);
+	sampler->take(sampler->take_context, record, stacks, NULL);
 	return 0;
 }
 
@@ -131,6 +150,7 @@ static struct error *load(struct guest_sampler *sampler,
 		skeleton->rodata->layout = layout;
 		skeleton->rodata->sees_guests = sampler->sees_guests;
 		skeleton->rodata->takes_stacks = options->stacks;
+		skeleton->rodata->takes_mappings = options->mappings;
 		skeleton->rodata->user_stack_bytes = options->user_stack_bytes;
 		skeleton->rodata->whole_stacks = !layout.has_vmcb || host_kvm_compares();
 		result = size_maps(skeleton, options->vms);

@@ -23,6 +23,7 @@ struct guest_sampler_options {
 	size_t ring_bytes; /* for each CPU, rounded up to a power of two */
 	bool stacks;       /* copy kernel stacks */
 	uint32_t user_stack_bytes; /* and at most this much of user stacks */
+	bool mappings; /* of processes, when they are first sampled */
 };
 
 /*
@@ -64,9 +65,13 @@ bool guest_sampler_set_vm(struct guest_sampler *sampler, uint32_t vm,
 
 /* Becomes readable when a ring is a quarter full; -1: there are no rings. */
 int guest_sampler_epoll_fd(const struct guest_sampler *sampler);
-/* Both are valid during the call. STACKS is followed by its bytes, and NULL if there are none. */
+/*
+ * All are valid during the call. STACKS is followed by its bytes, and NULL if there are none. With
+ * AREAS, it is not a sample: these are the executable mappings of RECORD's process.
+ */
 typedef void guest_sampler_take(void *context, const struct sampler_record *record,
-				const struct sampler_stacks *stacks);
+				const struct sampler_stacks *stacks,
+				const struct sampler_areas *areas);
 /* Passes all records in the rings to TAKE; those of a thread are in order. */
 void guest_sampler_drain(struct guest_sampler *sampler, guest_sampler_take *take, void *context);
 

@@ -152,8 +152,13 @@ static void decode_mapping(struct cursor *cursor, struct intern *strings,
 	length = cursor_u32(cursor);
 	path = cursor_string_field(cursor, length <= MAX_PATH_BYTES ? length : 0);
 	ret->path = intern_text(strings, path ? path : "");
+	ret->program.kind = cursor_u32(cursor);
+	ret->program.generation = cursor_u32(cursor);
+	ret->program.contents = GVA(cursor_u64(cursor));
+	ret->program.inode = cursor_u64(cursor);
 	decode_build_id(cursor, &ret->build_id);
-	if (ret->kind > GUEST_MAPPING_SPECIAL || ret->end.value <= ret->start.value)
+	if (ret->program.kind > GUEST_PROGRAM_VDSO || ret->kind > GUEST_MAPPING_SPECIAL ||
+	    ret->end.value <= ret->start.value)
 		cursor->failed = true;
 }
 

@@ -220,13 +220,27 @@ struct error *guest_view_symbols(struct guest_view *view, struct buffer *ret)
 				  GUEST_CACHE_SYMBOLS, ret);
 }
 
-struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
+/* About the program of MAPPING. */
+static struct error *ask_of_program(struct guest_view *view, enum guest_message question,
+				    const struct guest_mapping *mapping, struct buffer *ret)
+{
+	const struct guest_program *program = &mapping->program;
+	_cleanup_buffer_ struct buffer request;
+
+	buffer_init(&request, 4096);
+	buffer_append_u32(&request, program->kind);
+	buffer_append_u32(&request, program->generation);
+	buffer_append_u64(&request, program->contents.value);
+	buffer_append_u64(&request, program->inode);
+	buffer_append_u32(&request, mapping->build_id.bytes);
+	buffer_append(&request, mapping->build_id.data, mapping->build_id.bytes);
+	return guest_client_ask(view->client, question, request.data, request.size, ret);
+}
+
+struct error *guest_view_file_symbols(struct guest_view *view, const struct guest_mapping *mapping,
 				      struct buffer *ret)
 {
-	uint64_t request[] = { mm.value, start.value };
-
-	return guest_client_ask(view->client, GUEST_ASK_FILE_SYMBOLS, request, sizeof(request),
-				ret);
+	return ask_of_program(view, GUEST_ASK_FILE_SYMBOLS, mapping, ret);
 }
 
 /* A table is decoded from the answer, which is not needed any more and may be large. */
@@ -238,12 +252,12 @@ static struct error *decode_unwind_table(struct guest_view *view, struct unwind_
 	return error;
 }
 
-struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
+struct error *guest_view_file_unwind_table(struct guest_view *view,
+					   const struct guest_mapping *mapping,
 					   struct unwind_table **ret)
 {
-	uint64_t request[] = { mm.value, start.value };
-	struct error *error = guest_client_ask(view->client, GUEST_ASK_FILE_UNWIND, request,
-					       sizeof(request), &view->answer);
+	struct error *error =
+		ask_of_program(view, GUEST_ASK_FILE_UNWIND, mapping, &view->answer);
 
 	return error ? error : decode_unwind_table(view, ret);
 }

@@ -77,18 +77,23 @@ struct error *guest_view_task(struct guest_view *view, struct gva task,
 /* The mappings of the process whose mm_struct is MM. Paths go to STRINGS. */
 struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct intern *strings,
 				  struct guest_mappings *ret) MUST_CHECK;
+/* The executable mappings AREAS, which a sampler has copied from a process that may be gone. */
+struct error *guest_view_copied_mappings(struct guest_view *view, const struct sampler_areas *areas,
+					 struct intern *strings,
+					 struct guest_mappings *ret) MUST_CHECK;
 /*
- * An encoded symbol table, by file offset, of the file or vDSO that MM has mapped from START on.
- * RET is as above, and must be decoded with care. Refreshes all memory. ERROR_NOT_FOUND: no file is
- * mapped there, or its symbols are not in guest memory.
+ * An encoded symbol table, by file offset, of the file or vDSO that MAPPING shows. RET is as above,
+ * and must be decoded with care. Refreshes all memory. ERROR_NOT_FOUND: no file is mapped there, or
+ * another one has taken its place since then, or its symbols are not in guest memory.
  */
-struct error *guest_view_file_symbols(struct guest_view *view, struct gva mm, struct gva start,
+struct error *guest_view_file_symbols(struct guest_view *view, const struct guest_mapping *mapping,
 				      struct buffer *ret) MUST_CHECK;
 /*
  * The unwind data of the same file, by file offset. Refreshes all memory. ERROR_NOT_FOUND as above;
  * ERROR_UNSUPPORTED: the file is not for x86.
  */
-struct error *guest_view_file_unwind_table(struct guest_view *view, struct gva mm, struct gva start,
+struct error *guest_view_file_unwind_table(struct guest_view *view,
+					   const struct guest_mapping *mapping,
 					   struct unwind_table **ret) MUST_CHECK;
 
 /*

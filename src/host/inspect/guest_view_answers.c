@@ -45,6 +45,33 @@ struct error *guest_view_mappings(struct guest_view *view, struct gva mm, struct
 	return error;
 }
 
+static int compare_starts(const void *left, const void *right)
+{
+	const struct guest_mapping *a = left, *b = right;
+
+	return (a->start.value > b->start.value) - (a->start.value < b->start.value);
+}
+
+struct error *guest_view_copied_mappings(struct guest_view *view, const struct sampler_areas *areas,
+					 struct intern *strings, struct guest_mappings *ret)
+{
+	_cleanup_buffer_ struct buffer request;
+	struct error *error;
+
+	buffer_init(&request, sizeof(*areas));
+	buffer_append_u32(&request, areas->count);
+	buffer_append_u64(&request, areas->vdso_image);
+	buffer_append(&request, areas->items, areas->count * sizeof(*areas->items));
+	error = ask(view, GUEST_ASK_AREAS, request.data, request.size);
+	if (!error && !guest_answer_mappings(&view->answer, strings, ret))
+		error = guest_client_malformed();
+	buffer_deinit(&view->answer);
+	if (!error && ret->items.count)
+		qsort(ret->items.items, ret->items.count, sizeof(*ret->items.items),
+		      compare_starts);
+	return error;
+}
+
 struct error *guest_view_functions(struct guest_view *view, struct gva mm, struct gva start,
 				   const uint64_t *addresses, size_t count, struct buffer *ret)
 {

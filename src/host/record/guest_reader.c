@@ -11,6 +11,7 @@
 #include "host/record/guest_reader_state.h"
 
 #define MAX_QUESTIONS 1024 /* of a guest */
+#define MAX_COPIED_QUESTIONS 256 /* each with up to 11 KB */
 
 /* Keeps only executable mappings; no program has as many as the maximum. */
 static void keep_executable(struct guest_mappings *mappings)
@@ -42,27 +43,48 @@ static bool take_file(struct guest_reader *reader)
 	return true;
 }
 
+static struct error *read_mappings(struct guest *guest, const struct question *question,
+				   struct intern *strings, struct guest_mappings *ret)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct error *error = NULL;
+
+	/* Copied mappings need memory as of then or later: several can share what is read. */
+	if (!question->areas || question->time_ns >= guest->refreshed_ns) {
+		error = guest_view_refresh(guest->view);
+		guest->refreshed_ns = now;
+	}
+	if (error)
+		return error;
+	if (question->areas)
+		return guest_view_copied_mappings(guest->view, question->areas, strings, ret);
+	return guest_view_mappings(guest->view, question->mm, strings, ret);
+}
+
 static void answer(struct guest_reader *reader, struct guest *guest,
 		   const struct question *question)
 {
 	struct guest_reader_process process = { .vm = question->vm,
 						.tgid = question->tgid,
 						.mm = question->mm,
-						.time_ns = question->time_ns };
-	struct error *error;
+						.time_ns = question->time_ns,
+						.entry_sp = question->areas
+								    ? question->areas->start_stack
+								    : 0,
+						.question = question->number };
+	struct error *error = NULL;
 
-	if (!guest_reader_need_view(reader, guest))
-		return;
 	process.strings = intern_create();
-	error = guest_view_refresh(guest->view);
-	if (!error)
-		error = guest_view_mappings(guest->view, question->mm, process.strings,
-					    &process.mappings);
-	if (error) { /* the next look at the guest will find the cause */
+	if (guest_reader_need_view(reader, guest))
+		error = read_mappings(guest, question, process.strings, &process.mappings);
+	else if (!question->areas)
+		error = error_create(ERROR_NOT_FOUND, "the guest is gone");
+	if (error && !question->areas) { /* the next look at the guest will find the cause */
 		error_destroy(error);
 		intern_destroy(process.strings);
 		return;
 	}
+	error_destroy(error);
 	keep_executable(&process.mappings);
 	guest_reader_note_files(reader, guest, &process);
 	pthread_mutex_lock(&reader->lock);
@@ -103,6 +125,7 @@ static bool take_question(struct guest_reader *reader)
 		return false;
 	pthread_mutex_unlock(&reader->lock);
 	answer(reader, guest, &question);
+	free(question.areas);
 	guest_reader_spend(guest, begin);
 	pthread_mutex_lock(&reader->lock);
 	return true;
@@ -228,7 +251,7 @@ void guest_reader_destroy(struct guest_reader *reader)
 	vector_deinit(&reader->kernels);
 	queue_deinit(&reader->added);
 	for (size_t i = 0; i < reader->questions.count; i++)
-		queue_deinit(&reader->questions.items[i].queue);
+		guest_reader_forget_questions(reader, i);
 	vector_deinit(&reader->questions);
 	guest_quotas_deinit(&reader->quotas);
 	queue_deinit(&reader->answers);
@@ -298,7 +321,7 @@ bool guest_reader_wait(struct guest_reader *reader, double seconds)
 void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
 		      uint64_t time_ns)
 {
-	struct question question = { vm, tgid, mm, time_ns };
+	struct question question = { vm, tgid, mm, time_ns, NULL, 0 };
 
 	if (reader->options.kernel_only)
 		return;
@@ -308,6 +331,25 @@ void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, s
 		pthread_cond_signal(&reader->wanted);
 	}
 	pthread_mutex_unlock(&reader->lock);
+}
+
+bool guest_reader_ask_copied(struct guest_reader *reader, uint32_t vm,
+			     const struct capture_guest *guest, uint64_t time_ns,
+			     const struct sampler_areas *areas, uint64_t number)
+{
+	struct question question = { vm, guest->tgid, guest->mm, time_ns, NULL, number };
+	size_t bytes = offsetof(struct sampler_areas, items) + areas->count * sizeof(*areas->items);
+	bool room;
+
+	pthread_mutex_lock(&reader->lock);
+	room = queue_left(&reader->questions.items[vm].queue) < MAX_COPIED_QUESTIONS;
+	if (room) {
+		question.areas = memory_dup(areas, bytes);
+		queue_append(&reader->questions.items[vm].queue, question);
+		pthread_cond_signal(&reader->wanted);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return room;
 }
 
 void guest_reader_saw(struct guest_reader *reader, uint32_t vm, uint64_t time_ns)

@@ -64,9 +64,19 @@ struct guest_reader_process {
 	/* for each mapping: its file's number in the VM, one for all mappings of it; 0: none */
 	uint32_t *files;
 	struct intern *strings;		/* the paths */
+	uint64_t entry_sp; /* SP when its program was entered; 0: not known */
+	uint64_t question; /* that of guest_reader_ask_copied(); 0: of guest_reader_ask() */
 };
 void guest_reader_ask(struct guest_reader *reader, uint32_t vm, uint32_t tgid, struct gva mm,
 		      uint64_t time_ns);
+/*
+ * The same of a process whose executable mappings are known: AREAS, as copied at TIME_NS while its
+ * thread GUEST ran. It may have ended. The answer has this NUMBER, not 0, and comes in any case
+ * unless the VM ends. False: there are too many questions.
+ */
+bool guest_reader_ask_copied(struct guest_reader *reader, uint32_t vm,
+			     const struct capture_guest *guest, uint64_t time_ns,
+			     const struct sampler_areas *areas, uint64_t number);
 /* False: no answer yet. The caller frees RET. Questions without an answer are dropped. */
 bool guest_reader_take(struct guest_reader *reader, struct guest_reader_process *ret);
 void guest_reader_process_deinit(struct guest_reader_process *process);
@@ -78,7 +88,10 @@ void guest_reader_process_deinit(struct guest_reader_process *process);
 bool guest_reader_take_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
 				    uint32_t *ret_version, struct unwind_table **ret);
 
-/* The same for the unwind data of file number FILE of VM, by file offset. */
+/*
+ * The same for the unwind data of file number FILE of VM, by file offset; NULL: it has none, or
+ * they cannot be read. Nothing follows about this file.
+ */
 bool guest_reader_take_file_unwind_table(struct guest_reader *reader, uint32_t *ret_vm,
 					 uint32_t *ret_file, struct unwind_table **ret);
 /* Destroys a table of VM (takes NULL), so that the guest has room for another one. */

@@ -36,18 +36,22 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
 		if (added) {
 			queue_append(&guest->file_jobs,
 				     (struct file_job){ .vm = process->vm,
-							.mm = process->mm,
-							.start = mapping->start,
+							.mapping = *mapping,
 							.path = memory_strdup(path),
-							.build_id = mapping->build_id,
 							.number = ++guest->file_count,
-							.wants_symbols = true,
 							.wants_unwind_data =
 								reader->options.unwind_data });
 			*number = guest->file_count;
 		}
 		process->files[i] = *number;
 	}
+}
+
+static void tell_unwind_data(struct guest_reader *reader, const struct file_job *job,
+			     struct unwind_table *table)
+{
+	guest_reader_tell_unwind_table(reader, &reader->file_unwind,
+				       &(struct unwind_change){ job->vm, job->number, table });
 }
 
 /* False: it may become available later. */
@@ -57,18 +61,18 @@ static bool read_unwind_data(struct guest_reader *reader, const struct guest *gu
 	_cleanup_error_ struct error *error = NULL;
 	struct unwind_table *table;
 
-	error = guest_view_file_unwind_table(guest->view, job->mm, job->start, &table);
+	error = guest_view_file_unwind_table(guest->view, &job->mapping, &table);
 	if (error) {
 		log_detail("could not read unwind data of '%s' from guest memory: %s", job->path,
 			   error_message(error));
-		return error_code(error) != ERROR_NOT_FOUND;
+		if (error_code(error) == ERROR_NOT_FOUND)
+			return false;
+		tell_unwind_data(reader, job, NULL);
+		return true;
 	}
-	if (guest_reader_charge(reader, guest, unwind_table_bytes(table), "a file's unwind data"))
-		guest_reader_tell_unwind_table(
-			reader, &reader->file_unwind,
-			&(struct unwind_change){ guest->vm, job->number, table });
-	else
-		unwind_table_destroy(table);
+	if (!guest_reader_charge(reader, guest, unwind_table_bytes(table), "a file's unwind data"))
+		unwind_table_destroy(take_pointer(table));
+	tell_unwind_data(reader, job, table);
 	return true;
 }
 
@@ -90,12 +94,12 @@ struct error *guest_reader_check_symbols(const struct buffer *table, size_t *ret
 static bool read_symbols(struct guest_reader *reader, struct guest *guest,
 			 const struct file_job *job)
 {
-	struct guest_reader_file file = { .vm = job->vm, .build_id = job->build_id };
+	struct guest_reader_file file = { .vm = job->vm, .build_id = job->mapping.build_id };
 	_cleanup_error_ struct error *error = NULL;
 	size_t count;
 
 	buffer_init(&file.table, GUEST_READER_TABLE_MAX_BYTES);
-	error = guest_view_file_symbols(guest->view, job->mm, job->start, &file.table);
+	error = guest_view_file_symbols(guest->view, &job->mapping, &file.table);
 	if (!error)
 		error = guest_reader_check_symbols(&file.table, &count);
 	if (error) {
@@ -120,24 +124,36 @@ static bool read_symbols(struct guest_reader *reader, struct guest *guest,
 }
 
 /*
- * Data that is missing is tried again: a process may map and unmap files all the time, and have
- * been doing so just now.
+ * The next step of JOB: unwind data first, for samples wait for them, then symbols. Data that is
+ * missing is tried again: the guest may be reading it from its disk just now. False: it is done.
  */
+static bool work_on(struct guest_reader *reader, struct guest *guest, struct file_job *job)
+{
+	bool unwind = job->wants_unwind_data;
+	bool done = unwind ? read_unwind_data(reader, guest, job)
+			   : read_symbols(reader, guest, job);
+
+	if (!done && ++job->tries < MAX_TRIES)
+		return true;
+	if (!unwind)
+		return false;
+	if (!done)
+		tell_unwind_data(reader, job, NULL);
+	job->wants_unwind_data = false;
+	job->tries = 0;
+	return true;
+}
+
 void guest_reader_read_file(struct guest_reader *reader, struct guest *guest,
 			    struct file_job job)
 {
-	bool again = false;
-
-	if (guest_reader_need_view(reader, guest)) {
-		job.wants_unwind_data =
-			job.wants_unwind_data && !read_unwind_data(reader, guest, &job);
-		job.wants_symbols = job.wants_symbols && !read_symbols(reader, guest, &job);
-		again = (job.wants_unwind_data || job.wants_symbols) && ++job.tries < MAX_TRIES;
-	}
-	if (again)
+	if (guest_reader_need_view(reader, guest) && work_on(reader, guest, &job)) {
 		queue_append(&guest->file_jobs, job);
-	else
-		free(job.path);
+		return;
+	}
+	if (job.wants_unwind_data)
+		tell_unwind_data(reader, &job, NULL);
+	free(job.path);
 }
 
 void guest_reader_forget_files(struct guest *guest)

@@ -14,14 +14,13 @@
 /* of a guest's symbol tables in the recording: 50 times those of a large kernel */
 #define GUEST_READER_SYMBOL_BYTES ((size_t)512 << 20)
 
-/* A file that is mapped from START on in the process with MM. */
+/* A file that some process has mapped, or had. */
 struct file_job {
 	uint32_t vm;
-	struct gva mm, start;
+	struct guest_mapping mapping; /* one of its mappings; its path is not used */
 	char *path;
-	struct guest_build_id build_id;
 	uint32_t number; /* the file's, in its VM */
-	bool wants_symbols, wants_unwind_data;
+	bool wants_unwind_data; /* its symbols come afterwards */
 	uint32_t tries;
 };
 
@@ -32,6 +31,7 @@ struct guest {
 	bool said; /* a missing kernel was reported, or it had symbols */
 	/* NULL although there is a kernel: closed to make room for others, or the guest is gone */
 	struct guest_view *view;
+	uint64_t refreshed_ns; /* what the view has read is not older */
 	uint64_t used_ns;	 /* when it was last used */
 	uint64_t slots;		 /* guest_view_slots() as last passed to capture */
 	struct guest_state state;
@@ -71,6 +71,12 @@ struct question {
 	uint32_t vm, tgid;
 	struct gva mm;
 	uint64_t time_ns;
+	/*
+	 * copied mappings, with room for no more than there are, and the number that the answer
+	 * gets; NULL: they are to be read
+	 */
+	struct sampler_areas *areas;
+	uint64_t number;
 };
 
 /* For the code of functions. */
@@ -181,6 +187,8 @@ void guest_reader_forget_files(struct guest *guest);
 bool guest_reader_take_code(struct guest_reader *reader);
 /* With the lock or when the thread has ended: frees questions and code. */
 void guest_reader_forget_code(struct guest_reader *reader);
+/* Those of VM; with the lock, or when the thread has ended. */
+void guest_reader_forget_questions(struct guest_reader *reader, uint32_t vm);
 /* GUEST is gone: drops what is planned for it, and leaves its share to the others. */
 void guest_reader_end(struct guest_reader *reader, struct guest *guest);
 

@@ -69,11 +69,20 @@ void guest_reader_release(struct guest_reader *reader, uint32_t vm, size_t bytes
 	pthread_mutex_unlock(&reader->lock);
 }
 
+void guest_reader_forget_questions(struct guest_reader *reader, uint32_t vm)
+{
+	struct question question;
+
+	while (queue_take(&reader->questions.items[vm].queue, &question))
+		free(question.areas);
+	queue_deinit(&reader->questions.items[vm].queue);
+}
+
 void guest_reader_end(struct guest_reader *reader, struct guest *guest)
 {
 	guest_reader_forget_files(guest);
 	pthread_mutex_lock(&reader->lock);
-	queue_deinit(&reader->questions.items[guest->vm].queue);
+	guest_reader_forget_questions(reader, guest->vm);
 	guest_quotas_end(&reader->quotas, guest->vm);
 	pthread_mutex_unlock(&reader->lock);
 }

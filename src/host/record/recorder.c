@@ -22,6 +22,7 @@
 #define VALUES_MAX_BYTES 65536
 #define LOOK_SECONDS 0.1
 #define SETTLE_SECONDS 0.5 /* rings have room for a second */
+#define LAST_ANSWERS_SECONDS 4.0 /* as long as anything waits for them */
 #define LAST_LOOK_SECONDS 10.0 /* for guests not reached while sampling */
 
 static void start_reader(struct recorder *recorder)
@@ -86,6 +87,8 @@ static struct error *open_everything(struct recorder *recorder)
 		capture.no_bpf = true;
 		capture.vmm = recorder->inventory.vms.items[0].pid;
 	}
+	if (config->guest && !config->no_memory && !config->kernel_only && !config->qmp)
+		capture.sink.mappings = recorder_on_mappings;
 	error = capture_create(&capture, &recorder->capture);
 	if (!error && config->guest && !config->no_memory)
 		start_reader(recorder);
@@ -139,6 +142,7 @@ struct error *recorder_create(const struct recorder_config *config, struct recor
 	}
 	recorder->inventory.guest_processes = recorder->reader && !config->kernel_only &&
 					      capture_sees_guests(recorder->capture);
+	recorder->wait.enabled = recorder->inventory.guest_processes && !config->qmp;
 	*ret = recorder;
 	return NULL;
 }
@@ -157,6 +161,7 @@ void recorder_destroy(struct recorder *recorder)
 	perfdata_writer_destroy(recorder->writer);
 	perfdata_writer_destroy(recorder->previous);
 	recorder_hold_deinit(recorder);
+	recorder_wait_deinit(recorder);
 	host_maps_destroy(recorder->maps);
 	elf_client_destroy(recorder->elf);
 	vm_scan_destroy(recorder->scan);
@@ -219,26 +224,38 @@ void recorder_unwatch(struct recorder *recorder, int fd)
 	capture_unwatch(recorder->capture, fd);
 }
 
-/* A round is complete: everything in the rings has been delivered. */
-static struct error *end_round(struct recorder *recorder)
+void recorder_complete_round(struct recorder *recorder)
 {
-	struct error *error;
-
-	recorder_exchange_with_reader(recorder);
 	recorder_write_records(recorder);
 	recorder->round_ns[0] = recorder->round_ns[1];
 	recorder->round_ns[1] = recorder->newest_ns;
-	error = take_pointer(recorder->error);
-	if (!error)
-		error = perfdata_writer_round(recorder->writer);
+	if (!recorder->error)
+		recorder->error = perfdata_writer_round(recorder->writer);
 	recorder_hold_end_round(recorder);
-	return error;
+}
+
+/* Everything in the rings has been delivered. */
+static struct error *end_round(struct recorder *recorder)
+{
+	recorder_exchange_with_reader(recorder);
+	if (!recorder_wait_round(recorder))
+		recorder_complete_round(recorder);
+	return take_pointer(recorder->error);
+}
+
+/* Passes on all that waits, after SECONDS at most in which the reader may come to know it. */
+static void end_waiting(struct recorder *recorder, double seconds)
+{
+	if (recorder->reader)
+		guest_reader_settle(recorder->reader, seconds);
+	recorder_take_unwind_tables(recorder);
+	recorder_exchange_with_reader(recorder);
+	recorder_wait_end(recorder);
 }
 
 struct error *recorder_settle(struct recorder *recorder)
 {
-	if (recorder->reader)
-		guest_reader_settle(recorder->reader, SETTLE_SECONDS);
+	end_waiting(recorder, SETTLE_SECONDS);
 	return end_round(recorder);
 }
 
@@ -266,6 +283,7 @@ struct error *recorder_stop(struct recorder *recorder)
 {
 	recorder_take_unwind_tables(recorder);
 	capture_finish(recorder->capture);
+	end_waiting(recorder, LAST_ANSWERS_SECONDS);
 	recorder_ask_code(recorder, true);
 	if (recorder->reader)
 		guest_reader_finish(recorder->reader, LAST_LOOK_SECONDS);

@@ -87,6 +87,13 @@ struct recorder_sp_counts {
 	uint64_t wrong; /* wrong chains, if the host compares (host/system/kvm.h) */
 };
 struct recorder_sp_counts recorder_sp_counts(const struct recorder *recorder);
+/* Samples that waited for the mappings of their processes (recorder_wait.c). */
+struct recorder_wait_counts {
+	uint64_t asked;	     /* address spaces whose mappings were copied */
+	uint64_t late; /* of these, without what was to be read of their files in time */
+	size_t most_bytes;   /* that waited at a time */
+};
+struct recorder_wait_counts recorder_wait_counts(const struct recorder *recorder);
 /*
  * Waits a moment for the existing guests to be looked at, and returns whether they have been.
  * Samples of a known kernel include their process.

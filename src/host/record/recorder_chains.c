@@ -167,6 +167,7 @@ static enum perfdata_chain_end add_user(struct recorder *recorder,
 	if (process) {
 		program.mappings = process->mappings.items;
 		program.count = process->mappings.count;
+		program.entry_sp = process->entry_sp;
 	}
 	return add_program(recorder, &program, start, guest, PERF_CONTEXT_USER);
 }
@@ -290,7 +291,8 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
 		add_guesses(chain, PERF_CONTEXT_KERNEL, &found);
 	}
-	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || recorder->config.kernel_only)
+	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || guest->loading ||
+	    recorder->config.kernel_only)
 		return end;
 	/* While the kernel switches tasks, the user stack belongs to a different task. */
 	if (found.user.sp != guest->stacks->user.start.value)
@@ -321,6 +323,8 @@ void recorder_set_program(struct recorder_vm *vm, struct recorder_process *proce
 			  const struct guest_reader_process *answer)
 {
 	forget_program(vm, process);
+	if (answer->entry_sp)
+		process->entry_sp = answer->entry_sp;
 	make_room(vm, answer->mappings.items.count);
 	vm->program_mappings += answer->mappings.items.count;
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
@@ -337,12 +341,20 @@ void recorder_set_program(struct recorder_vm *vm, struct recorder_process *proce
 	}
 }
 
-/* Processes that have the file mapped get the table, too. */
+bool recorder_knows_file(const struct recorder_vm *vm, uint32_t file)
+{
+	return file < vm->file_known.count && vm->file_known.items[file];
+}
+
+/* Processes that have the file mapped get the table, too. TABLE NULL: there is none. */
 static void take_file(struct recorder_vm *vm, uint32_t file, struct unwind_table *table)
 {
-	while (vm->file_unwind.count <= file)
+	while (vm->file_unwind.count <= file) {
 		vector_append(&vm->file_unwind, NULL);
+		vector_append(&vm->file_known, false);
+	}
 	vm->file_unwind.items[file] = table;
+	vm->file_known.items[file] = true;
 	for (size_t i = 0; i < vm->processes.count; i++) {
 		struct recorder_process *process = &vm->processes.items[i];
 
@@ -389,6 +401,7 @@ void recorder_forget_unwind_tables(struct recorder *recorder, size_t vm)
 	for (size_t i = 0; i < its->file_unwind.count; i++)
 		guest_reader_drop_unwind_table(recorder->reader, vm, its->file_unwind.items[i]);
 	vector_deinit(&its->file_unwind);
+	vector_deinit(&its->file_known);
 }
 
 enum perfdata_chain_end recorder_chain(struct recorder *recorder, size_t vm,

@@ -10,7 +10,8 @@
  * Times: perf would consider records older than the round before the last to be out of order. A
  * thread's name, when first seen, gets that round's time, because another CPU's ring that is read
  * later may have older samples of the thread. The first mappings of a process get time 0, which
- * perf applies at once: most likely the process already had them before it was first seen.
+ * perf applies at once: most likely the process already had them before it was first seen. Those of
+ * a process whose pid was another program's before begin with its first sample.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -60,6 +61,8 @@ static void begin_process(struct recorder *recorder, size_t vm, struct recorder_
 	bool replaced = process->mm.value;
 
 	process->mm = guest->mm;
+	process->begin_ns = time_ns;
+	process->entry_sp = 0;
 	process->asked_ns = 0;
 	process->replaced = replaced;
 	process->code.count = process->kept.count = 0;
@@ -293,11 +296,11 @@ static bool has_code(const struct recorder_process *process, const struct guest_
 	return false;
 }
 
-static void take_answer(struct recorder *recorder, const struct guest_reader_process *answer)
+void recorder_take_answer(struct recorder *recorder, const struct guest_reader_process *answer)
 {
 	struct recorder_process *process = find_process(recorder, answer->vm, answer->tgid);
-	bool first = !process->code.count && !process->replaced;
-	uint64_t time_ns = answer->time_ns;
+	bool first = !process->code.count;
+	uint64_t time_ns = first ? process->begin_ns : answer->time_ns;
 
 	if (process->mm.value != answer->mm.value)
 		return; /* it has become another program */
@@ -305,6 +308,8 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 		recorder_set_program(&recorder->vms.items[answer->vm], process, answer);
 	if (time_ns < recorder->round_ns[0])
 		time_ns = recorder->round_ns[0];
+	if (first && !process->replaced)
+		time_ns = 0;
 	for (size_t i = 0; i < answer->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &answer->mappings.items.items[i];
 		const char *path = intern_string(answer->strings, mapping->path);
@@ -315,8 +320,7 @@ static void take_answer(struct recorder *recorder, const struct guest_reader_pro
 		    !spend_mapping(&recorder->vms.items[answer->vm], path, answer->time_ns))
 			continue;
 		if (process->file == recorder->file) /* else it is written when it is seen */
-			write_mapping(recorder, answer->vm, answer->tgid, mapping, path,
-				      first ? 0 : time_ns);
+			write_mapping(recorder, answer->vm, answer->tgid, mapping, path, time_ns);
 		keep_mapping(recorder, answer->vm, process, mapping, path);
 	}
 }
@@ -336,7 +340,9 @@ void recorder_exchange_with_reader(struct recorder *recorder)
 	}
 	recorder_write_records(recorder);
 	while (guest_reader_take(recorder->reader, &answer)) {
-		take_answer(recorder, &answer);
+		if (recorder_wait_answer(recorder, &answer))
+			continue;
+		recorder_take_answer(recorder, &answer);
 		guest_reader_process_deinit(&answer);
 	}
 }

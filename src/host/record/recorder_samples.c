@@ -108,7 +108,14 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 			const struct perfdata_sample *sample, const struct capture_guest *guest,
 			const uint64_t *counts)
 {
-	struct recorder *recorder = context;
+	if (!recorder_wait_sample(context, event, thread, sample, guest, counts))
+		recorder_take_sample(context, event, thread, sample, guest, counts);
+}
+
+void recorder_take_sample(struct recorder *recorder, size_t event, size_t thread,
+			  const struct perfdata_sample *sample, const struct capture_guest *guest,
+			  const uint64_t *counts)
+{
 	struct recorder_thread *its = &recorder->threads.items[thread];
 	enum recorder_kind kind = kind_of(guest);
 	enum perfdata_chain_end chain_end = PERFDATA_CHAIN_COMPLETE;
@@ -158,7 +165,13 @@ static struct error *host_id(struct recorder *recorder, size_t event, uint64_t *
 
 void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count, uint64_t time_ns)
 {
-	struct recorder *recorder = context;
+	if (!recorder_wait_lost(context, event, thread, count, time_ns))
+		recorder_take_lost(context, event, thread, count, time_ns);
+}
+
+void recorder_take_lost(struct recorder *recorder, size_t event, size_t thread, uint64_t count,
+			uint64_t time_ns)
+{
 	struct error *error = NULL;
 	uint64_t id;
 

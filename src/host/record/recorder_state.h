@@ -43,6 +43,7 @@ struct recorder_code {
 struct recorder_process {
 	struct gva mm;	   /* 0: none was seen */
 	uint64_t seen_ns;  /* time of the newest sample with it */
+	uint64_t begin_ns; /* time of the first sample with it */
 	bool replaced;	   /* another program had this pid before */
 	uint64_t asked_ns; /* when its mappings were last asked for; 0: never */
 	uint32_t file; /* the newest in which its mappings are: struct recorder's */
@@ -52,6 +53,7 @@ struct recorder_process {
 	/* For call chains: all of its code, as of the last answer, and the numbers of the files. */
 	VECTOR(struct unwind_mapping) mappings;
 	VECTOR(uint32_t) files;
+	uint64_t entry_sp; /* SP when its program was entered; 0: not known */
 };
 
 struct recorder_vm {
@@ -70,6 +72,7 @@ struct recorder_vm {
 	struct guest_image_code image; /* of a guest that is not Linux */
 	/* by the file's number; NULL: none, or not yet */
 	VECTOR(struct unwind_table *) file_unwind;
+	VECTOR(bool) file_known; /* parallel: whether it will not change any more */
 	struct map task_of, process_of; /* tid, tgid -> index */
 	VECTOR(struct recorder_task) tasks;
 	VECTOR(struct recorder_process) processes;
@@ -87,6 +90,17 @@ struct recorder_segment {
 };
 
 #define RECORDER_SEGMENTS 8
+
+/* What waits for the mappings of the processes that were sampled (recorder_wait.c). */
+struct recorder_waiting;
+struct recorder_wait {
+	bool enabled;
+	struct recorder_waiting *first, *last;	  /* complete rounds, in order */
+	VECTOR(struct recorder_waiting *) round;  /* the one at hand */
+	VECTOR(struct recorder_waiting *) open;	  /* mappings without an answer */
+	size_t bytes, most_bytes;
+	uint64_t asked, late;
+};
 
 /* The newest samples, which are not in the file yet (recorder_hold.c). */
 struct recorder_hold {
@@ -109,6 +123,7 @@ struct recorder {
 	struct map files_mapped;     /* hashes of guests' files that are mapped in this file */
 	struct perfdata_vm_counts earlier; /* in files that are complete */
 	struct recorder_hold hold;
+	struct recorder_wait wait;
 	struct host_kernel_symbols symbols;
 	struct elf_client *elf; /* reads the host's files; NULL: they are not wanted */
 	struct host_maps *maps;
@@ -150,6 +165,36 @@ void recorder_on_sample(void *context, size_t event, size_t thread,
 			const uint64_t *counts);
 void recorder_on_lost(void *context, size_t event, size_t thread, uint64_t count,
 		      uint64_t time_ns);
+void recorder_on_mappings(void *context, size_t thread, uint64_t time_ns,
+			  const struct capture_guest *guest, const struct sampler_areas *areas);
+/* The same, when it is their turn. */
+void recorder_take_sample(struct recorder *recorder, size_t event, size_t thread,
+			  const struct perfdata_sample *sample, const struct capture_guest *guest,
+			  const uint64_t *counts);
+void recorder_take_lost(struct recorder *recorder, size_t event, size_t thread, uint64_t count,
+			uint64_t time_ns);
+/* All of a round has been passed on; an error is returned by the next step. */
+void recorder_complete_round(struct recorder *recorder);
+
+/*
+ * Has a sample or a loss wait for its turn, copying what it needs; false: nothing waits here. A
+ * loss whose time is not known stays behind what came before it.
+ */
+bool recorder_wait_sample(struct recorder *recorder, size_t event, size_t thread,
+			  const struct perfdata_sample *sample, const struct capture_guest *guest,
+			  const uint64_t *counts);
+bool recorder_wait_lost(struct recorder *recorder, size_t event, size_t thread, uint64_t count,
+			uint64_t time_ns);
+/* Takes over the ANSWER to a question about copied mappings; false: nothing waits for it. */
+bool recorder_wait_answer(struct recorder *recorder, const struct guest_reader_process *answer);
+/*
+ * The round at hand is complete: passes on what need not wait, and completes the rounds that were.
+ * False: nothing waits here.
+ */
+bool recorder_wait_round(struct recorder *recorder);
+/* Passes on all that waits. */
+void recorder_wait_end(struct recorder *recorder);
+void recorder_wait_deinit(struct recorder *recorder);
 /* The id for the thread's samples of that event, kind and end; 0: the file has no room for it. */
 uint64_t recorder_id(struct recorder *recorder, struct recorder_thread *thread, size_t event,
 		     enum recorder_kind kind, enum perfdata_chain_end chain_end);
@@ -180,6 +225,8 @@ struct recorder_process *recorder_note_task(struct recorder *recorder, size_t vm
 					    const struct perfdata_sample *sample);
 /* Once per round: reports to the reader what was seen, and writes the mappings that it has read. */
 void recorder_exchange_with_reader(struct recorder *recorder);
+/* Writes the mappings in ANSWER. */
+void recorder_take_answer(struct recorder *recorder, const struct guest_reader_process *answer);
 void recorder_forget_processes(struct recorder_vm *vm);
 /* From now on, tasks and processes are written again when they are seen. */
 void recorder_begin_part(struct recorder *recorder);
@@ -198,6 +245,8 @@ struct recorder_chain *recorder_chain_create(void);
 void recorder_take_unwind_tables(struct recorder *recorder);
 /* Those of VM number VM; before the reader is destroyed. */
 void recorder_forget_unwind_tables(struct recorder *recorder, size_t vm);
+/* Whether the unwind data of file number FILE have been read, or cannot be. */
+bool recorder_knows_file(const struct recorder_vm *vm, uint32_t file);
 /* Sets what PROCESS of VM has mapped, for chains of its code. */
 void recorder_set_program(struct recorder_vm *vm, struct recorder_process *process,
 			  const struct guest_reader_process *answer);

@@ -366,6 +366,7 @@ static void end_vm(struct recorder *recorder, size_t vm)
 {
 	if (!recorder->vms.items[vm].alive)
 		return;
+	recorder_wait_end(recorder); /* its samples need what is forgotten now */
 	recorder->vms.items[vm].alive = false;
 	recorder_forget_processes(&recorder->vms.items[vm]);
 	recorder_forget_code(&recorder->vms.items[vm]);

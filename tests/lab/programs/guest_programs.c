@@ -21,15 +21,14 @@
 #include "symbol/table.h"
 #include "table_hash.h"
 
-static void print_symbols(struct guest_view *view, const struct guest_task *task,
-			  const struct guest_mapping *mapping)
+static void print_symbols(struct guest_view *view, const struct guest_mapping *mapping)
 {
 	_cleanup_symbol_table_ struct symbol_table *table = NULL;
 	_cleanup_error_ struct error *error = NULL;
 	_cleanup_buffer_ struct buffer bytes;
 
 	buffer_init(&bytes, (size_t)64 << 20);
-	error = guest_view_file_symbols(view, task->mm, mapping->start, &bytes);
+	error = guest_view_file_symbols(view, mapping, &bytes);
 	if (!error)
 		error = symbol_table_decode(bytes.data, bytes.size, &table);
 	if (error) {
@@ -44,12 +43,11 @@ static void print_symbols(struct guest_view *view, const struct guest_task *task
 	}
 }
 
-static void print_unwind_table(struct guest_view *view, const struct guest_task *task,
-			       const struct guest_mapping *mapping)
+static void print_unwind_table(struct guest_view *view, const struct guest_mapping *mapping)
 {
 	_cleanup_unwind_table_ struct unwind_table *table = NULL;
 	_cleanup_error_ struct error *error =
-		guest_view_file_unwind_table(view, task->mm, mapping->start, &table);
+		guest_view_file_unwind_table(view, mapping, &table);
 
 	if (error)
 		printf("~ - %s\n", error_message(error));
@@ -81,8 +79,8 @@ static struct error *print_programs(struct guest_view *view, const struct guest_
 		if (!mapping->execute || !*path)
 			continue;
 		print_mapping(task, mapping, path);
-		print_symbols(view, task, mapping);
-		print_unwind_table(view, task, mapping);
+		print_symbols(view, mapping);
+		print_unwind_table(view, mapping);
 	}
 	guest_mappings_deinit(&mappings);
 	return NULL;
