@@ -17,6 +17,7 @@ struct command {
 	const char *summary;   /* one line for `perfvisor help` */
 	const char *arguments; /* follows the options in the usage line; "" if none */
 	const struct option_spec *options; /* without --help, which every command has */
+	const char *words; /* what the first argument may be, separated by spaces; NULL: anything */
 	const char *examples;  /* lines "perfvisor …", each with a # comment that explains it */
 	/*
 	 * ARGV[0] is the command's name. main prints the error and chooses the exit status: 2 for
@@ -28,7 +29,7 @@ struct command {
 
 extern const struct command command_list, command_record, command_report, command_annotate,
 	command_diff, command_script, command_fold, command_flamegraph, command_convert,
-	command_symbols, command_ps, command_stack, command_doctor, command_export,
+	command_symbols, command_ps, command_stack, command_stat, command_doctor, command_export,
 	command_completion, command_top, command_version, command_help;
 
 /* All commands, in the order of `perfvisor help`; ends with NULL. */

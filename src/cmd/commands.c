@@ -10,8 +10,8 @@
 const struct command *const commands[] = {
 	&command_list, &command_top, &command_record, &command_report, &command_annotate,
 	&command_diff, &command_flamegraph, &command_fold, &command_export, &command_script,
-	&command_convert, &command_symbols, &command_ps, &command_stack, &command_doctor,
-	&command_completion, &command_version, &command_help, NULL,
+	&command_convert, &command_stat, &command_symbols, &command_ps, &command_stack,
+	&command_doctor, &command_completion, &command_version, &command_help, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -26,8 +26,8 @@ const struct command *command_find(const char *name)
 static const struct {
 	const char *names, *instead;
 } perf_commands[] = {
-	{ " kvm ", "every command here is for VMs: 'perfvisor record' is perf kvm's record" },
-	{ " stat ", "'perf stat -e cycles:G' counts in guests; 'perfvisor top' shows them live" },
+	{ " kvm ", "every command here is for VMs: 'perfvisor record' is perf kvm's record, "
+		   "'perfvisor stat' perf kvm stat" },
 	{ " trace ftrace ", "'perfvisor record -e kvm:kvm_exit' records tracepoints" },
 	{ " evlist ", "'perfvisor report --header-only' shows a recording's events" },
 	{ " inject ", "'perfvisor convert' makes a recording of one guest" },

@@ -38,7 +38,7 @@ exec 3<>pipe
 kept=$((1 << 2 | 1 << 34))
 for command in report 'report --json' annotate script fold flamegraph 'flamegraph -o -' \
 	'convert --native' \
-	'export -f json' 'export -f json -o out.json' diff top; do
+	'export -f json' 'export -f json -o out.json' diff top 'stat report'; do
 	what='-i -'
 	[ "$command" != diff ] || what='- vm.data'
 	# shellcheck disable=SC2086 # words

@@ -52,9 +52,12 @@ static void print_argument_cases(void)
 		for (size_t o = 0; option_is_listed(&commands[i]->options[o]); o++)
 			if (commands[i]->options[o].type != OPTION_FLAG)
 				print_argument_case(commands[i], &commands[i]->options[o]);
-	printf("\tcompletion:completion)\n\t\t[[ $current != -* ]] || return 1\n"
-	       "\t\t_perfvisor_words '%s' ;;\n"
-	       "\t*) return 1 ;;\n\tesac\n\treturn 0\n}\n", COMPLETION_SHELLS);
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->words)
+			printf("\t%s:%s)\n\t\t[[ $current != -* ]] || return 1\n"
+			       "\t\t_perfvisor_words '%s' ;;\n", commands[i]->name,
+			       commands[i]->name, commands[i]->words);
+	printf("\t*) return 1 ;;\n\tesac\n\treturn 0\n}\n");
 }
 
 static void print_option_words(void)
@@ -149,6 +152,7 @@ const struct command command_completion = {
 	.name = "completion",
 	.summary = "Print a completion script for bash, zsh or fish",
 	.arguments = "[SHELL]",
+	.words = COMPLETION_SHELLS,
 	.options = completion_options,
 	.examples = "  eval \"$(perfvisor completion)\"       # complete in this bash\n"
 		    "  eval \"$(perfvisor completion zsh)\"   # in this zsh, after compinit\n"

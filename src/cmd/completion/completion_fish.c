@@ -56,6 +56,9 @@ static void print_command(const struct command *command)
 	printf("complete -c perfvisor -n __perfvisor_starts -fa %s -d ", command->name);
 	print_quoted(command->summary);
 	printf("\ncomplete -c perfvisor -n '__perfvisor_uses help' -fa %s\n", command->name);
+	if (command->words)
+		printf("complete -c perfvisor -n '__perfvisor_uses %s' -fa '%s'\n", command->name,
+		       command->words);
 	for (size_t o = 0; option_is_listed(&command->options[o]); o++)
 		print_option(command, &command->options[o]);
 }
@@ -69,7 +72,5 @@ void completion_print_fish(void)
 	for (size_t i = 0; commands[i]; i++)
 		print_command(commands[i]);
 	printf("complete -c perfvisor -n __perfvisor_starts -f\n"
-	       "complete -c perfvisor -l help -d 'Show its options'\n"
-	       "complete -c perfvisor -n '__perfvisor_uses completion' -fa '%s'\n",
-	       COMPLETION_SHELLS);
+	       "complete -c perfvisor -l help -d 'Show its options'\n");
 }

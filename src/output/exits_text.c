@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Up to the average, a line is perf's, column for column (print_result() in
+ * tools/perf/builtin-kvm.c). Names are not cut off, as perf's are after 19 or 39 characters.
+ */
+#include "output/exits_text.h"
+
+#include <inttypes.h>
+
+#include "base/utf8.h"
+#include "output/stream.h"
+
+#define NAME_WIDTH 20
+#define PPC64_NAME_WIDTH 40
+#define NAME_MAX_BYTES 65536
+#define PERF_PADDING 9 /* perf's title "Avg time" is narrower than what is below it */
+
+const char *const exits_event_words[] = { "vmexit", "mmio", "ioport", "msr", "hypercall" };
+
+static const char *const titles[] = { "VM-EXIT", "MMIO Access", "IO Port Access", "MSR Access",
+				      "HCALL-EVENT" };
+
+struct writer {
+	struct output_stream stream;
+	const struct exits_view *view;
+	int name_width;
+	struct buffer name;
+};
+
+/* The text of NUMBER, a string of the session, fit for terminals; valid until the next call. */
+static const char *printable(struct writer *writer, uint32_t number)
+{
+	buffer_clear(&writer->name);
+	utf8_append_escaped(&writer->name, intern_string(writer->view->session->strings, number));
+	buffer_append_u8(&writer->name, 0);
+	return (const char *)writer->name.data;
+}
+
+static void write_head(struct writer *writer)
+{
+	const struct exits_view *view = writer->view;
+	struct buffer *out = &writer->stream.buffer;
+
+	buffer_append_string(out, "\n\nAnalyze events for ");
+	for (size_t i = 0; i < view->vms->count; i++)
+		buffer_printf(out, "%s%s", i ? ", " : "VM ", view->vms->items[i]);
+	buffer_printf(out, "%s, ", view->vms->count ? "" : "all VMs");
+	if (view->vcpus)
+		buffer_printf(out, "VCPU %s:\n\n", view->vcpus);
+	else
+		buffer_append_string(out, "all VCPUs:\n\n");
+	if (view->keys & EXITS_BY_REASON)
+		buffer_printf(out, "%*s ", writer->name_width, titles[view->event]);
+	buffer_printf(out, "%10s %9s %9s %11s %11s %16s %*s %11s %11s %14s", "Samples",
+		      "Samples%", "Time%", "Min Time", "Max Time", "Avg time", PERF_PADDING, "",
+		      "Median", "P99", "Total time");
+	if (view->keys & EXITS_BY_VCPU)
+		buffer_append_string(out, "  VCPU  VM");
+	if (view->keys & EXITS_BY_SYMBOL)
+		buffer_append_string(out, "  Guest Symbol");
+	buffer_append_string(out, "\n\n");
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / all * 100 : 0;
+}
+
+static void write_keys(struct writer *writer, const struct exits_row *row)
+{
+	struct buffer *out = &writer->stream.buffer;
+
+	if (writer->view->keys & EXITS_BY_VCPU) {
+		if (row->vcpu == EXIT_NO_VCPU)
+			buffer_printf(out, "  %4s", "-");
+		else
+			buffer_printf(out, "  %4" PRIu32, row->vcpu);
+		buffer_append_string(out, "  ");
+		utf8_append_escaped(out, row->vm ? row->vm->name : "-");
+	}
+	if (writer->view->keys & EXITS_BY_SYMBOL)
+		buffer_printf(out, "  %s", printable(writer, row->symbol));
+}
+
+static void write_row(struct writer *writer, const struct exits_row *row)
+{
+	const struct exits_view *view = writer->view;
+	struct buffer *out = &writer->stream.buffer;
+
+	if (view->keys & EXITS_BY_REASON)
+		buffer_printf(out, "%*s ", writer->name_width, printable(writer, row->reason));
+	buffer_printf(out, "%10" PRIu64 " %8.2f%% %8.2f%% %9.2fus %9.2fus ", row->count,
+		      percent(row->count, view->exits->count),
+		      percent(row->total_ns, view->exits->total_ns), row->min_ns / 1e3,
+		      row->max_ns / 1e3);
+	buffer_printf(out, "%9.2fus ( +-%7.2f%% ) %9.2fus %9.2fus %12.2fus",
+		      row->timed ? (double)row->total_ns / row->timed / 1e3 : 0, row->error,
+		      row->median_ns / 1e3, row->p99_ns / 1e3, row->total_ns / 1e3);
+	write_keys(writer, row);
+	buffer_append_string(out, "\n");
+}
+
+static void write_totals(struct writer *writer)
+{
+	const struct exits *exits = writer->view->exits;
+	struct buffer *out = &writer->stream.buffer;
+
+	buffer_printf(out, "\nTotal Samples:%" PRIu64 ", Total events handled time:%.2fus.\n\n",
+		      exits->count, exits->total_ns / 1e3);
+	if (exits->unpaired)
+		buffer_printf(out, "Incomplete, and not counted: %" PRIu64 "\n\n",
+			      exits->unpaired);
+	if (writer->view->session->lost)
+		buffer_printf(out, "\nLost events: %" PRIu64 "\n\n", writer->view->session->lost);
+}
+
+struct error *exits_text_write(int fd, const struct exits_view *view)
+{
+	struct writer writer = { .view = view, .name_width = NAME_WIDTH };
+	const struct exits *exits = view->exits;
+
+	output_stream_init(&writer.stream, fd);
+	buffer_init(&writer.name, NAME_MAX_BYTES);
+	for (size_t i = 0; i < exits->rows.count; i++)
+		if (exits->rows.items[i].isa == EXIT_ISA_PPC64)
+			writer.name_width = PPC64_NAME_WIDTH;
+	write_head(&writer);
+	for (size_t i = 0; i < exits->rows.count; i++) {
+		write_row(&writer, &exits->rows.items[i]);
+		if (!output_stream_line(&writer.stream))
+			break;
+	}
+	write_totals(&writer);
+	buffer_deinit(&writer.name);
+	return output_stream_finish(&writer.stream);
+}
