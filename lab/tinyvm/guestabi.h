@@ -13,6 +13,7 @@
  *	STACK_GVA (4 levels) or STACK_GVA_LA57 (5 levels: out of the reach of 4)
  *				stacks, 4 KiB pages, in DESCENDING physical order, so that a
  *				reader that does not translate each page reads the wrong one
+ *	DEVICE_GVA		a page at DEVICE_GPA, where no memory is: the VMM emulates it
  */
 #ifndef TINYVM_GUESTABI_H
 #define TINYVM_GUESTABI_H
@@ -27,7 +28,10 @@
 #define IMAGE_GPA 0x100000 /* the lowest p_paddr of a segment */
 #define STACK_GPA 0x100000000
 
+#define DEVICE_GPA 0xe0000000
+
 #define IDENTITY_END_GVA 0x40000000 /* no segment below: also the most low RAM there can be */
+#define DEVICE_GVA 0xffffb00000000000
 #define STACK_GVA 0xffffc90000000000
 #define STACK_GVA_LA57 0xffa0000000000000
 #define STACK_STRIDE_BYTES 0x10000 /* the lower half of a stride is a hole: a guard */
@@ -43,6 +47,7 @@
 
 /* OUT of EAX to these is a call of the VMM; 8-bit ports need no register. */
 #define PORT_SLEEP 0xe0 /* EAX: microseconds */
+#define PORT_NOTHING 0xe8
 #define PORT_FAULT 0xe4 /* RSP points to a struct fault_frame; does not return */
 
 /* Offsets in struct vcpu_area for the start code. */
@@ -61,13 +66,23 @@ enum boot_mode {
 	BOOT_MODE_IDLE,
 	BOOT_MODE_USER,
 	BOOT_MODE_FAULT,
+	BOOT_MODE_EXITS,
 };
+
+/* What a vCPU does in mode "exits", once it may, each in a function of its own. */
+#define EXITS_PORT_WRITES 700
+#define EXITS_MSR_WRITES 500
+#define EXITS_HYPERCALLS 300
+#define EXITS_DEVICE_WRITES 200
+#define EXITS_DEVICE_READS 100
+#define EXITS_HYPERCALL_NUMBER 1 /* KVM_HC_VAPIC_POLL_IRQ: KVM answers, and does nothing */
 
 /* The page at BOOT_INFO_GPA; its address is in RDI at the entry, the vCPU's index in RSI. */
 struct boot_info {
 	uint64_t magic;
 	uint64_t vcpu_count;
 	uint64_t mode; /* enum boot_mode */
+	uint64_t go;   /* mode "exits" waits until the VMM sets it */
 };
 
 struct task_state {

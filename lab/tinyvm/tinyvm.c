@@ -43,6 +43,7 @@ struct options {
 static const char *const mode_names[] = {
 	[BOOT_MODE_LOOP] = "loop", [BOOT_MODE_DEEP] = "deep",   [BOOT_MODE_IDLE] = "idle",
 	[BOOT_MODE_USER] = "user", [BOOT_MODE_FAULT] = "fault",
+	[BOOT_MODE_EXITS] = "exits",
 };
 
 static const char help_text[] =
@@ -59,6 +60,7 @@ static const char help_text[] =
 	"                  idle   a few rounds of loop twice a second, else asleep\n"
 	"                  user   as loop, and half of the time at CPL 3\n"
 	"                  fault  raises an exception, which ends the VM with an error\n"
+	"                  exits  after SIGUSR2, exits in known numbers from known functions\n"
 	"  --la57        5-level page tables, where the CPU has them\n"
 	"  --stats       at exit print each vCPU's completed rounds, and their ticks\n"
 	"  --help        this text\n"
@@ -109,7 +111,7 @@ static int mode_parse(const char *text, enum boot_mode *ret)
 			return 0;
 		}
 	}
-	complain("unknown mode \"%s\": loop, deep, idle, user or fault", text);
+	complain("unknown mode \"%s\": loop, deep, idle, user, fault or exits", text);
 	return -1;
 }
 
@@ -287,7 +289,19 @@ void vm_stop(struct vm *vm)
 		complain("cannot stop: %s", strerror(errno));
 }
 
-/* Until a signal, the end of the time, or a vCPU's failure. */
+/* SIGUSR2 lets the guest go on, in mode "exits". False: another signal. */
+static bool guest_told(struct vm *vm, int signal_fd)
+{
+	struct boot_info *boot = memory_at(&vm->memory, BOOT_INFO_GPA, sizeof(*boot));
+	struct signalfd_siginfo info;
+
+	if (read(signal_fd, &info, sizeof(info)) != sizeof(info) || info.ssi_signo != SIGUSR2)
+		return false;
+	boot->go = 1;
+	return true;
+}
+
+/* Until a signal other than SIGUSR2, the end of the time, or a vCPU's failure. */
 static void vm_wait(struct vm *vm, int signal_fd, unsigned seconds)
 {
 	struct pollfd events[] = {
@@ -296,8 +310,13 @@ static void vm_wait(struct vm *vm, int signal_fd, unsigned seconds)
 	};
 	struct timespec time = { .tv_sec = seconds };
 
-	while (ppoll(events, 2, seconds ? &time : NULL, NULL) < 0 && errno == EINTR)
-		;
+	for (;;) {
+		int ready = ppoll(events, 2, seconds ? &time : NULL, NULL);
+
+		if (ready < 0 ? errno != EINTR
+			      : !events[0].revents || !guest_told(vm, signal_fd))
+			break;
+	}
 	vm_stop(vm);
 }
 
@@ -314,12 +333,13 @@ static void vcpus_join(struct vm *vm)
 	}
 }
 
-/* SIGINT and SIGTERM wait until vm_wait sees them, whenever they come; threads inherit that. */
+/* They wait until vm_wait sees them, whenever they come; threads inherit that. */
 static void signals_block(sigset_t *ret)
 {
 	sigemptyset(ret);
 	sigaddset(ret, SIGINT);
 	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGUSR2);
 	sigprocmask(SIG_BLOCK, ret, NULL);
 }
 
@@ -376,6 +396,8 @@ static int vm_make(struct vm *vm, const struct options *options)
 	if (memory_init(&vm->memory, options->memory_mb * MEBIBYTE, vm->vcpu_count, options->la57))
 		return -1;
 	if (image_load(options->unikernel, &vm->memory, &vm->image))
+		return -1;
+	if (memory_map(&vm->memory, DEVICE_GVA, DEVICE_GPA, PAGE_WRITE))
 		return -1;
 	boot_info_fill(vm, options->mode);
 	vm->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -9,6 +9,8 @@
  *	user	one pass of "loop", then as many rounds at CPL 3 (user.c):
  *		hot_a 37.5 %, hot_b 12.5 %, user_hot 50 %
  *	fault	an invalid instruction in raise_fault
+ *	exits	asleep until the VMM's SIGUSR2, then as many exits of each kind as guestabi.h
+ *		says, in functions of their own, and asleep again
  *
  * A pass is ROUNDS_A rounds to ROUNDS_B, times a random number: a loop of constant length
  * could run in step with a sampling timer, which then sees other shares (seen at 1,000 Hz).
@@ -26,11 +28,13 @@
 #define ROUNDS_DEEP 64
 #define DEEP_FRAMES 100
 #define IDLE_SLEEP_US 500000
+#define GO_SLEEP_US 50000
 #define PASSES_TO_LEAVE 256
 
 #define VECTORS 32
 #define VECTOR_ENTRY_BYTES 16
 
+#define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081
 #define MSR_LSTAR 0xc0000082
 #define MSR_SFMASK 0xc0000084
@@ -151,6 +155,59 @@ KNOWN_FUNCTION static void raise_fault(void)
 	asm volatile("ud2");
 }
 
+KNOWN_FUNCTION static void write_ports(void)
+{
+	for (uint32_t i = 0; i < EXITS_PORT_WRITES; i++)
+		asm volatile("outl %%eax, %1" : : "a"(i), "i"(PORT_NOTHING));
+}
+
+/* KVM takes all writes to this one, and it keeps its value. */
+KNOWN_FUNCTION static void write_msrs(void)
+{
+	uint32_t low, high;
+
+	asm volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(MSR_EFER));
+	for (uint32_t i = 0; i < EXITS_MSR_WRITES; i++)
+		asm volatile("wrmsr" : : "c"(MSR_EFER), "a"(low), "d"(high));
+}
+
+/* As AMD's CPUs have it, which the lab's are; elsewhere KVM tries to replace the instruction. */
+KNOWN_FUNCTION static void call_hypervisor(void)
+{
+	for (uint32_t i = 0; i < EXITS_HYPERCALLS; i++) {
+		uint64_t number = EXITS_HYPERCALL_NUMBER;
+
+		asm volatile("vmmcall" : "+a"(number) : : "memory");
+	}
+}
+
+KNOWN_FUNCTION static void write_device(volatile uint32_t *device)
+{
+	for (uint32_t i = 0; i < EXITS_DEVICE_WRITES; i++)
+		*device = i;
+}
+
+KNOWN_FUNCTION static void read_device(const volatile uint32_t *device)
+{
+	for (uint32_t i = 0; i < EXITS_DEVICE_READS; i++)
+		(void)*device;
+}
+
+KNOWN_FUNCTION static void make_exits(const volatile struct boot_info *boot)
+{
+	volatile uint32_t *device = (volatile uint32_t *)DEVICE_GVA;
+
+	while (!boot->go)
+		sleep_us(GO_SLEEP_US);
+	write_ports();
+	write_msrs();
+	call_hypervisor();
+	write_device(device);
+	read_device(device + 1);
+	for (;;)
+		sleep_us(IDLE_SLEEP_US);
+}
+
 /* 1 to MAX_FACTOR, by a linear congruential generator (Knuth's MMIX constants). */
 static uint64_t random_factor(uint64_t *state)
 {
@@ -234,5 +291,7 @@ void kernel_main(const struct boot_info *boot, uint64_t index)
 	load_segments(area);
 	load_interrupt_table();
 	prepare_syscalls();
+	if (boot->mode == BOOT_MODE_EXITS)
+		make_exits(boot);
 	main_loop(area, boot->mode);
 }

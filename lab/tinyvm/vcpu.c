@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One vCPU: its registers at the unikernel's entry, its thread, its exits. The unikernel makes
- * two calls by port I/O (guestabi.h); any other exit to here is an error that shows the
- * registers. A vCPU that sleeps waits on the VM's stop_fd, one that runs is kicked out of
+ * calls by port I/O, and accesses one device (guestabi.h); any other exit to here is an error
+ * that shows the registers. A vCPU that sleeps waits on the VM's stop_fd, one that runs is kicked out of
  * KVM_RUN by KICK_SIGNAL with immediate_exit set, so that no kick is lost (api.rst, KVM_RUN).
  */
 #include <errno.h>
@@ -254,11 +254,25 @@ static int io_handle(const struct vcpu *vcpu)
 	case PORT_SLEEP:
 		sleep_us(vcpu->vm, value);
 		return 0;
+	case PORT_NOTHING:
+		return 0;
 	case PORT_FAULT:
 		return fault_report(vcpu);
 	default:
 		return exit_report(vcpu);
 	}
+}
+
+/* The device forgets what is written to it; what is read is 0. */
+static int device_handle(const struct vcpu *vcpu)
+{
+	struct kvm_run *run = vcpu->run;
+
+	if (run->mmio.phys_addr < DEVICE_GPA || run->mmio.phys_addr >= DEVICE_GPA + PAGE_BYTES)
+		return exit_report(vcpu);
+	if (!run->mmio.is_write)
+		memset(run->mmio.data, 0, sizeof(run->mmio.data));
+	return 0;
 }
 
 static int vcpu_run(struct vcpu *vcpu)
@@ -272,9 +286,10 @@ static int vcpu_run(struct vcpu *vcpu)
 		}
 		if (vcpu->run->exit_reason == KVM_EXIT_INTR)
 			continue;
-		if (vcpu->run->exit_reason != KVM_EXIT_IO)
+		if (vcpu->run->exit_reason != KVM_EXIT_IO &&
+		    vcpu->run->exit_reason != KVM_EXIT_MMIO)
 			return exit_report(vcpu);
-		if (io_handle(vcpu))
+		if (vcpu->run->exit_reason == KVM_EXIT_IO ? io_handle(vcpu) : device_handle(vcpu))
 			return -1;
 	}
 	return 0;

@@ -76,8 +76,7 @@ static struct error *no_exits(const char *missing)
 {
 	return error_hint(error_create(ERROR_BAD_DATA, "the recording has no %s of guests",
 				       missing),
-			  "'perf kvm stat record', or 'perfvisor record -e kvm:kvm_exit,"
-			  "kvm:kvm_entry' and the like, record them");
+			  "'perfvisor stat record' and 'perf kvm stat record' record them");
 }
 
 static struct error *find_sources(struct exit_sources *sources, const struct session *session)

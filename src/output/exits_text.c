@@ -42,8 +42,10 @@ static void write_head(struct writer *writer)
 	struct buffer *out = &writer->stream.buffer;
 
 	buffer_append_string(out, "\n\nAnalyze events for ");
-	for (size_t i = 0; i < view->vms->count; i++)
-		buffer_printf(out, "%s%s", i ? ", " : "VM ", view->vms->items[i]);
+	for (size_t i = 0; i < view->vms->count; i++) {
+		buffer_append_string(out, i ? ", " : "VM ");
+		utf8_append_escaped(out, view->vms->items[i]->name);
+	}
 	buffer_printf(out, "%s, ", view->vms->count ? "" : "all VMs");
 	if (view->vcpus)
 		buffer_printf(out, "VCPU %s:\n\n", view->vcpus);

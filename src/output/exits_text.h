@@ -6,16 +6,16 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "exits/exits.h"
+#include "session/filter/filter.h"
 
 struct exits_view {
 	const struct session *session;
 	const struct exits *exits; /* rows in the order in which they are shown */
 	enum exits_event event;
 	unsigned int keys; /* enum exits_key */
-	/* What was asked for, for the first line; NULL: all. */
-	const struct string_list *vms;
+	/* What was asked for, for the first line: none, or NULL, are all. */
+	const struct machine_list *vms;
 	const char *vcpus;
 };
 

@@ -49,7 +49,9 @@ PARTS = (("we", "web1"), ("Web\\ S", "Web Server 1"), ("'Web S", "Web Server 1")
          ("\\$\\(to", "$(touch${IFS}run)"), ("\\~r", "~root"))
 # (typed after "perfvisor ", what perfvisor is called with), with a file "file name" and a folder
 # "folder" there.
-LINES = (("ver\t", ["version"]), ("help ver\t", ["help", "version"]),
+LINES = (("ver\t", ["version"]), ("stat rec\t", ["stat", "record"]),
+         ("stat report --ev\tmm\t", ["stat", "report", "--event", "mmio"]),
+         ("help ver\t", ["help", "version"]),
          ("record --dura\t5", ["record", "--duration", "5"]),
          ("record --engine q\t", ["record", "--engine", "qmp"]),
          ("record --engine=q\t", ["record", "--engine=qmp"]),

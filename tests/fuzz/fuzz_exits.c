@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		EXITS_BY_REASON, EXITS_BY_SYMBOL, EXITS_BY_VCPU,
 	};
 	struct kernel_source_options none = { 0 };
-	struct string_list vms = { 0 };
+	struct machine_list vms = { 0 };
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_exit_sources_ struct exit_sources *sources = NULL;
 	_cleanup_close_ int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -69,11 +69,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (enum exits_event event = EXITS_VMEXIT; event <= EXITS_HYPERCALL; event++) {
 		struct exits_options options = { .event = event, .keys = keys[event] };
 		struct exits exits;
+		struct exits_view view = { session, &exits, event, keys[event], &vms, NULL };
 
 		exits_count(session, sources, &options, &exits);
 		check(&exits, samples);
-		error_destroy(exits_text_write(fd, &(struct exits_view){ session, &exits, event,
-									 keys[event], &vms, NULL }));
+		error_destroy(exits_text_write(fd, &view));
 		exits_deinit(&exits);
 	}
 	return 0;

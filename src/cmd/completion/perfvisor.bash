@@ -54,7 +54,7 @@ _perfvisor() {
 	if [[ $current == --*=* ]]; then
 		previous=${current%%=*} current=${current#*=} kept=${kept#*=}
 	fi
-	if [[ $command = record && " ${words[*]:2:${#words[@]}-3} " == *' -- '* ]]; then
+	if [[ $command = @(record|stat) && " ${words[*]:2:${#words[@]}-3} " == *' -- '* ]]; then
 		# The command to be recorded; its arguments are files.
 		[[ $previous != -- ]] || { compopt -o filenames 2>/dev/null
 			mapfile -t COMPREPLY < <(compgen -c -- "$current"); }

@@ -22,7 +22,7 @@ _perfvisor_vms() {
 _perfvisor() {
 	local command=$words[2] previous=$words[CURRENT-1] current=$words[CURRENT]
 	local -i dashes=${words[(i)--]}
-	if [[ $command == record ]] && (( dashes < CURRENT )); then
+	if [[ $command == (record|stat) ]] && (( dashes < CURRENT )); then
 		shift $dashes words
 		(( CURRENT -= dashes ))
 		_normal

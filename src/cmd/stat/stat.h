@@ -5,17 +5,19 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "symbol/kernel_source.h"
+#include "cmd/record/record.h"
 
 struct stat_config {
+	/* Comes first. Its VMs, vCPUs and symbols are those of report, too. */
+	struct record_options record;
 	const char *input;
-	struct string_list vms, pids;
-	const char *vcpus;
 	const char *event, *key, *by; /* NULL: not given */
-	bool json, force;
-	struct kernel_source_options symbols;
+	bool json;
 };
 
-struct error *stat_report(struct stat_config *config) MUST_CHECK;
+struct error *stat_report(const struct stat_config *config) MUST_CHECK;
+/* ARGC, ARGV and REST are those of record_run(). */
+struct error *stat_record(struct stat_config *config, int argc, char **argv, int rest,
+			  int *ret_status) MUST_CHECK;
 
 #endif

@@ -72,16 +72,17 @@ static struct error *parse_by(const char *text, unsigned int *ret)
 
 static struct error *parse(const struct stat_config *config, struct parsed *ret)
 {
+	const char *vcpus = config->record.vcpu_text;
 	struct error *error = parse_by(config->by ? config->by : "reason", &ret->exits.keys);
 
 	if (!error && config->event)
 		error = parse_event(config->event, &ret->exits.event);
 	if (!error && config->key)
 		error = parse_sort(config->key, &ret->sort);
-	if (!error && config->vcpus && !ranges_parse(config->vcpus, &ret->exits.vcpus))
+	if (!error && vcpus && !ranges_parse(vcpus, &ret->exits.vcpus))
 		error = error_create(ERROR_USAGE,
 				     "--vcpu takes numbers and ranges such as 0-3,7, not '%s'",
-				     config->vcpus);
+				     vcpus);
 	return error;
 }
 
@@ -141,21 +142,26 @@ static struct error *check_event(const struct exit_sources *sources, enum exits_
 			  needs[event].tracepoint);
 }
 
-static struct error *select_vms(const struct string_list *vms, struct session *session,
+/* Those of --vm and of --pid. */
+static struct error *select_vms(const struct record_options *options, struct session *session,
 				const struct exit_sources *sources, struct machine_list *ret)
 {
-	if (!vms->count)
+	struct error *error;
+
+	if (!options->vms.count && !options->pids.count)
 		return NULL;
 	exits_find_vms(session, sources);
-	return recording_select_vms(session, vms, ret);
+	error = recording_select_vms(session, &options->vms, ret);
+	return error ? error : recording_select_vms(session, &options->pids, ret);
 }
 
 static struct error *show(const struct stat_config *config, const struct parsed *parsed,
-			  struct session *session, struct exits *exits, int fd)
+			  const struct machine_list *vms, struct session *session,
+			  struct exits *exits, int fd)
 {
 	struct sorting sorting = { parsed->sort, session->strings };
 	struct exits_view view = { session, exits, parsed->exits.event, parsed->exits.keys,
-				   &config->vms, config->vcpus };
+				   vms, config->record.vcpu_text };
 
 	if (exits->rows.count)
 		qsort_r(exits->rows.items, exits->rows.count, sizeof(*exits->rows.items),
@@ -180,7 +186,7 @@ static struct error *count_and_show(const struct stat_config *config, struct par
 	if (!error)
 		error = check_event(sources, parsed->exits.event);
 	if (!error)
-		error = select_vms(&config->vms, session, sources, &vms);
+		error = select_vms(&config->record, session, sources, &vms);
 	if (!error) {
 		parsed->exits.vms = vms.items;
 		parsed->exits.vm_count = vms.count;
@@ -188,13 +194,18 @@ static struct error *count_and_show(const struct stat_config *config, struct par
 		error = recording_symbols_error(session);
 	}
 	if (!error)
-		error = show(config, parsed, session, &exits, fd);
+		error = show(config, parsed, &vms, session, &exits, fd);
 	free(vms.items);
 	return error;
 }
 
 static struct error *report(const struct stat_config *config, struct parsed *parsed)
 {
+	const struct record_options *record = &config->record;
+	struct kernel_source_options symbols = { .guestkallsyms = record->guestkallsyms,
+						 .guestmodules = record->guestmodules,
+						 .guestvmlinux = record->guestvmlinux,
+						 .guestmount = record->guestmount };
 	_cleanup_session_ struct session *session = NULL;
 	_cleanup_pager_ struct pager pager = { .fd = 1 };
 	const char *path;
@@ -202,9 +213,9 @@ static struct error *report(const struct stat_config *config, struct parsed *par
 
 	if (!config->json)
 		pager_start(&pager);
-	error = recording_raise_walls(&config->input, 1, &config->symbols, NULL);
+	error = recording_raise_walls(&config->input, 1, &symbols, NULL);
 	if (!error)
-		error = recording_open(config->input, &config->symbols, &path, &session);
+		error = recording_open(config->input, &symbols, &path, &session);
 	if (!error)
 		error = count_and_show(config, parsed, session, pager.fd);
 	pager_finish(&pager);
@@ -213,13 +224,11 @@ static struct error *report(const struct stat_config *config, struct parsed *par
 	return error;
 }
 
-struct error *stat_report(struct stat_config *config)
+struct error *stat_report(const struct stat_config *config)
 {
 	struct parsed parsed = { 0 };
 	struct error *error = parse(config, &parsed);
 
-	for (size_t i = 0; i < config->pids.count; i++)
-		vector_append(&config->vms, config->pids.items[i]);
 	if (!error)
 		error = report(config, &parsed);
 	free(parsed.exits.vcpus.items);
