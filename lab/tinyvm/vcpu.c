@@ -2,8 +2,9 @@
 /*
  * One vCPU: its registers at the unikernel's entry, its thread, its exits. The unikernel makes
  * calls by port I/O, and accesses one device (guestabi.h); any other exit to here is an error
- * that shows the registers. A vCPU that sleeps waits on the VM's stop_fd, one that runs is kicked out of
- * KVM_RUN by KICK_SIGNAL with immediate_exit set, so that no kick is lost (api.rst, KVM_RUN).
+ * that shows the registers. A vCPU that sleeps waits on the VM's stop_fd, one that runs is kicked
+ * out of KVM_RUN by KICK_SIGNAL with immediate_exit set, so that no kick is lost (api.rst,
+ * KVM_RUN).
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -17,7 +17,8 @@ check_golden() { # NAME
 	local event
 	for event in vmexit mmio ioport msr hypercall; do
 		grep -q "^expect $event " "$golden/$1.txt" || continue
-		"$perfvisor" stat report -i "$1.data" --event $event --json >$event.json 2>err.txt ||
+		"$perfvisor" stat report -i "$1.data" --event $event --json >$event.json \
+			2>err.txt ||
 			complain "$1 $event: $(cat err.txt)"
 	done
 	python3 "$tests/check_exits.py" golden "$golden/$1.txt" || status=1

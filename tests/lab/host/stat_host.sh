@@ -33,5 +33,6 @@ perfvisor stat record -o "$OUT/all.data" -- sh -c "sleep 2; kill $TINYVM; sleep 
 	fail "perfvisor stat record of all VMs"
 for table in perfvisor.vmexit perfvisor.ioport perfvisor.mmio perf.vmexit perf.ioport perf.mmio \
 	all.vmexit; do
-	perf kvm -i "$OUT/${table%.*}.data" stat report --event "${table#*.}" >"$OUT/$table.perf" 2>&1
+	perf kvm -i "$OUT/${table%.*}.data" stat report --event "${table#*.}" \
+		>"$OUT/$table.perf" 2>&1
 done
