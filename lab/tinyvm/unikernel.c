@@ -221,6 +221,8 @@ KNOWN_FUNCTION static void main_loop(struct vcpu_area *area, uint64_t mode)
 
 	if (mode == BOOT_MODE_FAULT)
 		raise_fault();
+	if (mode == BOOT_MODE_EXITS)
+		make_exits((const volatile struct boot_info *)BOOT_INFO_GPA);
 	for (unsigned int pass = 1;; pass++) {
 		uint64_t factor = random_factor(&random);
 
@@ -291,7 +293,5 @@ void kernel_main(const struct boot_info *boot, uint64_t index)
 	load_segments(area);
 	load_interrupt_table();
 	prepare_syscalls();
-	if (boot->mode == BOOT_MODE_EXITS)
-		make_exits(boot);
 	main_loop(area, boot->mode);
 }

@@ -27,13 +27,21 @@ struct writer {
 	struct buffer name;
 };
 
-/* The text of NUMBER, a string of the session, fit for terminals; valid until the next call. */
+/*
+ * The text of NUMBER, a string of the session, fit for terminals; without its end if it is long.
+ * Valid until the next call.
+ */
 static const char *printable(struct writer *writer, uint32_t number)
 {
-	buffer_clear(&writer->name);
-	utf8_append_escaped(&writer->name, intern_string(writer->view->session->strings, number));
-	buffer_append_u8(&writer->name, 0);
-	return (const char *)writer->name.data;
+	struct buffer *name = &writer->name;
+
+	buffer_clear(name);
+	utf8_append_escaped(name, intern_string(writer->view->session->strings, number));
+	name->overflow = false;
+	if (name->size == name->max_bytes)
+		name->size--;
+	buffer_append_u8(name, 0);
+	return (const char *)name->data;
 }
 
 static void write_head(struct writer *writer)
