@@ -23,25 +23,46 @@ static const char *const titles[] = { "VM-EXIT", "MMIO Access", "IO Port Access"
 struct writer {
 	struct output_stream stream;
 	const struct exits_view *view;
-	int name_width;
+	int name_width, vm_width;
 	struct buffer name;
 };
 
-/*
- * The text of NUMBER, a string of the session, fit for terminals; without its end if it is long.
- * Valid until the next call.
- */
-static const char *printable(struct writer *writer, uint32_t number)
+/* TEXT, fit for terminals, without its end if it is long. Valid until the next call. */
+static const char *printable(struct writer *writer, const char *text)
 {
 	struct buffer *name = &writer->name;
 
 	buffer_clear(name);
-	utf8_append_escaped(name, intern_string(writer->view->session->strings, number));
+	utf8_append_escaped(name, text);
 	name->overflow = false;
 	if (name->size == name->max_bytes)
 		name->size--;
 	buffer_append_u8(name, 0);
 	return (const char *)name->data;
+}
+
+static const char *string_of(struct writer *writer, uint32_t number)
+{
+	return printable(writer, intern_string(writer->view->session->strings, number));
+}
+
+static const char *vm_of(struct writer *writer, const struct exits_row *row)
+{
+	return printable(writer, row->vm ? row->vm->name : "-");
+}
+
+static void measure(struct writer *writer)
+{
+	const struct exits *exits = writer->view->exits;
+
+	for (size_t i = 0; i < exits->rows.count; i++) {
+		int width = utf8_count(vm_of(writer, &exits->rows.items[i]));
+
+		if (width > writer->vm_width)
+			writer->vm_width = width;
+		if (exits->rows.items[i].isa == EXIT_ISA_PPC64)
+			writer->name_width = PPC64_NAME_WIDTH;
+	}
 }
 
 static void write_head(struct writer *writer)
@@ -65,7 +86,7 @@ static void write_head(struct writer *writer)
 		      "Samples%", "Time%", "Min Time", "Max Time", "Avg time", PERF_PADDING, "",
 		      "Median", "P99", "Total time");
 	if (view->keys & EXITS_BY_VCPU)
-		buffer_append_string(out, "  VCPU  VM");
+		buffer_printf(out, "  VCPU  %-*s", writer->vm_width, "VM");
 	if (view->keys & EXITS_BY_SYMBOL)
 		buffer_append_string(out, "  Guest Symbol");
 	buffer_append_string(out, "\n\n");
@@ -79,17 +100,18 @@ static double percent(uint64_t part, uint64_t all)
 static void write_keys(struct writer *writer, const struct exits_row *row)
 {
 	struct buffer *out = &writer->stream.buffer;
+	const char *name;
 
 	if (writer->view->keys & EXITS_BY_VCPU) {
 		if (row->vcpu == EXIT_NO_VCPU)
 			buffer_printf(out, "  %4s", "-");
 		else
 			buffer_printf(out, "  %4" PRIu32, row->vcpu);
-		buffer_append_string(out, "  ");
-		utf8_append_escaped(out, row->vm ? row->vm->name : "-");
+		name = vm_of(writer, row);
+		buffer_printf(out, "  %s%*s", name, writer->vm_width - (int)utf8_count(name), "");
 	}
 	if (writer->view->keys & EXITS_BY_SYMBOL)
-		buffer_printf(out, "  %s", printable(writer, row->symbol));
+		buffer_printf(out, "  %s", string_of(writer, row->symbol));
 }
 
 static void write_row(struct writer *writer, const struct exits_row *row)
@@ -98,7 +120,7 @@ static void write_row(struct writer *writer, const struct exits_row *row)
 	struct buffer *out = &writer->stream.buffer;
 
 	if (view->keys & EXITS_BY_REASON)
-		buffer_printf(out, "%*s ", writer->name_width, printable(writer, row->reason));
+		buffer_printf(out, "%*s ", writer->name_width, string_of(writer, row->reason));
 	buffer_printf(out, "%10" PRIu64 " %8.2f%% %8.2f%% %9.2fus %9.2fus ", row->count,
 		      percent(row->count, view->exits->count),
 		      percent(row->total_ns, view->exits->total_ns), row->min_ns / 1e3,
@@ -126,14 +148,12 @@ static void write_totals(struct writer *writer)
 
 struct error *exits_text_write(int fd, const struct exits_view *view)
 {
-	struct writer writer = { .view = view, .name_width = NAME_WIDTH };
+	struct writer writer = { .view = view, .name_width = NAME_WIDTH, .vm_width = 2 };
 	const struct exits *exits = view->exits;
 
 	output_stream_init(&writer.stream, fd);
 	buffer_init(&writer.name, NAME_MAX_BYTES);
-	for (size_t i = 0; i < exits->rows.count; i++)
-		if (exits->rows.items[i].isa == EXIT_ISA_PPC64)
-			writer.name_width = PPC64_NAME_WIDTH;
+	measure(&writer);
 	write_head(&writer);
 	for (size_t i = 0; i < exits->rows.count; i++) {
 		write_row(&writer, &exits->rows.items[i]);

@@ -24,7 +24,8 @@ has_control() { # FILE
 
 # The commands that have -i, and diff; a new one is to be added here.
 commands=('report' 'report --children -g' 'annotate' 'script' 'fold' 'flamegraph -o - --force'
-	'convert --native -o converted' 'export --format pprof' 'diff' 'top')
+	'convert --native -o converted' 'export --format pprof' 'diff' 'top'
+	'stat report --by reason,gsym,vcpu')
 known=$(printf '%s\n' "${commands[@]%% *}" | sort -u)
 found=$({
 	echo diff

@@ -63,7 +63,8 @@ refuses 2 "report takes no argument 'nosuch.data'" report nosuch.data
 refuses 2 'hint: it is a column: -F overhead' report -i chains.data -s overhead,sym
 refuses 2 'hint: the words are caller, callee, none' report -i chains.data -g fractal
 refuses 2 "perf's option --event is not available" report -e cycles
-for command in kvm stat trace evlist inject archive mem lock; do
+refuses 2 "hint: .*'perf stat -e cycles:G'" stat
+for command in kvm trace evlist inject archive mem lock; do
 	refuses 2 "unknown command '$command'" $command
 	grep -q 'hint: .' err && ! grep -q 'did you mean' err || complain "$command: $(cat err)"
 done

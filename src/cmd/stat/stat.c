@@ -45,8 +45,8 @@ static struct error *unknown_verb(const char *verb)
 {
 	return error_hint(verb ? error_create(ERROR_USAGE, "stat does not know '%s'", verb)
 			       : error_create(ERROR_USAGE, "stat needs to know what to do"),
-			  "'perfvisor stat record' records exits, 'perfvisor stat report' shows "
-			  "them; 'perfvisor stat --help' lists the options");
+			  "'perfvisor stat record' records exits of guests, and 'perfvisor stat "
+			  "report' shows them; 'perf stat -e cycles:G' counts events in guests");
 }
 
 /* ARGV begins with the verb; REST is the index of the first argument that is no option. */
