@@ -8,7 +8,8 @@ set -u
 . tests/lab/in_lab.sh
 out=build/lab/diff
 # The same code has run with sanitizers in other tests.
-LEAKS=0 PERFVISOR=$PERFVISOR_RELEASE OUT=$out in_lab 600 --steady --guest-workload tests/lab/guest/contended_workload.sh \
+LEAKS=0 PERFVISOR=$PERFVISOR_RELEASE OUT=$out in_lab 600 --steady \
+	--guest-workload tests/lab/guest/contended_workload.sh \
 	"${records[@]}" --add tests/lab/host/diff_host.sh -- bash /root/diff_host.sh || exit 1
 python3 - $out <<'CHECK'
 import re, sys

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Run by test_diff.sh in the lab's host: the load of the guest, on one CPU of the host by stock perf,
-# and as it runs in the guest. What differs is in $OUT/diff.
+# Run by test_diff.sh in the lab's host: records the load of the guest, on one CPU of the host by
+# stock perf, and as it runs in the guest. What differs is in $OUT/diff.
 set -u
 cd "$OUT" || exit 1
 load=/usr/share/perfvisor-lab/contended
@@ -12,4 +12,3 @@ kill $!
 printf '300 contended\n' >wanted
 record_known 8 perf.data.guest --guest <wanted || exit 1
 perfvisor diff -t '|' >diff 2>diff.said || { cat diff.said; exit 1; }
-perfvisor diff -t '|' -s mode >modes 2>>diff.said || { cat diff.said; exit 1; }
