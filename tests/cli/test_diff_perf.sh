@@ -159,4 +159,17 @@ refuses 'at most 1 here' --order 2 ../a ../b
 perf record -q -e page-faults -e minor-faults -c 1 -o faults true 2>/dev/null
 refuses 'no event has samples in all' faults ../a
 cd .. || exit 1
+
+# All of a file's code without a name is one row, wherever it is, with all of its samples.
+gcc -O1 -s -Wl,--build-id=none load.c -o bare || exit 1
+perf record -q -e cpu-clock -F 5000 -o bare.data ./bare 1200000 1200000 >/dev/null 2>&1
+read -r own everywhere all < <(perf script -i bare.data -F ip,dso 2>/dev/null | awk '
+	/\(.*\/bare\)$/ { own++; seen[$1]++ }
+	END { print own + 0, length(seen), NR }')
+[ "$own" -ge 100 ] && [ "$everywhere" -ge 3 ] ||
+	complain "bare: $own samples at $everywhere places"
+"$perfvisor" diff -t '|' bare.data a 2>/dev/null | grep '|bare|' >got
+printf '%s|bare|[.] [unknown]\n' "$(python3 -c "print(f'{100 * $own / $all:.2f}%')")" >want
+sed -E 's/^([^|]*)\|[^|]*\|[^|]*\|[^|]*\|/\1|/' got | cmp - want ||
+	complain "bare: $(cat got), not $(cat want)"
 exit $status
