@@ -86,6 +86,9 @@ static void finish_row(struct exit_cell *cell)
 	if (!count)
 		return;
 	qsort(cell->times_ns.items, count, sizeof(*times), compare_times);
+	row->histogram = memory_calloc(EXITS_BUCKETS, sizeof(*row->histogram));
+	for (uint64_t i = 0; i < count; i++)
+		row->histogram[times[i] ? 64 - __builtin_clzll(times[i]) : 0]++;
 	row->min_ns = times[0];
 	row->median_ns = times[(count - 1) / 2];
 	row->p99_ns = times[count - 1 - count / 100];

@@ -342,5 +342,7 @@ void exits_count(struct session *session, const struct exit_sources *sources,
 
 void exits_deinit(struct exits *exits)
 {
+	for (size_t i = 0; i < exits->rows.count; i++)
+		free(exits->rows.items[i].histogram);
 	vector_deinit(&exits->rows);
 }

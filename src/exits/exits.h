@@ -36,6 +36,8 @@ struct exits_options {
 	size_t vm_count;	    /* 0: all */
 };
 
+#define EXITS_BUCKETS 65
+
 struct exits_row {
 	/* Those of the keys; otherwise 0. Names are numbers in the session's strings. */
 	enum exit_isa isa;
@@ -49,6 +51,11 @@ struct exits_row {
 	uint64_t total_ns, min_ns, median_ns, p99_ns, max_ns;
 	double mean_ns;
 	double error; /* of the mean: per cent of it, as perf's +- */
+	/*
+	 * EXITS_BUCKETS numbers: how many took 0 ns; from 1 on: 2^(index - 1) ns or more, and less
+	 * than twice that. NULL: none has a time. Owned.
+	 */
+	uint64_t *histogram;
 };
 
 struct exits {

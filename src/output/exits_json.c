@@ -4,6 +4,21 @@
 
 #include "output/json.h"
 
+/* Pairs: the shortest time, and how many took that or more, and less than the next power of two. */
+static void write_histogram(struct json *json, const struct exits_row *row)
+{
+	json_open_line(json, "histogram");
+	for (size_t i = 0; row->histogram && i < EXITS_BUCKETS; i++) {
+		if (!row->histogram[i])
+			continue;
+		json_open_line(json, NULL);
+		json_unsigned(json, NULL, i ? UINT64_C(1) << (i - 1) : 0);
+		json_unsigned(json, NULL, row->histogram[i]);
+		json_close(json);
+	}
+	json_close(json);
+}
+
 static void write_row(struct json *json, const struct exits_view *view,
 		      const struct exits_row *row)
 {
@@ -28,6 +43,7 @@ static void write_row(struct json *json, const struct exits_view *view,
 	json_unsigned(json, "median_ns", row->median_ns);
 	json_unsigned(json, "p99_ns", row->p99_ns);
 	json_unsigned(json, "max_ns", row->max_ns);
+	write_histogram(json, row);
 	json_close(json);
 }
 

@@ -44,6 +44,12 @@ def check_golden(text):
             row[key] for key in ("samples", "total_ns", "min_ns", "median_ns", "p99_ns", "max_ns")]
             for row in report["rows"]}
         check(found == rows, text, event, found, "not", rows)
+        for row in report["rows"]:
+            buckets = row["histogram"]
+            check(sum(count for _, count in buckets) == row["timed"], text, event, buckets)
+            check(buckets[0][0] <= row["min_ns"] < 2 * max(buckets[0][0], 1) and
+                  buckets[-1][0] <= row["max_ns"] < 2 * max(buckets[-1][0], 1),
+                  text, event, row["reason"], buckets)
         check(report["samples"] == sum(row[0] for row in rows.values()), text, event, "samples")
         check(report["total_ns"] == sum(row[1] for row in rows.values()), text, event, "total_ns")
 

@@ -3,11 +3,15 @@
 #include "test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "exits/exit_table.h"
 
-/* The table of the times 1 to COUNT ns, in another order: STEP has no factor in common with it. */
-static struct exits_row row_of(uint64_t count, uint64_t step)
+/*
+ * The table of the times 1 to COUNT ns, in another order: STEP has no factor in common with it.
+ * HISTOGRAM, which may be NULL, gets the row's; the row itself has none.
+ */
+static struct exits_row row_of(uint64_t count, uint64_t step, uint64_t *histogram)
 {
 	struct exits_row key = { .code = 1 }, row;
 	struct exit_table table;
@@ -21,6 +25,9 @@ static struct exits_row row_of(uint64_t count, uint64_t step)
 	assert_int_equal(exits.count, count);
 	assert_int_equal(exits.total_ns, count * (count + 1) / 2);
 	row = exits.rows.items[0];
+	if (histogram)
+		memcpy(histogram, row.histogram, EXITS_BUCKETS * sizeof(*histogram));
+	row.histogram = NULL;
 	exits_deinit(&exits);
 	exit_table_deinit(&table);
 	return row;
@@ -40,7 +47,7 @@ static void test_percentiles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct exits_row row = row_of(cases[i].count, cases[i].step);
+		struct exits_row row = row_of(cases[i].count, cases[i].step, NULL);
 
 		assert_int_equal(row.min_ns, 1);
 		assert_int_equal(row.max_ns, cases[i].count);
@@ -49,15 +56,29 @@ static void test_percentiles(void **state)
 	}
 }
 
+/* Of 1 to 1000, as many are in a bucket as its range has numbers: 1, 2 to 3, 4 to 7, ... */
+static void test_histogram(void **state)
+{
+	uint64_t histogram[EXITS_BUCKETS];
+
+	(void)state;
+	row_of(1000, 333, histogram);
+	assert_int_equal(histogram[0], 0);
+	for (size_t i = 1; i < 10; i++)
+		assert_int_equal(histogram[i], 1 << (i - 1));
+	assert_int_equal(histogram[10], 1000 - 511);
+	assert_int_equal(histogram[11], 0);
+}
+
 /* 1 to N: the variance is N (N + 1) / 12, that of the mean N times less. */
 static void test_error_of_mean(void **state)
 {
-	struct exits_row row = row_of(1000, 333);
+	struct exits_row row = row_of(1000, 333, NULL);
 
 	(void)state;
 	assert_true(fabs(row.mean_ns - 500.5) < 1e-9);
 	assert_true(fabs(row.error - 100 * sqrt(1001 / 12.0) / 500.5) < 1e-9);
-	assert_true(row_of(1, 1).error == 0);
+	assert_true(row_of(1, 1, NULL).error == 0);
 }
 
 /* Each key tells rows apart; what has no time counts without one. */
@@ -94,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_histogram),
 		cmocka_unit_test(test_error_of_mean),
 		cmocka_unit_test(test_keys),
 	};
