@@ -103,7 +103,7 @@ struct sorting {
 	const struct intern *strings;
 };
 
-/* Those of equal weight are sorted by name, then as they came. */
+/* Those of equal weight are sorted by name, then by vCPU. */
 static int compare_rows(const void *left, const void *right, void *data)
 {
 	const struct exits_row *a = left, *b = right;
