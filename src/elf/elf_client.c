@@ -5,7 +5,9 @@
  */
 #include "elf/elf_client.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +21,18 @@
 #define DEFAULT_SECONDS 2
 #define START_SECONDS 30 /* until a parser is ready: our own program, on a busy machine */
 
+/* A process whose file ended a parser, and its user. */
+struct failure {
+	uint32_t pid, user;
+};
+
 struct elf_client {
 	double seconds;
 	struct mapped_file_opener *opener; /* NULL: not started */
 	struct cage cage;
 	bool running; /* the parser */
 	size_t failures;
-	uint32_t failed[ELF_CLIENT_MAX_FAILURES]; /* processes whose file ended a parser */
+	struct failure failed[ELF_CLIENT_MAX_ALL_FAILURES];
 };
 
 struct elf_client *elf_client_create(double seconds)
@@ -54,12 +61,41 @@ void elf_client_destroy(struct elf_client *client)
 	free(client);
 }
 
+/*
+ * The real user of a process; UINT32_MAX: it has ended. Not the owner of its folder in /proc, which
+ * a process can make root.
+ */
+static uint32_t user_of(uint32_t pid)
+{
+	_cleanup_free_ char *path = memory_printf("/proc/%" PRIu32 "/status", pid);
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	uint32_t user = UINT32_MAX;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Uid: %" SCNu32, &user) == 1)
+			break;
+	return user;
+}
+
+static size_t failures_of(const struct elf_client *client, uint32_t user)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < client->failures; i++)
+		count += client->failed[i].user == user;
+	return count;
+}
+
 static bool may_ask(const struct elf_client *client, uint32_t pid)
 {
+	if (!client->failures)
+		return true;
 	for (size_t i = 0; i < client->failures; i++)
-		if (client->failed[i] == pid)
+		if (client->failed[i].pid == pid)
 			return false;
-	return client->failures < ELF_CLIENT_MAX_FAILURES;
+	return client->failures < ELF_CLIENT_MAX_ALL_FAILURES &&
+	       failures_of(client, user_of(pid)) < ELF_CLIENT_MAX_FAILURES;
 }
 
 static uint64_t after_seconds(double seconds)
@@ -95,7 +131,7 @@ static bool start(struct elf_client *client)
 	log_warning("build-ids of the host's files are not recorded: %s", error_message(error));
 	error_destroy(error);
 	stop(client);
-	client->failures = ELF_CLIENT_MAX_FAILURES;
+	client->failures = ELF_CLIENT_MAX_ALL_FAILURES;
 	return false;
 }
 
@@ -117,15 +153,21 @@ static bool parse(struct elf_client *client, int file, struct build_id *ret)
 
 static void fail(struct elf_client *client, uint32_t pid, const char *reason)
 {
+	uint32_t user = user_of(pid);
+
 	stop(client);
-	client->failed[client->failures++] = pid;
+	client->failed[client->failures++] = (struct failure){ pid, user };
 	log_warning("the build-ids of some files of process %u are not recorded: a file could not "
 		    "be %s",
 		    pid, reason);
-	if (client->failures == ELF_CLIENT_MAX_FAILURES)
+	if (client->failures == ELF_CLIENT_MAX_ALL_FAILURES)
 		log_warning("no more build-ids of the host's files are recorded: the files of %d "
 			    "processes could not be read",
-			    ELF_CLIENT_MAX_FAILURES);
+			    ELF_CLIENT_MAX_ALL_FAILURES);
+	else if (failures_of(client, user) == ELF_CLIENT_MAX_FAILURES)
+		log_warning("no more build-ids of files of user %" PRIu32 "'s processes are "
+			    "recorded: those of %d could not be read",
+			    user, ELF_CLIENT_MAX_FAILURES);
 }
 
 void elf_client_build_id(struct elf_client *client, const struct mapped_file *file,

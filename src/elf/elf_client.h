@@ -4,7 +4,8 @@
  * process that does nothing else (mapped_file.h), and parsed by a caged one, which is started with
  * the first file. If one of them dies, does not answer in time or answers wrongly, that file has no
  * build-id, no more files of the same process are read, and the next file of another process gets
- * new ones. After ELF_CLIENT_MAX_FAILURES nothing is read any more.
+ * new ones. After ELF_CLIENT_MAX_FAILURES processes of a user, no more files of that user's are
+ * read; after ELF_CLIENT_MAX_ALL_FAILURES, nothing is.
  */
 #ifndef ELF_CLIENT_H
 #define ELF_CLIENT_H
@@ -14,6 +15,7 @@
 #include "elf/mapped_file.h"
 
 #define ELF_CLIENT_MAX_FAILURES 8
+#define ELF_CLIENT_MAX_ALL_FAILURES 32 /* each may have taken its time */
 
 struct elf_client;
 
