@@ -317,7 +317,8 @@ static void long_names_of_sections_take_no_time(void **state)
 	header->e_shstrndx = 1;
 	for (size_t i = 1; i < SECTIONS; i++)
 		sections[i] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS };
-	sections[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = NAMES };
+	sections[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = names_at,
+				    .sh_size = NAMES };
 	memset(file.data + names_at + 1, 'a', NAMES - 1);
 	alarm(20); /* as in test_hostile.c: bounded work takes well under one */
 	assert_error(guest_elf_frames_read(&source, &frames), ERROR_NOT_FOUND);
