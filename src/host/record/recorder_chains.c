@@ -255,6 +255,15 @@ static void leave_above_bp(struct unwind_stack *stacks, uint64_t bp)
 	}
 }
 
+/*
+ * Not while a task's program is being loaded, nor after it has given up its memory at its end: what
+ * called the kernel is not there any more.
+ */
+static bool has_user_code(const struct capture_guest *guest)
+{
+	return !guest->loading && (!guest->has_task || guest->mm.value);
+}
+
 static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 					  const struct capture_guest *guest,
 					  const struct recorder_process *process, uint64_t ip,
@@ -291,7 +300,7 @@ static enum perfdata_chain_end add_kernel(struct recorder *recorder, size_t vm,
 		unwind_scan(table, copies, CAPTURE_KERNEL_STACKS, &found);
 		add_guesses(chain, PERF_CONTEXT_KERNEL, &found);
 	}
-	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || guest->loading ||
+	if (end != PERFDATA_CHAIN_COMPLETE || !found.has_user || !has_user_code(guest) ||
 	    recorder->config.kernel_only)
 		return end;
 	/* While the kernel switches tasks, the user stack belongs to a different task. */
