@@ -16,6 +16,21 @@ static bool has_program(const struct guest_mapping *mapping, const char *path)
 	       (mapping->kind == GUEST_MAPPING_SPECIAL && !strcmp(path, "[vdso]"));
 }
 
+/* Files without a build-id that have the same path, at different times or in containers, differ. */
+static uint64_t key_of(const struct guest *guest, const struct guest_mapping *mapping,
+		       const char *path)
+{
+	uint64_t seed = hash_u64(guest->known_files.seed);
+	uint64_t key = hash_bytes_seeded(seed, path, strlen(path));
+	const uint64_t inode[] = { mapping->device_major, mapping->device_minor,
+				   mapping->program.inode, mapping->program.generation };
+
+	if (mapping->build_id.bytes)
+		return key ^ hash_bytes_seeded(seed + 1, mapping->build_id.data,
+					       mapping->build_id.bytes);
+	return key ^ hash_bytes_seeded(seed + 1, inode, sizeof(inode));
+}
+
 void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
 			     struct guest_reader_process *process)
 {
@@ -23,16 +38,12 @@ void guest_reader_note_files(struct guest_reader *reader, struct guest *guest,
 	for (size_t i = 0; i < process->mappings.items.count; i++) {
 		const struct guest_mapping *mapping = &process->mappings.items.items[i];
 		const char *path = intern_string(process->strings, mapping->path);
-		uint64_t seed = hash_u64(guest->known_files.seed);
-		uint64_t key = hash_bytes_seeded(seed, path, strlen(path)) ^
-			       hash_bytes_seeded(seed + 1, mapping->build_id.data,
-						 mapping->build_id.bytes);
 		uint64_t *number;
 		bool added;
 
 		if (!has_program(mapping, path) || guest->file_count >= MAX_FILES)
 			continue;
-		number = map_insert(&guest->known_files, key, &added);
+		number = map_insert(&guest->known_files, key_of(guest, mapping, path), &added);
 		if (added) {
 			queue_append(&guest->file_jobs,
 				     (struct file_job){ .vm = process->vm,
