@@ -51,6 +51,11 @@ def is_right(chain):
 
 
 folder = sys.argv[1]
+SAID = re.compile(r"for (\d+) their files were not read in time")
+late = int(SAID.search(open(f"{folder}/said").read())[1])
+if late:
+    print(f"skipped: how many chains are complete, because on this machine {late} processes' files "
+          "could not be read while their samples waited")
 everything, count, named, whole, known, wrong = (collections.Counter() for _ in range(6))
 # Before these, a program is not entered yet: the dynamic linker's code has no unwind data there.
 OUTERMOST = "_start", "_dl_start_user"
@@ -74,6 +79,9 @@ for comm, share in PROGRAMS.items():
     total, every = count[comm], everything[comm]
     check(named[comm] >= NAMED * every,
           f"{comm}: {named[comm]} of {every} named by function, at least {NAMED}")
+    check(not wrong[comm], f"{comm}: {wrong[comm]} of {whole[comm]} complete chains are wrong")
+    if late:
+        continue
     check(total >= LEAST and every - total <= MOST_LEFT_OUT * every,
           f"{comm}: {total} chains, at least {LEAST}; {every - total} left out, from before its "
           f"files were read, at most {MOST_LEFT_OUT}")
@@ -81,5 +89,4 @@ for comm, share in PROGRAMS.items():
           f"{comm}: {whole[comm]} of {total} chains complete, at least {share}")
     check(known[comm] >= LEAST_KNOWN,
           f"{comm}: {known[comm]} of these are from short_leaf, at least {LEAST_KNOWN}")
-    check(not wrong[comm], f"{comm}: {wrong[comm]} of {whole[comm]} complete chains are wrong")
 sys.exit(exit_status())

@@ -4,7 +4,8 @@
 set -u
 . /root/record_known.sh
 record_known 4 /tmp/short -g -F 997 <<END || exit
-350 ^short_dynamic [^ ]+ _start
-350 ^short_static [^ ]+ _start
+450 ^short_dynamic 
+450 ^short_static 
 END
 cp /tmp/short "$OUT/"
+cp /tmp/record_known.err "$OUT/said"
