@@ -11,7 +11,7 @@ perf_record -e cpu-clock -o try.data true
 gcc -O2 -fno-plt -fno-omit-frame-pointer -o workload "$tests/dwarf_workload.c" -ldl || exit 1
 
 frames() { # addresses of frames are absolute in some versions and in a file in others
-	sed -E 's/^[[:space:]]+//; s/[[:space:]]+/ /g; s/[^ ]+@plt(\+0x[0-9a-f]+)?/[unknown]/
+	sed -E 's/^[[:space:]]+//; s/[[:space:]]+/ /g; s/[^ ]*@plt(\+0x[0-9a-f]+)?/[unknown]/
 		/^f{16} /b; s/^[0-9a-f]+ ([^ ]+ \()/0 \1/'
 }
 
