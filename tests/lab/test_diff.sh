@@ -3,7 +3,8 @@
 # The case that perf kvm diff was made for: the same load on the host and in a guest with two vCPUs.
 # Both spend their time in the kernel, but the threads run at once in the guest alone, so that
 # there one spins until the other gives the lock back: `perfvisor diff`, which finds both
-# recordings by their names, shows that, and says that it is certain.
+# recordings by their names, shows that, and says that it is certain. top and stack show the lock
+# and who waits for it while the guest runs.
 set -u
 . tests/lab/in_lab.sh
 out=build/lab/diff
@@ -37,4 +38,15 @@ kernel = [sum(share[side] for symbol, share in shares.items() if re.match(r"\[[k
 assert min(kernel) > 50, kernel
 both = [symbol for symbol, share in shares.items() if min(share) > 0.5]
 assert len(both) >= 3, both
+
+top = [line for line in open(f"{sys.argv[1]}/top.txt") if "queued_spin_lock_slowpath" in line]
+assert top and all("guest1" in line and number(line.split()[0]) > 5 for line in top), top
+stack = open(f"{sys.argv[1]}/stack.txt").read()
+print(stack)
+# The vCPU that waits, from the lock outwards to the program's system call.
+waiting = [text for text in re.split(r"^(?=vCPU )", stack, flags=re.M)
+           if "queued_spin_lock_slowpath" in text]
+assert len(waiting) == 1 and "contended" in waiting[0], waiting
+assert re.search(r"queued_spin_lock_slowpath.*raw_spin_lock.*(dup|close).*do_syscall_64",
+                 waiting[0], re.S), waiting
 CHECK
