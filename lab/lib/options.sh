@@ -35,7 +35,6 @@ options_help() {
 		  --add FILE[:DEST]       copy a file or folder into the host (DEST: /root/NAME)
 		  --limit SECONDS         end COMMAND after this time (no limit)
 		  --steady                fail if a guest crashes, instead of rebooting it
-		  --one-cpu               let guests and COMMAND share one CPU
 		  --keep                  leave the host running after COMMAND
 		  --help
 
@@ -59,6 +58,7 @@ options_help() {
 		      sh -c 'cat /run/lab/guest1/version'
 		  OUT=/tmp/x lab/run -- \\
 		      sh -c 'perfvisor record --duration 5 -o \$OUT/perf.data.guest'
+		  lab/shell --host-kernel sid
 
 		lab/README.md describes what COMMAND finds in the host.
 	EOF
@@ -85,7 +85,6 @@ options_set_defaults() {
 	OPT_LA57=yes
 	OPT_LIMIT=0
 	OPT_STEADY=no
-	OPT_ONE_CPU=no
 	OPT_KEEP=no
 	OPT_ADD=()
 	OPT_GUEST_ADD=()
@@ -102,7 +101,6 @@ options_parse() {
 		--no-kaslr) OPT_KASLR=no ;;
 		--no-la57) OPT_LA57=no ;;
 		--steady) OPT_STEADY=yes ;;
-		--one-cpu) OPT_ONE_CPU=yes ;;
 		--keep) OPT_KEEP=yes ;;
 		--) shift; COMMAND=("$@"); break ;;
 		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;

@@ -15,7 +15,7 @@ status=0
 in_host() {
 	local name=$1
 	shift
-	OUT=$work/$name in_lab 600 --one-cpu "$@" --add "$zoo:/usr/bin/vm_zoo" \
+	OUT=$work/$name in_lab 600 "$@" --add "$zoo:/usr/bin/vm_zoo" \
 		--add tests/lab/host/doctor_host.sh -- bash /root/doctor_host.sh || status=1
 	sed "s/^/$name, /" "$work/$name/doctor"
 }

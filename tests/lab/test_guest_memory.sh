@@ -27,7 +27,7 @@ check() {
 # try HOST GUEST OPTION… -- COMMAND…
 try() {
 	echo "== host $*"
-	LEAKS=$leaks OUT=$out in_lab 300 --one-cpu --steady --host-kernel "$1" --guest-kernel "$2" \
+	LEAKS=$leaks OUT=$out in_lab 300 --steady --host-kernel "$1" --guest-kernel "$2" \
 		--guest-workload tests/lab/guest/guest_truth_workload.sh \
 		--add build/release/tests/lab/programs/guest_programs \
 		--add build/release/tests/lab/programs/guest_cpus \

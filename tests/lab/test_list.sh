@@ -16,7 +16,7 @@ mkdir -p "$work"
 in_host() {
 	local kernel=$1
 	shift
-	OUT=$work/$kernel in_lab 600 --one-cpu --steady --host-kernel "$kernel" "$@" \
+	OUT=$work/$kernel in_lab 600 --steady --host-kernel "$kernel" "$@" \
 		--add "$zoo:/usr/bin/vm_zoo" \
 		--add tests/lab/host/list_host.sh -- bash /root/list_host.sh ||
 		{ echo "the lab failed with host $kernel"; exit 1; }

@@ -11,8 +11,8 @@ workloads=tests/lab/guest/stack_workload.sh,tests/lab/guest/vcpus_workload.sh
 # try HOST GUEST OPTION…
 try() {
 	echo "== host $*"
-	LEAKS=$leaks OUT=$out in_lab 600 --one-cpu --steady --guests 2 --host-kernel "$1" \
-		--guest-kernel "$2" "${@:3}" --guest-workload $workloads "${records[@]}" \
+	LEAKS=$leaks OUT=$out in_lab 600 --steady --host-kernel "$1" --guest-kernel "$2" "${@:3}" \
+		--guests 2 --guest-workload $workloads "${records[@]}" \
 		--add tests/lab/host/stack_host.sh -- bash /root/stack_host.sh || status=1
 	python3 tests/lab/check/check_stack.py "$out" || status=1
 }

@@ -4,6 +4,9 @@
 # what guest1 reports itself to $OUT. cpus: also what guest_cpus prints about its CPUs; unnamed:
 # also a recording without guest memory.
 set -u
+# perfvisor and its parser take turns; on two CPUs each message would wake up the other one, which
+# is slow in emulation.
+taskset -p 2 $$ >/dev/null
 guest=/run/lab/guest1
 for _ in $(seq 300); do
 	grep -q VDSO-END $guest/told.log && break
