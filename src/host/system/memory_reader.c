@@ -13,10 +13,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "host/system/process.h"
 #include "walls/messages.h"
 #include "walls/servant.h"
 
 #define DEFAULT_SECONDS 5
+#define MAX_LIMITS 24 /* that a servant gets which does not wait for memory */
 #define REST_NS 60000000000ull
 #define MAX_RESTING 64 /* processes; of more, the first ones may be asked again */
 
@@ -139,6 +141,24 @@ static void give_up(struct memory_reader *reader, uint32_t pid)
 		    "read for a minute", pid);
 }
 
+/*
+ * False: it does not come. On a busy machine the servant may only be waiting for a processor; then
+ * it gets more time.
+ */
+static bool await_answer(const struct memory_reader *reader, int32_t *ret)
+{
+	struct host_process_stat stat;
+
+	for (int i = 0; i < MAX_LIMITS; i++) {
+		if (message_await(reader->servant.fd, clock_monotonic_ns() + reader->limit_ns, ret,
+				  sizeof(*ret)))
+			return true;
+		if (!host_process_stat(reader->servant.pid, &stat) || !strchr("RST", stat.state))
+			return false;
+	}
+	return false;
+}
+
 bool memory_reader_read(struct memory_reader *reader, uint32_t pid, const uint64_t *addresses,
 			size_t count, size_t bytes, void *ret)
 {
@@ -157,8 +177,7 @@ bool memory_reader_read(struct memory_reader *reader, uint32_t pid, const uint64
 	if (!start(reader))
 		return false;
 	if (!message_send_all(reader->servant.fd, &question, sizeof(question)) ||
-	    !message_await(reader->servant.fd, clock_monotonic_ns() + reader->limit_ns, &failure,
-			   sizeof(failure))) {
+	    !await_answer(reader, &failure)) {
 		give_up(reader, pid);
 		errno = ETIMEDOUT;
 		return false;

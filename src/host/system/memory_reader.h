@@ -2,8 +2,8 @@
 /*
  * Reads the memory of other processes. A page of it may be mapped from a file system that never
  * answers, or wait for a userfaultfd(2): then process_vm_readv(2) waits as well, and no signal but
- * SIGKILL ends it. So a servant calls it, which is killed after some seconds. That process's memory
- * is then left alone for a minute.
+ * SIGKILL ends it. So a servant calls it, which is killed if it has waited for some seconds. That
+ * process's memory is then left alone for a minute.
  *
  * For one thread at a time.
  */

@@ -115,15 +115,17 @@ bool host_process_stat(uint32_t pid, struct host_process_stat *ret)
 	unsigned long flags;
 	unsigned long long start_ticks;
 	const char *after;
+	char state;
 
 	if (read_small(pid, "stat", text, sizeof(text)) <= 0)
 		return false;
 	/* The name in parentheses may contain anything, including parentheses and spaces. */
 	after = strrchr(text, ')');
 	if (!after || sscanf(after + 1,
-			     " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			     " %*d %*d %llu", &flags, &start_ticks) != 2)
+			     " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+			     " %*d %*d %llu", &state, &flags, &start_ticks) != 3)
 		return false;
+	ret->state = state;
 	ret->kernel_thread = flags & PF_KTHREAD;
 	ret->start_ticks = start_ticks;
 	ret->start_time_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +

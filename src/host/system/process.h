@@ -31,6 +31,7 @@ bool host_process_program(uint32_t pid, char *ret, size_t size);
 uint64_t host_process_layout(uint32_t pid, bool *ret_secure);
 
 struct host_process_stat {
+	char state;		/* as in /proc/PID/stat: R, S, D, T, Z … */
 	uint64_t start_time_ns; /* wall clock since 1970 */
 	uint64_t start_ticks;	/* since boot: orders processes by age */
 	bool kernel_thread;

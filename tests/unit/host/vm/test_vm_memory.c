@@ -173,11 +173,54 @@ static void memory_that_never_comes(void **state)
 	memory_reader_release(reader);
 }
 
+/* The servant of this process's reader, its only child; 0: not known. */
+static pid_t servant(void)
+{
+	char path[64];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+static void a_servant_that_gets_no_processor(void **state)
+{
+	struct memory_reader *reader = memory_reader_create(0.1);
+	uint64_t own = 7, got = 0, address = (uintptr_t)&own;
+	pid_t pid, other;
+
+	(void)state;
+	assert_true(memory_reader_read(reader, getpid(), &address, 1, sizeof(own), &got));
+	pid = servant();
+	if (!pid) {
+		memory_reader_release(reader);
+		skip_because("the kernel does not list children");
+	}
+	own = 8;
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	other = fork();
+	if (!other) {
+		usleep(500000);
+		_exit(kill(pid, SIGCONT));
+	}
+	assert_true(memory_reader_read(reader, getpid(), &address, 1, sizeof(own), &got));
+	assert_int_equal(got, 8);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	memory_reader_release(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_program_is_no_guest),
 		cmocka_unit_test(memory_that_never_comes),
+		cmocka_unit_test(a_servant_that_gets_no_processor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
