@@ -44,11 +44,18 @@ until_there 6 data_are_there record_data || exit
 is_gone() {
 	! pgrep -f -- "--engine qmp -p $QEMU_PID " >/dev/null
 }
-for _ in 1 2 3 4; do
+# What is written so far has names of the guest's programs.
+has_names() {
+	cp "$out/killed" "$out/so_far" &&
+		build/release/perfvisor report -i "$out/so_far" --sort gcomm,sym 2>/dev/null |
+		grep -qE ' user7525 +\[u\] (hot_[ab]|main)'
+}
+for attempt in 1 2 3 4; do
 	"${record[@]}" -F 1000 -o "$out/killed" 2>"$out/killed.err" &
 	recorder=$!
 	wait_for grep -qs '^perfvisor: recording' "$out/killed.err"
 	sleep 1 # at some point between two samples, or during one
+	[ $attempt != 4 ] || wait_for has_names
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	wait_for is_gone
