@@ -19,6 +19,7 @@
 
 #define DEFAULT_SECONDS 5
 #define MAX_LIMITS 24 /* that a servant gets which does not wait for memory */
+#define MOMENT_NS 1000000
 #define REST_NS 60000000000ull
 #define MAX_RESTING 64 /* processes; of more, the first ones may be asked again */
 
@@ -141,28 +142,34 @@ static void give_up(struct memory_reader *reader, uint32_t pid)
 		    "read for a minute", pid);
 }
 
-/*
- * False: it does not come. On a busy machine the servant may only be waiting for a processor; then
- * it gets more time.
- */
-static bool await_answer(const struct memory_reader *reader, int32_t *ret)
+enum outcome { ANSWERED, STALLED, SERVANT_GONE };
+
+/* On a busy machine the servant may only be waiting for a processor; then it gets more time. */
+static enum outcome ask(const struct memory_reader *reader, const struct question *question,
+			int32_t *ret)
 {
+	const struct servant *servant = &reader->servant;
 	struct host_process_stat stat;
 
+	if (!message_send_all(servant->fd, question, sizeof(*question)))
+		return SERVANT_GONE;
 	for (int i = 0; i < MAX_LIMITS; i++) {
-		if (message_await(reader->servant.fd, clock_monotonic_ns() + reader->limit_ns, ret,
+		if (message_await(servant->fd, clock_monotonic_ns() + reader->limit_ns, ret,
 				  sizeof(*ret)))
-			return true;
-		if (!host_process_stat(reader->servant.pid, &stat) || !strchr("RST", stat.state))
-			return false;
+			return ANSWERED;
+		if (message_is_there(servant->fd, clock_monotonic_ns() + MOMENT_NS)) /* the end */
+			return SERVANT_GONE;
+		if (host_process_stat(servant->pid, &stat) && !strchr("RST", stat.state))
+			return STALLED;
 	}
-	return false;
+	return STALLED;
 }
 
 bool memory_reader_read(struct memory_reader *reader, uint32_t pid, const uint64_t *addresses,
 			size_t count, size_t bytes, void *ret)
 {
 	struct question question = { .pid = pid, .count = count, .bytes = bytes };
+	enum outcome outcome = SERVANT_GONE;
 	int32_t failure;
 
 	if (count > MEMORY_READER_PIECES || bytes > MEMORY_READER_BYTES / MEMORY_READER_PIECES) {
@@ -174,12 +181,18 @@ bool memory_reader_read(struct memory_reader *reader, uint32_t pid, const uint64
 		return false;
 	}
 	memcpy(question.addresses, addresses, count * sizeof(*addresses));
-	if (!start(reader))
-		return false;
-	if (!message_send_all(reader->servant.fd, &question, sizeof(question)) ||
-	    !await_answer(reader, &failure)) {
-		give_up(reader, pid);
-		errno = ETIMEDOUT;
+	/* Somebody may have killed the servant, or the thread that started it has ended. */
+	for (int i = 0; i < 2 && outcome == SERVANT_GONE; i++) {
+		if (!start(reader))
+			return false;
+		outcome = ask(reader, &question, &failure);
+		if (outcome == SERVANT_GONE)
+			servant_stop(&reader->servant);
+	}
+	if (outcome != ANSWERED) {
+		if (outcome == STALLED)
+			give_up(reader, pid);
+		errno = outcome == STALLED ? ETIMEDOUT : EIO;
 		return false;
 	}
 	if (!failure)

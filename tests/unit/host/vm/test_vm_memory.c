@@ -189,7 +189,7 @@ static pid_t servant(void)
 	return pid;
 }
 
-static void a_servant_that_gets_no_processor(void **state)
+static void a_servant_that_is_stopped_or_killed(void **state)
 {
 	struct memory_reader *reader = memory_reader_create(0.1);
 	uint64_t own = 7, got = 0, address = (uintptr_t)&own;
@@ -212,6 +212,11 @@ static void a_servant_that_gets_no_processor(void **state)
 	assert_true(memory_reader_read(reader, getpid(), &address, 1, sizeof(own), &got));
 	assert_int_equal(got, 8);
 	assert_int_equal(waitpid(other, NULL, 0), other);
+	/* One that somebody has killed is replaced, at once. */
+	own = 9;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_true(memory_reader_read(reader, getpid(), &address, 1, sizeof(own), &got));
+	assert_int_equal(got, 9);
 	memory_reader_release(reader);
 }
 
@@ -220,7 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_program_is_no_guest),
 		cmocka_unit_test(memory_that_never_comes),
-		cmocka_unit_test(a_servant_that_gets_no_processor),
+		cmocka_unit_test(a_servant_that_is_stopped_or_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
