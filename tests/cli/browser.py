@@ -113,3 +113,23 @@ class Browser:
                 return True
             time.sleep(0.1)
         return False
+
+
+def looks(browser, sizes, axe):
+    """At each of SIZES, light and dark: (what, what was found, what is right). Nothing is wider
+    than a window, and AXE, the script of axe-core, finds nothing; None: it is not asked."""
+    for width, height in sizes:
+        browser.resize(width, height)
+        for scheme in "light", "dark":
+            browser.emulate("prefers-color-scheme", scheme)
+            what = f"{width} points, {scheme}"
+            yield f"{what}: width", browser.run(
+                "return document.documentElement.scrollWidth <= innerWidth"), True
+            if axe:
+                browser.run(axe)
+                yield f"{what}: axe-core", browser.call("POST", "/execute/async", {
+                    "script": "const done = arguments[0]; axe.run().then(found => done(["
+                              "found.passes.length > 20, found.violations.map(each =>"
+                              "[each.id, each.nodes.map(node => node.html)])]))",
+                    "args": []}), [True, []]
+        browser.emulate("prefers-color-scheme", "light")

@@ -14,6 +14,7 @@ import sys
 
 ADDED = re.compile(r"(\.(cold|isra|constprop|part|lto_priv|localalias|llvm|clone)(\.\d+)?)+$")
 CERTAIN = 2
+SIZES = (1280, 800), (390, 800)
 failures = []
 
 
@@ -234,26 +235,8 @@ def check_table(browser, old, new):
     check("all again", len(table_rows(browser)), len(rows))
 
 
-def check_looks(browser, axe):
-    for width in 1280, 390:
-        browser.resize(width, 800)
-        for scheme in "light", "dark":
-            browser.emulate("prefers-color-scheme", scheme)
-            check(f"{width} points, {scheme}: width", browser.run(
-                "return document.documentElement.scrollWidth <= innerWidth"), True)
-            if axe:
-                browser.run(axe)
-                found = browser.call("POST", "/execute/async", {
-                    "script": "const done = arguments[0]; axe.run().then(found => done(["
-                              "found.passes.length > 20, found.violations.map(each =>"
-                              "[each.id, each.nodes.map(node => node.html)])]))", "args": []})
-                check(f"{width} points, {scheme}: axe-core", found, [True, []])
-        browser.emulate("prefers-color-scheme", "light")
-    browser.resize(1280, 800)
-
-
 def check_in_browser(page, old, new, axe):
-    from browser import Browser
+    from browser import Browser, looks
     with Browser() as browser:
         browser.open(page)
         for scheme in "light", "dark":
@@ -269,7 +252,9 @@ def check_in_browser(page, old, new, axe):
         for name in "hot_a", "hot_b":
             look_up(browser, page, name, old, new)
         check_table(browser, old, new)
-        check_looks(browser, axe)
+        for found in looks(browser, SIZES, axe):
+            check(*found)
+        browser.resize(*SIZES[0])
         browser.open(page.replace("page.html", "same.html"))
         browser.frame()
         check("nothing differs", browser.run(COLOURS), [False, False])

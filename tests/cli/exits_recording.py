@@ -22,7 +22,8 @@ import re
 import struct
 import sys
 
-from tracepoint_recording import ARCH, OSRELEASE, TRACING_DATA, make_attr, make_tracing_data, string
+from tracepoint_recording import (ARCH, OSRELEASE, TRACING_DATA, make_tracing_data, string,
+                                  write_recording)
 
 CPUID = 9
 RECORD_LOST, RECORD_EXIT, RECORD_SAMPLE = 2, 4, 9
@@ -145,21 +146,7 @@ def main(target, path, seed=None):
     features = {TRACING_DATA: make_tracing_data(formats), OSRELEASE: string("6.18.0"),
                 ARCH: string(trace.facts["arch"]), CPUID: string(trace.facts["cpuid"])}
     samples = b"".join(make_record(trace, *hit) for hit in trace.hits)
-    attrs_at = 104 + 8 * len(formats)
-    data_at = attrs_at + 144 * len(formats)
-    out = struct.pack("=13Q", 0x32454c4946524550, 104, 144, attrs_at, 144 * len(formats), data_at,
-                      len(samples), 0, 0, sum(1 << bit for bit in features), 0, 0, 0)
-    out += b"".join(struct.pack("=Q", number) for _, number, _, _ in formats)
-    out += b"".join(make_attr(number) + struct.pack("=QQ", 104 + 8 * i, 8)
-                    for i, (_, number, _, _) in enumerate(formats))
-    out += samples
-    at = len(out) + 16 * len(features)
-    for bit in sorted(features):
-        out += struct.pack("=QQ", at, len(features[bit]))
-        at += len(features[bit])
-    out += b"".join(features[bit] for bit in sorted(features))
-    with open(target, "wb") as file:
-        file.write(out)
+    write_recording(target, formats, features, samples)
 
 
 if __name__ == "__main__":

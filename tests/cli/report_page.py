@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import timed_samples
-from browser import Browser
+from browser import Browser, looks
 
 CELLS, CELL, MOST_WIDE = 50, 3, 28  # rows of the heat map, points of a row and at most of a column
 MOST_BUCKETS = 36000
@@ -276,26 +276,6 @@ def by_keys(page):
     check_shown(page, "none by keys", page.samples)
 
 
-def looks_right(page, axe):
-    """Nothing is wider than a window, and axe-core finds nothing."""
-    browser = page.browser
-    for width, height in SIZES:
-        browser.resize(width, height)
-        for scheme in "light", "dark":
-            browser.emulate("prefers-color-scheme", scheme)
-            what = f"{width} points, {scheme}"
-            check(f"{what}: width", browser.run(
-                "return document.documentElement.scrollWidth <= innerWidth"), True)
-            if axe:
-                browser.run(axe)
-                found = browser.call("POST", "/execute/async", {
-                    "script": "const done = arguments[0]; axe.run().then(found => done(["
-                              "found.passes.length > 20, found.violations.map(each =>"
-                              "[each.id, each.nodes.map(node => node.html)])]))", "args": []})
-                check(f"{what}: axe-core", found, [True, []])
-        browser.emulate("prefers-color-scheme", "light")
-
-
 def hostile(path, empty):
     """Names from guests are text, wherever they stand."""
     with Browser() as browser:
@@ -342,7 +322,8 @@ def main():
             sorts_and_finds(page)
             by_keys(page)
             copies(page)
-            looks_right(page, axe)
+            for found in looks(page.browser, SIZES, axe):
+                check(*found)
             check_span(page, 2, 60, recording, perfvisor)  # on a narrow page
         errors = browser.call("POST", "/se/log", {"type": "browser"})
         check("errors in the browser",

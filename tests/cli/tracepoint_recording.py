@@ -143,11 +143,8 @@ def string(text):
     return struct.pack("=I", len(data)) + data
 
 
-def main(target, *paths):
-    formats = [read_format(path) for path in paths]
-    features = {TRACING_DATA: make_tracing_data(formats), OSRELEASE: string(os.uname().release),
-                ARCH: string(platform.machine())}
-    samples = make_samples(formats)
+def write_recording(target, formats, features, samples):
+    """FORMATS: (system, number, …) of each tracepoint; FEATURES: the bytes of each section."""
     attrs_at = 104 + 8 * len(formats)
     data_at = attrs_at + 144 * len(formats)
     out = struct.pack("=13Q", 0x32454c4946524550, 104, 144, attrs_at, 144 * len(formats), data_at,
@@ -163,6 +160,14 @@ def main(target, *paths):
     out += b"".join(features[bit] for bit in sorted(features))
     with open(target, "wb") as file:
         file.write(out)
+
+
+def main(target, *paths):
+    formats = [read_format(path) for path in paths]
+    features = {TRACING_DATA: make_tracing_data(formats), OSRELEASE: string(os.uname().release),
+                ARCH: string(platform.machine())}
+    samples = make_samples(formats)
+    write_recording(target, formats, features, samples)
 
 
 if __name__ == "__main__":
